@@ -1,0 +1,73 @@
+"""The wiring of the cloud: which services there are, and how they become one application."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from localcloud.cloud import Cloud, Service
+from localcloud.mount import ServiceApp, strip_prefix
+
+_PACKAGES = ("identity", "image", "network", "compute", "volume", "object_store")
+
+
+def services(cloud: Cloud) -> list[Service]:
+    """Return the services of the cloud, in the order in which they start."""
+    return [
+        import_module(f"localcloud.{package}.routes").service(cloud)
+        for package in _PACKAGES
+        if find_spec(f"localcloud.{package}") and find_spec(f"localcloud.{package}.routes")
+    ]
+
+
+class CloudApp:
+    """The ASGI application: each service under its prefix, a list of them at the root."""
+
+    def __init__(self, cloud: Cloud, services: Sequence[Service]) -> None:
+        self._cloud = cloud
+        self._services = services
+        self._mounts = {s.descriptor.prefix: ServiceApp(cloud, s) for s in services}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            return
+        path = scope["path"]
+        for prefix, mount in self._mounts.items():
+            below = strip_prefix(path, prefix)
+            if below is not None:
+                await mount({**scope, "path": below}, receive, send)
+                return
+        await self._root(Request(scope))(scope, receive, send)
+
+    def _root(self, request: Request) -> Response:
+        if request.url.path == "/healthcheck":
+            return Response("OK", media_type="text/plain")
+        if request.url.path == "/":
+            return JSONResponse({"versions": self._versions()}, 300)
+        message = f"No service of this cloud is mounted at {request.url.path}."
+        return JSONResponse({"error": {"code": 404, "title": "Not Found", "message": message}}, 404)
+
+    def _versions(self) -> list[dict[str, object]]:
+        return [
+            {**version, "service_type": s.descriptor.type, "service_name": s.descriptor.name}
+            for s in self._services
+            for version in s.descriptor.versions
+        ]
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Start the services on entry, stop those that were started, in reverse, at the end."""
+        started: list[Service] = []
+        try:
+            for service in self._services:
+                await service.start()
+                started.append(service)
+            yield
+        finally:
+            for service in reversed(started):
+                await service.stop()

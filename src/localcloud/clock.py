@@ -1,0 +1,32 @@
+"""The time, as everything in the cloud sees it; tests put another clock in its place."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """A source of time."""
+
+    def now(self) -> datetime:
+        """Return the present time in UTC."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> datetime:
+        """Return the present time in UTC."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        await asyncio.sleep(seconds)
+
+
+def timestamp(moment: datetime) -> str:
+    """Return the moment as documents hold it: ``YYYY-MM-DDTHH:MM:SSZ``."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,93 @@
+"""What the services of the cloud share, and what the application asks of each of them.
+
+A service package ``localcloud.<name>`` has a module ``routes`` with a function
+``service(cloud: Cloud) -> Service``; the application mounts what that returns under the prefix
+of its descriptor. Services that need each other within the process ask :meth:`Cloud.one`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, cast
+
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from localcloud.clock import Clock, timestamp
+from localcloud.fabric.interface import Fabric
+from localcloud.http import ApiError, RequestContext, without_trailing_slash
+from localcloud.settings import Settings
+from localcloud.store import Store
+
+T = TypeVar("T")
+
+
+class TokenValidator(Protocol):
+    """The part of the identity service that every other service needs."""
+
+    def validate(self, token: str) -> RequestContext:
+        """Return who the bearer is; raises :class:`localcloud.http.Unauthorized`."""
+
+
+@dataclass
+class Cloud:
+    """The shared parts of one running cloud."""
+
+    store: Store
+    tokens: TokenValidator
+    fabric: Fabric
+    clock: Clock
+    settings: Settings
+    _instances: dict[object, object] = field(default_factory=dict, repr=False)
+
+    def now(self) -> str:
+        """Return the present time as documents hold it."""
+        return timestamp(self.clock.now())
+
+    def one(self, factory: Callable[["Cloud"], T]) -> T:
+        """Return the one object that the factory (a class, usually) makes for this cloud."""
+        if factory not in self._instances:
+            self._instances[factory] = factory(self)
+        return cast("T", self._instances[factory])
+
+
+@dataclass(frozen=True)
+class ServiceDescriptor:
+    """What the application and the catalog must know of a service."""
+
+    type: str
+    """As in the catalog: ``compute``, ``network``, ``image``, ..."""
+    name: str
+    """As in the catalog: ``nova``, ``neutron``, ``glance``, ..."""
+    prefix: str
+    """Where it is mounted: ``/compute``."""
+    endpoint: str
+    """The catalog's URL below the root: ``/compute/v2.1``; may contain ``%(project_id)s``."""
+    render: Callable[[ApiError, str], Response]
+    """Makes the service's own error answer from an error and the request id."""
+    public: Callable[[str, str], bool]
+    """Tells by method and path (below the prefix) what needs no token."""
+    versions: Sequence[Mapping[str, Any]] = ()
+    """The entries of this service in the version list at ``/``, as in its own version document."""
+    normalize: Callable[[str], str] = without_trailing_slash
+    """Applied to the path before routing."""
+
+
+class Service(Protocol):
+    """A service as the application mounts it."""
+
+    @property
+    def descriptor(self) -> ServiceDescriptor:
+        """What it is and where it lives."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return its routes, with paths below the prefix and without a trailing slash.
+
+        The token has been checked before a handler runs (see :func:`localcloud.http.context`);
+        every :class:`ApiError` that a handler raises is rendered by the descriptor.
+        """
+
+    async def start(self) -> None:
+        """Bring up what must run before the cloud says that it is ready."""
+
+    async def stop(self) -> None:
+        """End what :meth:`start` began."""

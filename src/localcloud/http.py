@@ -1,0 +1,359 @@
+# ruff: noqa: N818  (errors are named by what the caller is told: NotFound, Conflict)
+"""What all HTTP APIs of the cloud have in common: who asks, bodies, errors, lists.
+
+Errors are raised as :class:`ApiError` and become an answer in the shape of the service that was
+asked; the four shapes at the end of this module are those of Keystone, Nova, Neutron and Glance.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+JSON_BODY_LIMIT = 1 << 20
+"""Bytes that a JSON request body may have."""
+PAGE_LIMIT = 1000
+"""Items in one page of a list, at most."""
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    """Who makes a request, as the token says."""
+
+    user_id: str
+    user_name: str = ""
+    user_domain_id: str = "default"
+    project_id: str | None = None
+    project_name: str | None = None
+    project_domain_id: str | None = None
+    domain_id: str | None = None
+    """The domain of a domain-scoped token."""
+    system: bool = False
+    """The token is scoped to the whole system."""
+    roles: tuple[str, ...] = ()
+    """Names of the roles, implied ones included."""
+    token: str = field(default="", repr=False)
+    trust_id: str | None = None
+    trustor_user_id: str | None = None
+    request_id: str = ""
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether the bearer may do everything, in all projects."""
+        return "admin" in self.roles
+
+    def require_project(self) -> str:
+        """Return the id of the token's project; raises :class:`Forbidden` without one."""
+        if self.project_id is None:
+            raise Forbidden("This request needs a token that is scoped to a project.")
+        return self.project_id
+
+
+class ApiError(Exception):
+    """An error that becomes the answer to a request."""
+
+    status = 500
+    type = "InternalServerError"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        type: str | None = None,  # noqa: A002
+        detail: str = "",
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status or self.status
+        self.type = type or self.type
+        self.detail = detail
+        self.headers = headers or {}
+
+
+class BadRequest(ApiError):
+    """The request is malformed."""
+
+    status = 400
+    type = "BadRequest"
+
+
+class Unauthorized(ApiError):
+    """The caller is not known."""
+
+    status = 401
+    type = "Unauthorized"
+
+
+class Forbidden(ApiError):
+    """The caller is known and may not do this."""
+
+    status = 403
+    type = "Forbidden"
+
+
+class QuotaExceeded(Forbidden):
+    """The project has as much of this as it may have; services set their own status and type."""
+
+    type = "OverQuota"
+
+
+class NotFound(ApiError):
+    """There is no such thing, or the caller may not know of it."""
+
+    status = 404
+    type = "NotFound"
+
+
+class MethodNotAllowed(ApiError):
+    """The path exists and does not understand the method."""
+
+    status = 405
+    type = "MethodNotAllowed"
+
+
+class NotAcceptable(ApiError):
+    """The requested version or representation does not exist."""
+
+    status = 406
+    type = "NotAcceptable"
+
+
+class Conflict(ApiError):
+    """The state of things does not allow this now, or the name is taken."""
+
+    status = 409
+    type = "Conflict"
+
+
+class Gone(ApiError):
+    """There was such a thing, and it cannot be had any more."""
+
+    status = 410
+    type = "Gone"
+
+
+class TooLarge(ApiError):
+    """The body is longer than allowed."""
+
+    status = 413
+    type = "RequestEntityTooLarge"
+
+
+class UnsupportedMediaType(ApiError):
+    """The body is of a type that is not understood here."""
+
+    status = 415
+    type = "UnsupportedMediaType"
+
+
+def context(request: Request) -> RequestContext:
+    """Return who makes the request; raises :class:`Unauthorized` where nobody has been found."""
+    found = getattr(request.state, "context", None)
+    if not isinstance(found, RequestContext):
+        raise Unauthorized("The request you have made requires authentication.")
+    return found
+
+
+async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
+    """Return the whole body; raises :class:`TooLarge` beyond ``limit`` bytes."""
+    chunks = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > limit:
+            raise TooLarge(f"The request body is longer than {limit} bytes.")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+async def read_json(request: Request, limit: int = JSON_BODY_LIMIT) -> dict[str, Any]:
+    """Return the JSON object of the body, {} for an empty body; raises :class:`BadRequest`."""
+    body = await read_body(request, limit)
+    if not body:
+        return {}
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"The request body is not valid JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise BadRequest("The request body must be a JSON object.")
+    return content
+
+
+async def read_object(request: Request, name: str) -> dict[str, Any]:
+    """Return the object ``{name: {...}}`` wraps; raises :class:`BadRequest` where it is missing."""
+    content = (await read_json(request)).get(name)
+    if not isinstance(content, dict):
+        raise BadRequest(f"The request body must have an object '{name}'.")
+    return content
+
+
+def boolean(text: str) -> bool:
+    """Return what a boolean in a query string means; raises :class:`BadRequest`."""
+    lowered = text.strip().lower()
+    if lowered in {"1", "true", "t", "yes", "y", "on", ""}:
+        return True
+    if lowered in {"0", "false", "f", "no", "n", "off"}:
+        return False
+    raise BadRequest(f"'{text}' is not a boolean.")
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """Which part of a list is asked for, and in which order."""
+
+    limit: int | None = None
+    marker: str | None = None
+    sort: tuple[tuple[str, str], ...] = ()
+    """Pairs of field and direction (``asc`` or ``desc``)."""
+    reverse: bool = False
+
+    @staticmethod
+    def parse(query: QueryParams, directions: str = "asc") -> "PageQuery":
+        """Read ``limit``, ``marker``, ``sort_key``, ``sort_dir``, ``sort``, ``page_reverse``."""
+        limit = query.get("limit")
+        if limit is not None and not limit.isdecimal():
+            raise BadRequest(f"The limit must be a number of 0 or more, not '{limit}'.")
+        keys = query.getlist("sort_key")
+        dirs = query.getlist("sort_dir")
+        pairs = [(key, dirs[i] if i < len(dirs) else directions) for i, key in enumerate(keys)]
+        for term in query.get("sort", "").split(","):
+            key, _, direction = term.partition(":")
+            if key:
+                pairs.append((key, direction or directions))
+        for _, direction in pairs:
+            if direction not in {"asc", "desc"}:
+                raise BadRequest(f"The sort direction must be asc or desc, not '{direction}'.")
+        return PageQuery(
+            limit=None if limit is None else int(limit),
+            marker=query.get("marker") or None,
+            sort=tuple(pairs),
+            reverse=boolean(query.get("page_reverse", "false")),
+        )
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list."""
+
+    items: list[dict[str, Any]]
+    more: bool
+    """There are items beyond this page, in the direction of the query."""
+
+
+def page(
+    documents: Iterable[dict[str, Any]],
+    query: PageQuery,
+    *,
+    default_limit: int | None = None,
+    max_limit: int = PAGE_LIMIT,
+) -> Page:
+    """Return the page of the documents; raises :class:`BadRequest` for an unknown marker."""
+    items = list(documents)
+    for key, direction in reversed(query.sort):
+        items.sort(key=_sort_value(key), reverse=direction == "desc")
+    if query.reverse:
+        items.reverse()
+    if query.marker is not None:
+        ids = [item["id"] for item in items]
+        if query.marker not in ids:
+            raise BadRequest(f"The marker '{query.marker}' could not be found.")
+        items = items[ids.index(query.marker) + 1 :]
+    asked = query.limit if query.limit is not None else default_limit
+    limit = max_limit if asked is None else min(asked, max_limit)
+    chosen = items[:limit]
+    if query.reverse:
+        chosen.reverse()
+    return Page(chosen, more=len(items) > limit and limit > 0)
+
+
+def _sort_value(key: str) -> Callable[[dict[str, Any]], tuple[int, Any]]:
+    def value(item: dict[str, Any]) -> tuple[int, Any]:
+        found = item.get(key)
+        if found is None:
+            return (0, 0)
+        return (1, found) if isinstance(found, int | float) else (2, str(found))
+
+    return value
+
+
+def fields(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the document with these fields alone; with all of them where no name is given."""
+    return {n: document[n] for n in names if n in document} if names else document
+
+
+def matches(document: dict[str, Any], query: QueryParams, names: Iterable[str]) -> bool:
+    """Whether each of the named fields that the query has is equal to one of the query's values."""
+    for name in names:
+        wanted = query.getlist(name)
+        if wanted and not any(_equals(document.get(name), value) for value in wanted):
+            return False
+    return True
+
+
+def _equals(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return value == boolean(wanted)
+    return ("" if value is None else str(value)) == wanted
+
+
+def without_trailing_slash(path: str) -> str:
+    """Return the path as routes are written."""
+    return path.rstrip("/") or "/"
+
+
+def public_paths(*paths: str) -> Callable[[str, str], bool]:
+    """Return a test for exactly these paths below the prefix, whatever the method."""
+    known = frozenset(paths)
+    return lambda method, path: path in known
+
+
+def keystone_error(error: ApiError, request_id: str) -> Response:
+    """Return an error as the identity API shows it."""
+    title = HTTPStatus(error.status).phrase
+    body = {"error": {"code": error.status, "message": error.message, "title": title}}
+    return JSONResponse(body, error.status, error.headers)
+
+
+_NOVA_NAMES = {
+    400: "badRequest",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "itemNotFound",
+    405: "badMethod",
+    409: "conflictingRequest",
+    413: "overLimit",
+    415: "badMediaType",
+    501: "notImplemented",
+    503: "serviceUnavailable",
+}
+
+
+def nova_error(error: ApiError, request_id: str) -> Response:
+    """Return an error as the compute and block storage APIs show it."""
+    name = _NOVA_NAMES.get(error.status, "computeFault")
+    body = {name: {"code": error.status, "message": error.message}}
+    return JSONResponse(body, error.status, error.headers)
+
+
+def neutron_error(error: ApiError, request_id: str) -> Response:
+    """Return an error as the network API shows it."""
+    fault = {"type": error.type, "message": error.message, "detail": error.detail}
+    return JSONResponse({"NeutronError": fault}, error.status, error.headers)
+
+
+def glance_error(error: ApiError, request_id: str) -> Response:
+    """Return an error as the image API shows it."""
+    body = {
+        "message": f"{error.message}<br /><br />\n\n\n",
+        "code": f"{error.status} {HTTPStatus(error.status).phrase}",
+        "title": HTTPStatus(error.status).phrase,
+    }
+    return JSONResponse(body, error.status, error.headers)

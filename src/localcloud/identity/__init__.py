@@ -1,0 +1,1 @@
+"""The identity API: who may do what, and where the services are."""

@@ -1,0 +1,1 @@
+"""The image API: what servers are made from."""

@@ -1,0 +1,97 @@
+"""The shell around each service: request ids, authentication, routing, errors in its own shape."""
+
+import logging
+from collections.abc import MutableMapping
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
+
+from localcloud.cloud import Cloud, Service
+from localcloud.http import ApiError, MethodNotAllowed, NotFound, Unauthorized
+
+_LOG = logging.getLogger(__name__)
+_PATH_LIMIT = 8192
+
+
+class ServiceApp:
+    """An ASGI application that serves one service of the cloud."""
+
+    def __init__(self, cloud: Cloud, service: Service) -> None:
+        self._cloud = cloud
+        self._descriptor = service.descriptor
+        self._router = Router(list(service.routes()), redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. ``scope["path"]`` is below the prefix already."""
+        request_id = f"req-{uuid4()}"
+        started = False
+
+        async def send_with_id(message: MutableMapping[str, Any]) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = list(message.get("headers", []))
+                headers.append((b"x-openstack-request-id", request_id.encode()))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        try:
+            await self._handle(scope, receive, send_with_id, request_id)
+        except ApiError as error:
+            await self._fail(error, request_id, scope, receive, send_with_id)
+        except HTTPException as error:
+            fault = _from_starlette(error, scope)
+            await self._fail(fault, request_id, scope, receive, send_with_id)
+        except Exception:
+            _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], request_id)
+            if started:
+                raise
+            fault = ApiError(f"An unexpected error occurred; the log names it by {request_id}.")
+            await self._fail(fault, request_id, scope, receive, send_with_id)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+        path = self._descriptor.normalize(scope["path"])
+        if len(path) > _PATH_LIMIT:
+            raise NotFound("The resource could not be found.")
+        scope = {**scope, "path": path, "root_path": "", "app": self}
+        state = scope["state"] = dict(scope.get("state") or {})
+        token = Request(scope).headers.get("x-auth-token")
+        public = self._descriptor.public(scope["method"], path)
+        if token and not public:
+            state["context"] = replace(self._cloud.tokens.validate(token), request_id=request_id)
+        elif not public:
+            raise Unauthorized("The request you have made requires authentication.")
+        await self._router(scope, receive, send)
+
+    async def _fail(
+        self, error: ApiError, request_id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        response = self._descriptor.render(error, request_id)
+        if error.status == Unauthorized.status:
+            response.headers.setdefault(
+                "WWW-Authenticate", f'Keystone uri="{self._cloud.settings.url}/identity"'
+            )
+        await response(scope, receive, send)
+
+
+def _from_starlette(error: HTTPException, scope: Scope) -> ApiError:
+    if error.status_code == NotFound.status:
+        return NotFound("The resource could not be found.")
+    if error.status_code == MethodNotAllowed.status:
+        return MethodNotAllowed(
+            f"The method {scope['method']} is not allowed for this resource.",
+            headers=dict(error.headers or {}),
+        )
+    return ApiError(str(error.detail), status=error.status_code)
+
+
+def strip_prefix(path: str, prefix: str) -> str | None:
+    """Return the path below the prefix, or None where the path is not under it."""
+    if path == prefix:
+        return "/"
+    return path[len(prefix) :] if path.startswith(prefix + "/") else None

@@ -1,0 +1,38 @@
+"""What the operator of a local cloud can choose."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ForeignService:
+    """A service that runs elsewhere and appears in the catalog."""
+
+    type: str
+    url: str
+    """May contain ``%(project_id)s``."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of ``localcloud serve``."""
+
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = 35357
+    region: str = "RegionOne"
+    foreign_services: tuple[ForeignService, ...] = ()
+    token_seconds: int = 3600
+    ec2_auth_seconds: int = 900
+    """How long after its timestamp an EC2 signature is accepted."""
+
+    @property
+    def url(self) -> str:
+        """The root URL of the cloud, without a trailing slash."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def cloud_dir(self) -> Path:
+        """The directory of the database, the credentials file, images and disks."""
+        return self.data_dir / "cloud"
