@@ -1,0 +1,1 @@
+"""Real networks and servers of the local cloud, made of Linux namespaces without root."""

@@ -1,0 +1,232 @@
+"""What the compute and network services ask of the fabric, and nothing about how it is done.
+
+The fabric turns specifications into Linux: bridges, veth pairs, packet filters, namespaces and
+processes. The services own the state of the cloud and declare it here, whole object by whole
+object; every ``ensure_*`` call is idempotent and brings the object to what the specification
+says. Two fabrics exist: one on user namespaces, and one of plain processes for machines whose
+kernel forbids those.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What this machine allows, found out by doing each thing once at start."""
+
+    isolated: bool
+    """Servers have namespaces of their own; false for plain processes."""
+    networks: bool
+    packet_filter: bool
+    overlay: bool
+    lacks: tuple[str, ...] = ()
+    """One sentence for each thing that is missing, each with its remedy."""
+
+
+class Direction(StrEnum):
+    """Where the traffic of a rule goes, seen from the server."""
+
+    INGRESS = "ingress"
+    EGRESS = "egress"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A security group rule, resolved: remote groups are already lists of addresses."""
+
+    direction: Direction
+    ethertype: str
+    """``IPv4`` or ``IPv6``."""
+    protocol: str | None = None
+    """``tcp``, ``udp``, ``icmp``, a protocol number as text, or None for any."""
+    port_min: int | None = None
+    port_max: int | None = None
+    remotes: tuple[str, ...] | None = None
+    """CIDRs; None for any, an empty tuple for nobody."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A fixed address of a port in its subnet."""
+
+    ip: str
+    prefix_length: int
+    gateway: str | None = None
+    dns: tuple[str, ...] = ()
+    routes: tuple[tuple[str, str], ...] = ()
+    """Host routes: pairs of destination CIDR and next hop."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A layer-2 segment."""
+
+    id: str
+    mtu: int = 1450
+
+
+@dataclass(frozen=True)
+class Port:
+    """A plug for a server in a network."""
+
+    id: str
+    network_id: str
+    mac: str
+    addresses: tuple[Address, ...]
+    enabled: bool = True
+    rules: tuple[Rule, ...] | None = None
+    """None switches filtering off (port security disabled)."""
+
+
+@dataclass(frozen=True)
+class RouterLeg:
+    """One attachment of a router to a network."""
+
+    port_id: str
+    network_id: str
+    mac: str
+    addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True)
+class Router:
+    """A router with its inner legs and, where it has a gateway, its outer one."""
+
+    id: str
+    enabled: bool
+    legs: tuple[RouterLeg, ...]
+    gateway: RouterLeg | None = None
+    snat: bool = True
+    routes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class FloatingIP:
+    """A floating address bound to a fixed one. The host reaches the server under ``address``."""
+
+    id: str
+    address: str
+    port_id: str
+    fixed_ip: str
+    router_id: str | None
+
+
+@dataclass(frozen=True)
+class Forwarding:
+    """A listening address of the host through which a server's port is reached."""
+
+    floating_ip_id: str
+    protocol: str
+    host_ip: str
+    host_port: int
+    server_port: int
+
+
+@dataclass(frozen=True)
+class Server:
+    """All that is needed to boot a server. Its disk is a directory that outlives its processes."""
+
+    id: str
+    name: str
+    hostname: str
+    disk: Path
+    """Directory of the server's own; made when missing, kept over stop and start."""
+    console: Path
+    """File to which the console is appended."""
+    root: Path | None
+    """Unpacked root file system, or None for the built-in ``host`` image."""
+    ports: tuple[Port, ...]
+    metadata: dict[str, object] = field(default_factory=dict)
+    """The content of ``/openstack/latest/meta_data.json``."""
+    ec2_metadata: dict[str, object] = field(default_factory=dict)
+    """The tree under ``/latest/meta-data/``: nested dicts, leaves are text."""
+    user_data: bytes | None = None
+    vendor_data: dict[str, object] = field(default_factory=dict)
+    network_data: dict[str, object] = field(default_factory=dict)
+    memory_mb: int = 512
+    vcpus: int = 1
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A server's first process has ended, by itself or because it was told to."""
+
+    server_id: str
+    code: int | None
+    asked: bool
+    """The end was asked for through :meth:`Fabric.stop_server` or :meth:`Fabric.delete_server`."""
+
+
+class Fabric(Protocol):
+    """Networks and servers on this machine. All methods are idempotent.
+
+    Every method raises :class:`FabricError` when the machine refuses; the message names the
+    step, the cause and a remedy.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the machine allows; known after :meth:`start`."""
+
+    async def start(self, on_exit: Callable[[Exit], None]) -> None:
+        """Probe the machine and make the namespaces. ``on_exit`` is called on the event loop."""
+
+    async def close(self) -> None:
+        """End every server and remove all that was made. Nothing survives this process anyway."""
+
+    async def ensure_network(self, network: Network) -> None:
+        """Make the segment."""
+
+    async def remove_network(self, network_id: str) -> None:
+        """Remove the segment; unknown ids are fine."""
+
+    async def ensure_router(self, router: Router) -> None:
+        """Bring the router to exactly these legs, gateway and routes."""
+
+    async def remove_router(self, router_id: str) -> None:
+        """Remove the router; unknown ids are fine."""
+
+    async def ensure_port(self, port: Port) -> None:
+        """Bring a port of a running server (addresses, rules, enabled) up to date, or note it."""
+
+    async def plug(self, server_id: str, port: Port) -> None:
+        """Attach a port to a running server."""
+
+    async def unplug(self, server_id: str, port_id: str) -> None:
+        """Take a port off a server."""
+
+    async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
+        """Bind the address; the host can reach the server's open ports under it at once."""
+
+    async def remove_floating_ip(self, floating_ip_id: str) -> None:
+        """Unbind the address; unknown ids are fine."""
+
+    def forwardings(self) -> Sequence[Forwarding]:
+        """The host's listening addresses that lead into servers now."""
+
+    async def boot(self, server: Server) -> None:
+        """Start the server from its disk and return when its first process runs.
+
+        User data runs once per disk, as cloud-init does for an instance id.
+        """
+
+    async def stop_server(self, server_id: str) -> None:
+        """Power off: all processes end, the disk stays."""
+
+    async def delete_server(self, server_id: str, disk: Path) -> None:
+        """Power off and remove the disk."""
+
+    async def pause(self, server_id: str, paused: bool) -> None:
+        """Freeze or thaw all processes of the server."""
+
+    def running(self) -> frozenset[str]:
+        """The ids of the servers whose first process lives."""
+
+
+class FabricError(Exception):
+    """The machine refused. The text names the step, the cause and what to do about it."""

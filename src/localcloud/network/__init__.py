@@ -1,0 +1,1 @@
+"""The network service: Neutron's API v2.0 over the fabric of this machine."""

@@ -1,0 +1,1 @@
+"""Plan, order, execute and recover operations on stacks. Knows no HTTP, SQL or cloud."""

@@ -1,0 +1,99 @@
+"""What interfaces hand to the engine: who asks, and for what. Values, checked for shape only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The identity on whose behalf a request is made."""
+
+    project_id: str
+    user_id: str
+    user_name: str = ""
+    roles: frozenset[str] = frozenset()
+    is_admin: bool = False
+    token: str | None = None
+    """The token of the request, for calls that are made while it is valid."""
+    is_stack_user: bool = False
+    """A user of the stack domain: may read metadata of and signal its own resource only."""
+    project_name: str = ""
+    user_domain_id: str | None = None
+    project_domain_id: str | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackRequest:
+    """The content of a create, update, preview or validate request.
+
+    ``template`` is text, or an object that a client has parsed already. ``None`` on an update
+    keeps what the stack has (only with ``existing``).
+    """
+
+    name: str | None = None
+    template: str | Mapping[str, Any] | None = None
+    template_file: str | None = None
+    """Name for messages."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] | str | None = None
+    environment_files: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    timeout_mins: int | None = None
+    disable_rollback: bool | None = None
+    tags: tuple[str, ...] | None = None
+    existing: bool = False
+    """Keep parameters, environment and template of the stack where this request has none."""
+    clear_parameters: tuple[str, ...] = ()
+    converge: bool = False
+    """Compare with the live objects, not with what is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list, and in which order."""
+
+    limit: int | None = None
+    marker: str | None = None
+    sort_keys: tuple[str, ...] = ()
+    descending: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackQuery:
+    """Which stacks to list."""
+
+    page: Page = Page()
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By field: id, status (``COMPLETE``), name, action, username, owner_id, ...; values are OR."""
+    tags: tuple[str, ...] = ()
+    tags_any: tuple[str, ...] = ()
+    not_tags: tuple[str, ...] = ()
+    not_tags_any: tuple[str, ...] = ()
+    show_deleted: bool = False
+    show_nested: bool = False
+    show_hidden: bool = False
+    all_projects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceQuery:
+    """Which resources of a stack to list."""
+
+    nested_depth: int = 0
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By field: type, status, name, action, id, physical_resource_id; values are OR."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """Which events of a stack to list."""
+
+    page: Page = Page()
+    nested_depth: int = 0
+    resource_name: str | None = None
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By field: resource_status, resource_action, resource_name, resource_type."""

@@ -1,0 +1,103 @@
+"""What the engine shows to interfaces: frozen values, in the engine's terms, times in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.kernel.addresses import StackAddress
+from stoker.template.definition import Output
+
+
+@dataclass(frozen=True, slots=True)
+class StackView:
+    """A stack as its owner sees it."""
+
+    address: StackAddress
+    action: str
+    status: str
+    reason: str
+    created_at: float
+    updated_at: float | None = None
+    deleted_at: float | None = None
+    description: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """In their shown form: text, hidden ones masked; pseudo parameters included."""
+    outputs: tuple[Output, ...] | None = None
+    """None when they were not asked for or cannot be computed yet."""
+    timeout_mins: int | None = None
+    disable_rollback: bool = True
+    owner: str | None = None
+    """Name of the user who created it."""
+    parent_id: str | None = None
+    user_project_id: str | None = None
+    tags: tuple[str, ...] = ()
+    nested_depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceView:
+    """A resource as its stack's owner sees it."""
+
+    stack: StackAddress
+    name: str
+    id: str
+    physical_id: str | None
+    type_name: str
+    action: str
+    status: str
+    reason: str
+    created_at: float
+    updated_at: float
+    required_by: tuple[str, ...] = ()
+    parent_resource: str | None = None
+    """Name of the resource of the parent stack whose nested stack this one is in."""
+    nested: StackAddress | None = None
+    description: str = ""
+    attributes: Mapping[str, Any] | None = None
+    """Only where a single resource is shown."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    waiting_for: str | None = None
+    """While in progress: what it waits for, in words."""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """An event of a stack (``resource_name`` is then the stack's name) or of a resource."""
+
+    id: str
+    stack: StackAddress
+    time: float
+    action: str
+    status: str
+    reason: str
+    resource_name: str
+    resource_type: str
+    physical_id: str | None
+    properties: Mapping[str, Any] | None = None
+    root_stack: StackAddress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """One line of a plan: what an update would do to a resource."""
+
+    name: str
+    type_name: str
+    change: str
+    """``added``, ``updated``, ``replaced``, ``deleted`` or ``unchanged``."""
+    resource_id: str | None
+    physical_id: str | None
+    action: str
+    status: str
+    reason: str
+    stack: StackAddress
+    changed_properties: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    created_at: float | None = None
+    updated_at: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    required_by: tuple[str, ...] = ()
+    description: str = ""

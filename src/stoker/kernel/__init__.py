@@ -1,0 +1,1 @@
+"""Graph, addresses, clock, ids and diagnostics. Knows nothing of stacks."""

@@ -1,0 +1,51 @@
+"""Addresses of stacks and resources. Parsed once at the edge, passed as values after that."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+_ARN = re.compile(
+    r"arn:openstack:heat::(?P<project>[^:/]+):stacks/(?P<name>[^/]+)/(?P<id>[^/]+)"
+    r"(?:/resources/(?P<resource>[^/]+))?(?:/events/(?P<event>[^/]+))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StackAddress:
+    """Where a stack is found: project, name and id."""
+
+    project_id: str
+    name: str
+    id: str
+
+    @property
+    def arn(self) -> str:
+        """The stack's Amazon-style name, with the name quoted."""
+        return f"arn:openstack:heat::{self.project_id}:stacks/{quote(self.name, '')}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceAddress:
+    """Where a resource is found."""
+
+    stack: StackAddress
+    name: str
+
+    @property
+    def arn(self) -> str:
+        """The resource's Amazon-style name."""
+        return f"{self.stack.arn}/resources/{quote(self.name, '')}"
+
+
+def parse_arn(text: str) -> StackAddress | ResourceAddress | None:
+    """The address that an ARN names, or None when the text is not one of ours.
+
+    URL-encoded ARNs are accepted, as clients send them wherever a stack name may stand.
+    """
+    match = _ARN.fullmatch(unquote(text) if text.startswith("arn%3A") else text)
+    if match is None:
+        return None
+    stack = StackAddress(match["project"], unquote(match["name"]), match["id"])
+    return ResourceAddress(stack, unquote(match["resource"])) if match["resource"] else stack

@@ -1,0 +1,25 @@
+"""Time, as a thing that is handed in, so that a simulation can run on a virtual clock."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """A source of time."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+
+def isoformat(moment: float) -> str:
+    """A moment (seconds since the epoch) in the API's notation, ``2026-01-31T12:00:00Z``."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,132 @@
+"""Findings about a document that a user wrote: what is wrong, where, and what to do.
+
+Everything that reads a template, an environment or properties reports through these values, so
+that the command, the API and an editor show the same findings. A finding names its place as a
+path into the document; line and column are looked up from the path only when a finding exists
+(:mod:`stoker.template.source`), so a correct document pays nothing for them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+Path = tuple[str | int, ...]
+"""Keys and list indexes from the root of a document."""
+
+
+class Severity(StrEnum):
+    """How bad a finding is. Only errors refuse a document."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a text; lines and columns count from 1."""
+
+    file: str | None
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file or '<template>'}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding."""
+
+    code: str
+    """A stable, short, hyphenated name, as ``unknown-function``."""
+    message: str
+    path: Path = ()
+    severity: Severity = Severity.ERROR
+    error_type: str = "StackValidationFailed"
+    """The name by which clients of the API know this kind of error."""
+    file: str | None = None
+    """The document that ``path`` leads into; None for the main template."""
+    position: Position | None = None
+    suggestion: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The path as text, as ``resources.server.properties.networks[0]``; empty at the root."""
+        return format_path(self.path)
+
+    def located(self, position: Position | None) -> Diagnostic:
+        """The same finding with its position."""
+        return replace(self, position=position)
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.place:
+            text = f"{self.place}: {text}"
+        if self.position is not None:
+            text = f"{self.position}: {text}"
+        if self.suggestion:
+            text = f"{text} ({self.suggestion})"
+        return text
+
+
+def format_path(path: Path) -> str:
+    """The path in the notation of the API: dots between keys, indexes in brackets."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else str(part)
+    return text
+
+
+class DiagnosticError(Exception):
+    """A document was refused. ``diagnostics`` holds all findings, the errors first."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        found = tuple(diagnostics)
+        self.diagnostics = tuple(sorted(found, key=lambda d: d.severity is not Severity.ERROR))
+        super().__init__("\n".join(str(d) for d in self.diagnostics))
+
+    @property
+    def first(self) -> Diagnostic:
+        """The finding that decides the status and type of the answer."""
+        return self.diagnostics[0]
+
+
+@dataclass
+class Findings:
+    """Collects findings while a document is read."""
+
+    items: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep one finding."""
+        self.items.append(diagnostic)
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Keep several findings."""
+        self.items.extend(diagnostics)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The findings that refuse the document."""
+        return [d for d in self.items if d.severity is Severity.ERROR]
+
+    def raise_errors(self) -> None:
+        """Raise :class:`DiagnosticError` with all findings if one of them is an error."""
+        if self.errors:
+            raise DiagnosticError(self.items)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.items)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """``did you mean "x"?`` for the known word nearest to ``word``, or None."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f'did you mean "{near[0]}"?' if near else None

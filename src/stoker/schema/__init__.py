@@ -1,0 +1,1 @@
+"""Typed declarations: properties, attributes, constraints, and the contract of a resource type."""

@@ -1,0 +1,83 @@
+"""Declarations of properties and attributes.
+
+One declaration serves validation, coercion, comparison on update, the API's description of the
+type, template generation and documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from stoker.schema.constraints import Constraint
+from stoker.schema.support import SUPPORTED, SupportStatus
+
+
+class Type(StrEnum):
+    """The types of properties and attributes, in the API's spelling."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    LIST = "list"
+    MAP = "map"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Turns a name into an id: the value of a property may be either, the type sees the id.
+
+    ``service`` and ``kind`` name a lookup of :mod:`stoker.clouds`, as ``("network", "subnet")``.
+    """
+
+    service: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of a resource type, or an entry of a map or list property."""
+
+    type: Type
+    description: str = ""
+    default: Any = None
+    required: bool = False
+    update_allowed: bool = False
+    immutable: bool = False
+    constraints: tuple[Constraint, ...] = ()
+    entries: Mapping[str, Property] | None = None
+    """The keys of a map."""
+    items: Property | None = None
+    """The entries of a list."""
+    finder: Finder | None = None
+    convert: bool = False
+    """A map or list may also be given as JSON text, or a string as map (then it is serialised)."""
+    implemented: bool = True
+    support: SupportStatus = SUPPORTED
+    renamed_to: str | None = None
+    """A deprecated alias: its value moves to the sibling property of that name."""
+    sensitive: bool = False
+    """Masked in every view, log and event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a resource type."""
+
+    description: str = ""
+    type: Type | None = None
+    cached: bool = True
+    """False: read afresh each time it is asked for."""
+    support: SupportStatus = SUPPORTED
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What a type declares, as its users see it."""
+
+    properties: Mapping[str, Property] = field(default_factory=dict)
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)

@@ -1,0 +1,292 @@
+"""The contract of a resource type.
+
+A type declares its properties and attributes and answers a few calls. It keeps no state: all that
+a call needs comes in a :class:`Call`, all that it wants kept goes out in its answer. After a
+:class:`Wait` the same method is called again, with the ``physical_id``, ``progress`` and ``data``
+that the answer named; it looks how far the work is and answers anew. After a crash it is called
+just so, hence every method must be safe to repeat: that is the whole of recovery for a type.
+
+Types never touch the database, another resource, or the clock. Types with a ``service`` run on
+worker threads and may block; all others run on the event loop and must not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.properties import Attribute, Property
+from stoker.schema.support import SUPPORTED, SupportStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The action is finished."""
+
+    physical_id: str | None = None
+    """The id of what was made; None leaves the one that is recorded."""
+    attributes: Mapping[str, Any] | None = None
+    """Attributes known by now; others are read when they are asked for. None leaves them."""
+    data: Mapping[str, Any] | None = None
+    """Kept with the resource, encrypted, and handed to later calls. None leaves it."""
+    metadata: Mapping[str, Any] | None = None
+    """Replaces the resource's metadata. None leaves it."""
+    reason: str | None = None
+    """Shown as the status reason; None for the usual text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Not finished: call again after ``after`` seconds, or at the next signal if ``on_signal``."""
+
+    after: float = 1.0
+    physical_id: str | None = None
+    progress: Mapping[str, Any] | None = None
+    """Handed to the next call of the same action; None leaves it."""
+    data: Mapping[str, Any] | None = None
+    on_signal: bool = False
+    """Call again as soon as any resource of the stack is signalled."""
+    reason: str | None = None
+    """What is being waited for, in words: shown while waiting."""
+    attributes: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The action failed for good. ``reason`` says why, with the cloud's own words."""
+
+    reason: str
+    physical_id: str | None = None
+    data: Mapping[str, Any] | None = None
+
+
+Outcome = Done | Wait | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class StackFacts:
+    """What a type may know of its stack."""
+
+    id: str
+    name: str
+    project_id: str
+    user_project_id: str | None = None
+    tags: tuple[str, ...] = ()
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal that the stack's resources received; ``details`` is the body as it was sent."""
+
+    id: str
+    received_at: float
+    details: Mapping[str, Any]
+
+
+class Signalling(Protocol):
+    """Makes the addresses and credentials by which a server can call back. Blocking.
+
+    Every method is safe to repeat: what exists is found again by ``call.resource_id``.
+    """
+
+    def create_user(self, call: Call) -> Mapping[str, Any]:
+        """A stack user: ``user_id``, ``username``, ``password``, ``project_id``."""
+
+    def delete_user(self, call: Call) -> None:
+        """Remove the stack user of this resource; none is fine."""
+
+    def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
+        """EC2 credentials of a stack user: ``access`` and ``secret``; keep them as data."""
+
+    def signal_url(self, call: Call) -> str:
+        """The REST address that accepts signals for this resource."""
+
+    def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
+        """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""
+
+    def token(self, call: Call) -> str:
+        """A token of this resource's stack user, whose credentials ``call.data`` holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that one call of a type's method may use."""
+
+    stack: StackFacts
+    name: str
+    """Logical name."""
+    resource_id: str
+    """Our own id of the resource, a UUID."""
+    token: str
+    """Intent token: 12 characters, part of ``physical_name``; a lost create is found by it."""
+    physical_name: str
+    """``stack-resource-token``, shortened to the type's limit."""
+    properties: Mapping[str, Any]
+    """Checked, coerced, defaults filled in, names turned into ids. Absent values are None."""
+    started_at: float
+    now: float
+    action: str = "CREATE"
+    previous: Mapping[str, Any] = field(default_factory=dict)
+    """The properties before an update."""
+    changed: frozenset[str] = frozenset()
+    """The names of the properties that an update changes."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    physical_id: str | None = None
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
+    """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
+    update_policy: Mapping[str, Any] = field(default_factory=dict)
+    cloud: Any = None
+    """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
+    signalling: Signalling | None = None
+
+
+class ResourceType(ABC):
+    """A type of resource. One instance serves all resources of the type."""
+
+    type_name: ClassVar[str]
+    properties: ClassVar[Mapping[str, Property]] = {}
+    attributes: ClassVar[Mapping[str, Attribute]] = {}
+    description: ClassVar[str] = ""
+    support: ClassVar[SupportStatus] = SUPPORTED
+    service: ClassVar[str | None] = None
+    """Service type of the catalog without which the type is not available, as ``network``."""
+    physical_name_limit: ClassVar[int] = 255
+    signal_after: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def create(self, call: Call) -> Outcome:
+        """Make the object. Called first without, later with ``call.physical_id``."""
+
+    @abstractmethod
+    def delete(self, call: Call) -> Outcome:
+        """Remove the object. A physical id of None, or an object that is gone, is ``Done()``."""
+
+    def reference(self, call: Call) -> Any:
+        """What ``get_resource`` gives: the physical id, and the name before there is one."""
+        return call.physical_id if call.physical_id is not None else call.name
+
+
+@runtime_checkable
+class Updates(Protocol):
+    """The type can change an object in place, for properties declared ``update_allowed``."""
+
+    def update(self, call: Call) -> Outcome:
+        """Bring the object to ``call.properties``; ``call.changed`` names what differs."""
+
+
+@runtime_checkable
+class Reads(Protocol):
+    """The type can read attributes from the live object."""
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes of the live object by name, ``show`` included where declared."""
+
+
+@runtime_checkable
+class Replaces(Protocol):
+    """The type decides from the change itself whether an update needs a new object."""
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether ``call.changed`` from ``call.previous`` cannot be done in place."""
+
+
+@runtime_checkable
+class Adopts(Protocol):
+    """The type can find an object that a lost create call may have made."""
+
+    def find(self, call: Call) -> str | None:
+        """The physical id of the object whose name carries ``call.token``, or None."""
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """The type can compare the live object with what is expected of it."""
+
+    def check(self, call: Call) -> Outcome:
+        """Done if the object is as it should be, Failed with the difference otherwise."""
+
+
+@runtime_checkable
+class Suspends(Protocol):
+    """The type can be suspended and resumed."""
+
+    def suspend(self, call: Call) -> Outcome:
+        """Suspend the object."""
+
+    def resume(self, call: Call) -> Outcome:
+        """Resume the object."""
+
+
+@runtime_checkable
+class Snapshots(Protocol):
+    """The type can be snapshotted."""
+
+    def snapshot(self, call: Call) -> Outcome:
+        """Take a snapshot; its id goes into ``data``."""
+
+
+@runtime_checkable
+class Signals(Protocol):
+    """The type accepts signals."""
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The signal in the form in which it is stored.
+
+        Raises :class:`stoker.kernel.errors.Invalid` for a body that the type refuses.
+        """
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        """What the event of the signal says."""
+
+
+@runtime_checkable
+class Validates(Protocol):
+    """The type checks more than its declarations can say."""
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Findings on checked properties (values may be Unknown); paths start at the property."""
+
+
+@runtime_checkable
+class PollsMany(Protocol):
+    """One list call tells how far many pending objects are."""
+
+    def poll_many(self, calls: Sequence[Call]) -> Sequence[Outcome]:
+        """An outcome for each call, in order, from as few requests as possible."""
+
+
+@runtime_checkable
+class DependsImplicitly(Protocol):
+    """The type needs other resources that its properties do not name by reference."""
+
+    def implicit_needs(
+        self, properties: Mapping[str, Any], others: Mapping[str, tuple[str, Mapping[str, Any]]]
+    ) -> frozenset[str]:
+        """Names of resources to come first; ``others`` maps name to (type name, properties).
+
+        Properties are as evaluated: references to resources that do not exist yet are Unknown.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A nested stack to be: what a nesting type expands into."""
+
+    template: Mapping[str, Any] | str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    url: str | None = None
+    """The file that the template came from, which anchors relative names inside it."""
+
+
+@runtime_checkable
+class Nests(Protocol):
+    """The type expands into a nested stack; the framework creates, updates and deletes that."""
+
+    def nested(self, call: Call) -> Nested:
+        """The nested stack as it should be for ``call.properties``."""

@@ -1,0 +1,47 @@
+"""Since when a thing is supported, and whether it still is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Support(StrEnum):
+    """The states of support in the API's spelling."""
+
+    SUPPORTED = "SUPPORTED"
+    DEPRECATED = "DEPRECATED"
+    HIDDEN = "HIDDEN"
+    UNSUPPORTED = "UNSUPPORTED"
+
+
+@dataclass(frozen=True, slots=True)
+class SupportStatus:
+    """One state of support, the release it began with, and the state before it."""
+
+    status: Support = Support.SUPPORTED
+    version: str | None = None
+    message: str | None = None
+    previous: SupportStatus | None = None
+    substitute: str | None = None
+    """Name of the property or type to use instead."""
+
+
+SUPPORTED = SupportStatus()
+
+
+def since(version: str) -> SupportStatus:
+    """Supported since a release."""
+    return SupportStatus(version=version)
+
+
+def deprecated(
+    version: str, message: str | None = None, was: str | None = None, use: str | None = None
+) -> SupportStatus:
+    """Deprecated since a release; ``was`` is the release that brought it, ``use`` what to use."""
+    return SupportStatus(Support.DEPRECATED, version, message, SupportStatus(version=was), use)
+
+
+def hidden(version: str, before: SupportStatus, message: str | None = None) -> SupportStatus:
+    """No longer shown since a release, but still accepted."""
+    return SupportStatus(Support.HIDDEN, version, message, before)

@@ -1,0 +1,39 @@
+"""A value that is not known yet: an attribute of a resource that does not exist so far.
+
+It is a value like any other: functions carry it on, the planner compares it, and only execution,
+which waits until everything that a definition names exists, insists on having none left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Stands for a value that will come from the resources in ``sources``."""
+
+    sources: frozenset[str]
+
+    def __or__(self, other: Unknown) -> Unknown:
+        return Unknown(self.sources | other.sources)
+
+    def __str__(self) -> str:
+        return f"(known after {', '.join(sorted(self.sources))})"
+
+
+def unknown_in(value: Any) -> Unknown | None:
+    """What is unknown anywhere inside a value, merged into one, or None if all of it is known."""
+    found: Unknown | None = None
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Unknown):
+            found = item if found is None else found | item
+        elif isinstance(item, Mapping):
+            pending.extend(item.values())
+        elif isinstance(item, list | tuple):
+            pending.extend(item)
+    return found

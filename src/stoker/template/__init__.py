@@ -1,0 +1,1 @@
+"""Template text to evaluated resource definitions. Pure: no I/O, no database, no cloud."""

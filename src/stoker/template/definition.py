@@ -1,0 +1,96 @@
+"""What evaluation hands to the planner: resource definitions, frozen, possibly partly unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from stoker.kernel.diagnostics import Path
+from stoker.schema.properties import Finder
+from stoker.schema.resource_type import ResourceType
+
+
+class DeletionPolicy(StrEnum):
+    """What happens to the object when its resource leaves the stack."""
+
+    DELETE = "Delete"
+    RETAIN = "Retain"
+    SNAPSHOT = "Snapshot"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One resource as the template wants it."""
+
+    name: str
+    type_name: str
+    """As the template spells it."""
+    type: ResourceType
+    """As the environment resolves it."""
+    properties: Mapping[str, Any]
+    """Checked and coerced, defaults filled in; may hold :class:`stoker.schema.unknown.Unknown`."""
+    needs: frozenset[str]
+    """Names of the enabled resources that must come first: references and ``depends_on``."""
+    explicit_needs: frozenset[str] = frozenset()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    deletion_policy: DeletionPolicy = DeletionPolicy.DELETE
+    update_policy: Mapping[str, Any] = field(default_factory=dict)
+    creation_policy: Mapping[str, Any] = field(default_factory=dict)
+    description: str = ""
+    external_id: str | None = None
+    """The object exists already and is only referred to."""
+
+
+class Facts(Protocol):
+    """What is known of live resources while a template is evaluated."""
+
+    def reference(self, name: str) -> Any:
+        """What ``get_resource`` gives for the resource, or Unknown."""
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        """The attribute as a whole (paths into it are the functions' business), or Unknown.
+
+        ``attribute`` is None-valued when the live object has it empty.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCheck:
+    """A custom constraint that only a cloud can answer; evaluated by the caller, in parallel."""
+
+    constraint: str
+    value: Any
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class NameLookup:
+    """A property value that may be a name and must become an id before the type sees it."""
+
+    finder: Finder
+    value: str
+    path: Path
+    """Path inside the resource's properties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output of the template, evaluated."""
+
+    name: str
+    value: Any
+    description: str = ""
+    error: str | None = None
+    """Why the value could not be computed."""
+
+
+class TypeRegistry(Protocol):
+    """The resource types that this service knows."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
