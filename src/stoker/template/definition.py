@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from stoker.kernel.diagnostics import Path
-from stoker.schema.properties import Finder
+from stoker.schema.pending import CustomCheck as CustomCheck
+from stoker.schema.pending import NameLookup as NameLookup
 from stoker.schema.resource_type import ResourceType
 
 
@@ -54,25 +54,6 @@ class Facts(Protocol):
 
         ``attribute`` is None-valued when the live object has it empty.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class CustomCheck:
-    """A custom constraint that only a cloud can answer; evaluated by the caller, in parallel."""
-
-    constraint: str
-    value: Any
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class NameLookup:
-    """A property value that may be a name and must become an id before the type sees it."""
-
-    finder: Finder
-    value: str
-    path: Path
-    """Path inside the resource's properties."""
 
 
 @dataclass(frozen=True, slots=True)

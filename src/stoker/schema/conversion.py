@@ -1,0 +1,99 @@
+"""Values into the types that are declared for them. Pure; a value that does not fit is refused.
+
+Every function raises :class:`Mismatch` with a message in words. Values that are not known yet
+never come here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.violations import shown
+
+MAX_DIGITS = 4000
+
+
+class Mismatch(ValueError):
+    """A value does not have, and cannot be given, the type that is declared for it."""
+
+
+def to_number(value: Any) -> int | float:
+    """A number; text is read as one. Booleans stay as they are."""
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and len(value) <= MAX_DIGITS:
+        for read in (int, float):
+            try:
+                return read(value)
+            except ValueError:
+                continue
+    raise Mismatch(f"{shown(value)} is not a number")
+
+
+def to_integer(value: Any) -> int:
+    """A whole number; text is read as one, and a fraction is cut off."""
+    if isinstance(value, int | float):
+        try:
+            return int(value)
+        except (ValueError, OverflowError):
+            raise Mismatch(f"{value} is not a whole number") from None
+    if isinstance(value, str) and len(value) <= MAX_DIGITS:
+        try:
+            return int(value)
+        except ValueError:
+            pass
+    raise Mismatch(f"{shown(value)} is not a whole number")
+
+
+def to_boolean(value: Any) -> bool:
+    """True or false; the words may be text, in any case."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in {"true", "false"}:
+        return value.lower() == "true"
+    raise Mismatch(f"{shown(value)} is neither true nor false")
+
+
+def to_string(value: Any, *, convert: bool = False) -> str:
+    """Text; whole numbers and booleans are written out, with ``convert`` maps and lists too."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    if convert and isinstance(value, Mapping):
+        return json.dumps(value)
+    if convert and isinstance(value, list):
+        return ",".join(str(item) for item in value)
+    raise Mismatch(f"{shown(value)} is not a string")
+
+
+def to_list(value: Any, *, convert: bool = False) -> list[Any]:
+    """A list; with ``convert`` also JSON text or text with commas."""
+    if isinstance(value, list):
+        return value
+    if convert and isinstance(value, str):
+        parsed = _json(value)
+        if isinstance(parsed, list):
+            return parsed
+        return value.split(",") if value else []
+    raise Mismatch(f"{shown(value)} is not a list")
+
+
+def to_map(value: Any, *, convert: bool = False) -> Mapping[str, Any]:
+    """A map; with ``convert`` also JSON text."""
+    if isinstance(value, Mapping):
+        return value
+    if convert and isinstance(value, str):
+        parsed = _json(value)
+        if isinstance(parsed, dict):
+            return parsed
+    raise Mismatch(f"{shown(value)} is not a map")
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

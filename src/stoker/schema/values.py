@@ -1,0 +1,201 @@
+"""Values of properties against their declarations: checked, converted, defaults filled in.
+
+What is not known yet passes; what a cloud must answer is collected for the caller. Nothing is
+raised: all findings come back together, so that a user sees them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.schema.checks import PURE
+from stoker.schema.constraints import Custom
+from stoker.schema.conversion import (
+    Mismatch,
+    to_boolean,
+    to_integer,
+    to_list,
+    to_map,
+    to_number,
+    to_string,
+)
+from stoker.schema.pending import CustomCheck, NameLookup
+from stoker.schema.properties import Property, Type
+from stoker.schema.support import Support
+from stoker.schema.unknown import Unknown
+from stoker.schema.violations import violation
+
+
+@dataclass(slots=True)
+class Checked:
+    """Properties after checking."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    """A value for every declared property; absent ones are None. Only good without errors."""
+    findings: list[Diagnostic] = field(default_factory=list)
+    custom_checks: list[CustomCheck] = field(default_factory=list)
+    """Constraints for a cloud to answer; paths begin with the path that was handed in."""
+    lookups: list[NameLookup] = field(default_factory=list)
+    """Values that may be names of cloud objects; paths begin at the property."""
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The findings that refuse the properties."""
+        return [finding for finding in self.findings if finding.severity is Severity.ERROR]
+
+
+def check_properties(
+    given: Mapping[str, Any], schema: Mapping[str, Property], path: Path = ()
+) -> Checked:
+    """The given properties, checked against and converted to their declarations.
+
+    ``path`` leads to the properties in their document and begins the path of every finding.
+    """
+    checker = _Checker(path)
+    checker.result.values = checker.check_map(given, schema, ())
+    return checker.result
+
+
+STRUCTURAL_CODES = frozenset({"unknown-property", "unimplemented-property"})
+"""Codes of findings that hold whatever the values are."""
+
+
+class _Checker:
+    """Walks values and declarations side by side; paths are relative to the properties."""
+
+    def __init__(self, base: Path) -> None:
+        self._base = base
+        self.result = Checked()
+
+    def check_map(
+        self, given: Mapping[str, Any], schema: Mapping[str, Property], path: Path
+    ) -> dict[str, Any]:
+        """A value for each declared key."""
+        for key in given:
+            if key not in schema:
+                self._error(
+                    "unknown-property",
+                    f'there is no property "{key}" here',
+                    (*path, key),
+                    did_you_mean(str(key), schema),
+                )
+        values = {
+            name: self._property(given, name, declared, (*path, name))
+            for name, declared in schema.items()
+        }
+        for name, declared in schema.items():
+            if declared.renamed_to is not None:
+                self._move_alias(values, given, name, declared.renamed_to, (*path, name))
+        return values
+
+    def _property(self, given: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
+        value = given.get(name)
+        if value is None:
+            if declared.default is not None:
+                return self._quiet_default(declared)
+            if declared.required and (name not in given or declared.type is not Type.ANY):
+                self._error(
+                    "missing-property", f'the property "{name}" is required', path[:-1], None
+                )
+            return None
+        if not declared.implemented:
+            self._error("unimplemented-property", "this property is not implemented", path, None)
+        elif declared.support.status is Support.DEPRECATED:
+            self._deprecated(declared, path)
+        return self.check_value(value, declared, path)
+
+    def _quiet_default(self, declared: Property) -> Any:
+        if declared.type is Type.LIST or declared.type is Type.MAP:
+            return _Checker(()).check_value(declared.default, declared, ())
+        return declared.default
+
+    def _move_alias(
+        self, values: dict[str, Any], given: Mapping[str, Any], name: str, to: str, path: Path
+    ) -> None:
+        value = values.pop(name)
+        values[name] = None
+        if value is None:
+            return
+        if given.get(to) is not None:
+            message = f'"{name}" is an old name of "{to}": only one of them can be given'
+            self._error("both-names-given", message, path, f'remove "{name}"')
+            return
+        values[to] = value
+
+    def check_value(self, value: Any, declared: Property, path: Path) -> Any:
+        """One value in its declared type; the value itself when it is refused."""
+        if isinstance(value, Unknown):
+            return value
+        try:
+            converted = self._convert(value, declared, path)
+        except Mismatch as mismatch:
+            message = "the value has the wrong type" if declared.sensitive else str(mismatch)
+            self._error("wrong-type", message, path, None)
+            return value
+        self._constrain(converted, declared, path)
+        if declared.finder is not None and isinstance(converted, str) and converted:
+            self.result.lookups.append(NameLookup(declared.finder, converted, path))
+        return converted
+
+    def _convert(self, value: Any, declared: Property, path: Path) -> Any:
+        match declared.type:
+            case Type.STRING:
+                return to_string(value, convert=declared.convert)
+            case Type.INTEGER:
+                return to_integer(value)
+            case Type.NUMBER:
+                return to_number(value)
+            case Type.BOOLEAN:
+                return to_boolean(value)
+            case Type.LIST:
+                entries = to_list(value, convert=declared.convert)
+                if declared.items is None:
+                    return entries
+                return [
+                    self.check_value(entry, declared.items, (*path, index))
+                    for index, entry in enumerate(entries)
+                ]
+            case Type.MAP:
+                mapping = to_map(value, convert=declared.convert)
+                if declared.entries is None:
+                    return mapping
+                return self.check_map(mapping, declared.entries, path)
+            case Type.ANY:
+                return value
+
+    def _constrain(self, value: Any, declared: Property, path: Path) -> None:
+        for constraint in declared.constraints:
+            if isinstance(constraint, Custom) and constraint.name not in PURE:
+                self._ask_cloud(constraint.name, value, path)
+                continue
+            fault = violation(constraint, value)
+            if fault is not None:
+                message = "the value is not allowed" if declared.sensitive else fault
+                self._error("constraint-violated", message, path, None)
+
+    def _ask_cloud(self, constraint: str, value: Any, path: Path) -> None:
+        for item in value if isinstance(value, list) else [value]:
+            if not isinstance(item, Unknown):
+                self.result.custom_checks.append(
+                    CustomCheck(constraint, item, (*self._base, *path))
+                )
+
+    def _deprecated(self, declared: Property, path: Path) -> None:
+        advice = declared.support.substitute or declared.renamed_to
+        self.result.findings.append(
+            Diagnostic(
+                "deprecated-property",
+                f'the property "{path[-1]}" is deprecated',
+                (*self._base, *path),
+                Severity.WARNING,
+                suggestion=declared.support.message or (f'use "{advice}"' if advice else None),
+            )
+        )
+
+    def _error(self, code: str, message: str, path: Path, suggestion: str | None) -> None:
+        self.result.findings.append(
+            Diagnostic(code, message, (*self._base, *path), suggestion=suggestion)
+        )

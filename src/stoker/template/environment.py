@@ -1,0 +1,169 @@
+"""Environments: values for parameters, defaults, and which type stands for which.
+
+Kept as they were given (that is what the API shows again), checked when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
+from stoker.template.source import read
+
+SECTIONS = (
+    "parameters",
+    "parameter_defaults",
+    "parameter_merge_strategies",
+    "resource_registry",
+    "encrypted_param_names",
+    "event_sinks",
+)
+SINK_TYPES = frozenset({"zaqar-queue"})
+WRONG_FORMAT = "HTTPBadRequest"
+"""The error type of an environment that was sent as a whole."""
+WRONG_FILE = "ValueError"
+"""The error type of an environment that came as a file."""
+WRONG_SHAPE = "AttributeError"
+"""The error type of a section of the wrong kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """One environment, or several merged into one."""
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameter_defaults: Mapping[str, Any] = field(default_factory=dict)
+    resource_registry: Mapping[str, Any] = field(default_factory=dict)
+    """As written; :mod:`stoker.template.registry` gives it its meaning."""
+    encrypted_param_names: tuple[str, ...] = ()
+    event_sinks: tuple[Mapping[str, Any], ...] = ()
+    merge_strategies: Mapping[str, str] = field(default_factory=dict)
+
+    def with_parameters(self, parameters: Mapping[str, Any]) -> Environment:
+        """The same environment with some parameter values added or replaced."""
+        return replace(self, parameters={**self.parameters, **parameters})
+
+
+EMPTY = Environment()
+
+
+def parse_environment(
+    given: Mapping[str, Any] | str | None, file: str | None = None
+) -> Environment:
+    """An environment from text or from an object.
+
+    ``file`` names the file that it came from. Raises ``DiagnosticError``.
+    """
+    wrong = WRONG_FORMAT if file is None else WRONG_FILE
+    if isinstance(given, str):
+        given = _parse_text(given, file, wrong)
+    if given is None:
+        return EMPTY
+    if not isinstance(given, Mapping):
+        raise _refused("invalid-environment", "an environment must be a map", (), file, wrong)
+    for section in given:
+        if section not in SECTIONS:
+            raise _refused(
+                "unknown-section",
+                f'an environment has no section "{section}"',
+                (str(section),),
+                file,
+                wrong,
+                did_you_mean(str(section), SECTIONS),
+            )
+    return Environment(
+        parameters=_map_section(given, "parameters", file),
+        parameter_defaults=_map_section(given, "parameter_defaults", file),
+        resource_registry=_map_section(given, "resource_registry", file),
+        encrypted_param_names=tuple(
+            str(name) for name in _list_section(given, "encrypted_param_names", file)
+        ),
+        event_sinks=_event_sinks(given, file),
+        merge_strategies=_merge_strategies(given, file),
+    )
+
+
+def _parse_text(text: str, file: str | None, wrong: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return read(text, file).data
+    except DiagnosticError as error:
+        raise DiagnosticError(
+            [replace(diagnostic, error_type=wrong) for diagnostic in error.diagnostics]
+        ) from None
+
+
+def _refused(
+    code: str,
+    message: str,
+    path: Path,
+    file: str | None,
+    error_type: str,
+    suggestion: str | None = None,
+) -> DiagnosticError:
+    return DiagnosticError(
+        [Diagnostic(code, message, path, error_type=error_type, file=file, suggestion=suggestion)]
+    )
+
+
+def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
+    section = given.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, Mapping):
+        raise _refused("invalid-section", f"{name} must be a map", (name,), file, WRONG_SHAPE)
+    return {str(key): value for key, value in section.items()}
+
+
+def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequence[Any]:
+    section = given.get(name)
+    if section is None:
+        return ()
+    if not isinstance(section, list):
+        raise _refused("invalid-section", f"{name} must be a list", (name,), file, WRONG_SHAPE)
+    return section
+
+
+def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[str, Any], ...]:
+    sinks = _list_section(given, "event_sinks", file)
+    for index, sink in enumerate(sinks):
+        path: Path = ("event_sinks", index)
+        if not isinstance(sink, Mapping):
+            raise _refused("invalid-section", "a sink must be a map", path, file, WRONG_SHAPE)
+        if sink.get("type") not in SINK_TYPES:
+            known = ", ".join(sorted(SINK_TYPES))
+            message = f"there is no event sink of type {sink.get('type')!r}"
+            raise _refused(
+                "unknown-event-sink", message, (*path, "type"), file, "KeyError", f"one of: {known}"
+            )
+    return tuple(sinks)
+
+
+def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str, str]:
+    section = _map_section(given, "parameter_merge_strategies", file)
+    for name, strategy in section.items():
+        if strategy not in {"overwrite", "merge", "deep_merge"}:
+            raise _refused(
+                "unknown-merge-strategy",
+                f"there is no merge strategy {strategy!r}",
+                ("parameter_merge_strategies", name),
+                file,
+                WRONG_FORMAT,
+                "one of: overwrite, merge, deep_merge",
+            )
+    return section
+
+
+def stored(environment: Environment) -> dict[str, Any]:
+    """The environment as JSON-ready data; :func:`parse_environment` reads it again."""
+    registry = {**environment.resource_registry}
+    return {
+        "resource_registry": {"resources": registry.pop("resources", None) or {}, **registry},
+        "parameters": dict(environment.parameters),
+        "parameter_defaults": dict(environment.parameter_defaults),
+        "event_sinks": list(environment.event_sinks),
+        "encrypted_param_names": list(environment.encrypted_param_names),
+    }

@@ -1,0 +1,222 @@
+"""Parameters of a template: declarations as data, and the values that a stack gets for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.schema.checks import PURE
+from stoker.schema.constraints import AllowedValues, Constraint, Custom
+from stoker.schema.conversion import Mismatch, to_number
+from stoker.schema.pending import CustomCheck
+from stoker.schema.unknown import Unknown
+from stoker.schema.violations import shown, violation
+
+HIDDEN_VALUE = "******"
+_TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
+_FALSE = frozenset({"0", "f", "false", "off", "n", "no"})
+
+
+class ParameterType(StrEnum):
+    """The types of parameters in the API's spelling."""
+
+    STRING = "String"
+    NUMBER = "Number"
+    LIST = "CommaDelimitedList"
+    JSON = "Json"
+    BOOLEAN = "Boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """The declaration of one parameter."""
+
+    name: str
+    type: ParameterType
+    default: Any = None
+    """As it was written; None means that a value must be given."""
+    label: str | None = None
+    description: str = ""
+    hidden: bool = False
+    immutable: bool = False
+    tags: tuple[str, ...] | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+
+@dataclass(slots=True)
+class Resolved:
+    """The values of all parameters, as far as they could be resolved."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    """Each value in the type of its parameter; parameters with a finding are missing."""
+    findings: list[Diagnostic] = field(default_factory=list)
+    custom_checks: list[CustomCheck] = field(default_factory=list)
+
+
+def coerce(kind: ParameterType, value: Any) -> Any:
+    """A value in the type of its parameter. Raises ``Mismatch``; what is unknown passes."""
+    if isinstance(value, Unknown):
+        return value
+    match kind:
+        case ParameterType.STRING:
+            return value if isinstance(value, str) else str(value)
+        case ParameterType.NUMBER:
+            return to_number(value)
+        case ParameterType.BOOLEAN:
+            return to_flag(value)
+        case ParameterType.LIST:
+            return _to_list(value)
+        case ParameterType.JSON:
+            return _to_json(value)
+
+
+def to_flag(value: Any) -> bool:
+    """A boolean, or a word or number that stands for one. Raises ``Mismatch``."""
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise Mismatch(f"{shown(value)} is neither true nor false")
+
+
+def _to_list(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return [item if isinstance(item, str | Unknown) else str(item) for item in value]
+    if isinstance(value, str):
+        return value.split(",") if value else []
+    raise Mismatch(f"{shown(value)} is neither a list nor text with commas")
+
+
+def _to_json(value: Any) -> Any:
+    if not isinstance(value, str) or not value:
+        return value
+    try:
+        return json.loads(value)
+    except RecursionError:
+        raise Mismatch("the JSON text is nested too deeply") from None
+    except ValueError as error:
+        raise Mismatch(f"{shown(value)} is not JSON: {error}") from None
+
+
+def violations(parameter: Parameter, value: Any) -> list[str]:
+    """What the constraints of a parameter have against a coerced value."""
+    if isinstance(value, Unknown):
+        return []
+    found = []
+    for constraint in parameter.constraints:
+        if isinstance(constraint, AllowedValues):
+            constraint = _coerced_choices(parameter.type, constraint)
+        fault = violation(constraint, value)
+        if fault is not None:
+            found.append(fault)
+    return found
+
+
+def _coerced_choices(kind: ParameterType, constraint: AllowedValues) -> AllowedValues:
+    choices: list[Any] = []
+    for choice in constraint.allowed:
+        try:
+            coerced = choice if kind is ParameterType.LIST else coerce(kind, choice)
+        except Mismatch:
+            coerced = choice
+        choices.append(coerced)
+    return AllowedValues(choices, constraint.description)
+
+
+def resolve(
+    parameters: Mapping[str, Parameter],
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    pseudo: Mapping[str, Any],
+) -> Resolved:
+    """The value of every declared parameter, and of the ``pseudo`` parameters.
+
+    A value is the one given, else the one in ``defaults`` (the environment's), else the declared
+    default. Findings: values for unknown parameters, missing, ill-typed and refused values.
+    """
+    resolved = Resolved(dict(pseudo))
+    for name in given:
+        if name not in parameters:
+            resolved.findings.append(_unknown_parameter(name, parameters))
+    for name, parameter in parameters.items():
+        value = chosen(parameter, given, defaults)
+        if value is None:
+            resolved.findings.append(_missing(name))
+            continue
+        try:
+            coerced = coerce(parameter.type, value)
+        except Mismatch as mismatch:
+            message = "the value has the wrong type" if parameter.hidden else str(mismatch)
+            resolved.findings.append(_invalid(name, message))
+            continue
+        for fault in violations(parameter, coerced):
+            message = "the value is not allowed" if parameter.hidden else fault
+            resolved.findings.append(_invalid(name, message))
+        resolved.custom_checks.extend(_cloud_checks(parameter, coerced))
+        resolved.values[name] = coerced
+    return resolved
+
+
+def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:
+    """The raw value that counts for a parameter, or None."""
+    for value in (given.get(parameter.name), defaults.get(parameter.name)):
+        if value is not None:
+            return value
+    return parameter.default
+
+
+def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
+    items = value if isinstance(value, list) else [value]
+    return [
+        CustomCheck(constraint.name, item, ("parameters", parameter.name))
+        for constraint in parameter.constraints
+        if isinstance(constraint, Custom) and constraint.name not in PURE
+        for item in items
+        if not isinstance(item, Unknown)
+    ]
+
+
+def _unknown_parameter(name: str, parameters: Mapping[str, Parameter]) -> Diagnostic:
+    return Diagnostic(
+        "unknown-parameter",
+        f'a value is given for "{name}", which the template does not declare',
+        ("parameters", name),
+        error_type="UnknownUserParameter",
+        suggestion=did_you_mean(name, parameters),
+    )
+
+
+def _missing(name: str) -> Diagnostic:
+    return Diagnostic(
+        "missing-parameter",
+        f'the parameter "{name}" has no default and no value is given for it',
+        ("parameters", name),
+        error_type="UserParameterMissing",
+    )
+
+
+def _invalid(name: str, message: str) -> Diagnostic:
+    return Diagnostic("invalid-parameter-value", message, ("parameters", name))
+
+
+def immutable_changes(
+    parameters: Mapping[str, Parameter], old: Mapping[str, Any], new: Mapping[str, Any]
+) -> list[Diagnostic]:
+    """Findings for immutable parameters whose (coerced) values differ between two updates."""
+    return [
+        Diagnostic(
+            "immutable-parameter",
+            f'the parameter "{name}" is immutable: its value cannot change',
+            ("parameters", name),
+            error_type="ImmutableParameterModified",
+        )
+        for name, parameter in parameters.items()
+        if parameter.immutable and name in old and name in new and old[name] != new[name]
+    ]
