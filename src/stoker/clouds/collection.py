@@ -1,0 +1,175 @@
+"""REST collections of OpenStack's services, in the words of their own APIs.
+
+Resource types see an object as the service describes it, field for field, because that is what
+templates ask for; the SDK's adapters do the transport (catalog, token, discovery, microversion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from stoker.clouds.faults import NOT_FOUND, CloudFault, fault_from
+
+Object = dict[str, Any]
+_ERRORS = 400
+_MOST_PAGES = 200
+
+
+def send(
+    proxy: Any,
+    method: str,
+    path: str,
+    *,
+    json: Any = None,
+    params: Mapping[str, Any] | None = None,
+    microversion: str | None = None,
+) -> Object:
+    """The body of a service's answer, empty when it has none. Raises :class:`CloudFault`."""
+    arguments: dict[str, Any] = {}
+    if json is not None:
+        arguments["json"] = json
+    if params:
+        arguments["params"] = dict(params)
+    if microversion is not None:
+        arguments["microversion"] = microversion
+    response = proxy.request(path, method, **arguments)
+    if response.status_code >= _ERRORS:
+        raise fault_from(response)
+    if not response.content:
+        return {}
+    try:
+        body = response.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {"items": body}
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Where the objects of one kind live, and how the service wraps them."""
+
+    proxy: str
+    """Attribute of the connection that speaks to the service."""
+    path: str
+    key: str
+    """Name around one object in a body; empty when the service uses none."""
+    plural: str
+    """Name around a list."""
+    id_field: str = "id"
+    name_field: str = "name"
+    update_method: str = "PUT"
+    microversion: str | None = None
+    item_key: str = ""
+    """Name around each entry of a list, where the service wraps even those."""
+
+    def at(self, object_id: str, suffix: str = "") -> str:
+        """The path of one object."""
+        return f"{self.path}/{quote(object_id, safe='')}{suffix}"
+
+    def adapter(self, cloud: Any) -> Any:
+        """The SDK's adapter for the service of this collection."""
+        return getattr(cloud, self.proxy)
+
+    def unwrapped(self, body: Mapping[str, Any]) -> Object:
+        """The object inside a body."""
+        inner = body.get(self.key) if self.key else None
+        return dict(inner) if isinstance(inner, Mapping) else dict(body)
+
+    def wrapped(self, body: Mapping[str, Any]) -> Object:
+        """A body around an object."""
+        return {self.key: dict(body)} if self.key else dict(body)
+
+    def create(
+        self, cloud: Any, body: Mapping[str, Any], microversion: str | None = None
+    ) -> Object:
+        """Make an object; the object as the service describes it."""
+        answer = send(
+            self.adapter(cloud),
+            "POST",
+            self.path,
+            json=self.wrapped(body),
+            microversion=microversion or self.microversion,
+        )
+        return self.unwrapped(answer)
+
+    def get(self, cloud: Any, object_id: str, microversion: str | None = None) -> Object:
+        """One object. Raises :class:`CloudFault` with status 404 when there is none."""
+        answer = send(
+            self.adapter(cloud),
+            "GET",
+            self.at(object_id),
+            microversion=microversion or self.microversion,
+        )
+        return self.unwrapped(answer)
+
+    def find(self, cloud: Any, object_id: str) -> Object | None:
+        """One object, or None when there is none of that id."""
+        try:
+            return self.get(cloud, object_id)
+        except CloudFault as fault:
+            if fault.status_code == NOT_FOUND:
+                return None
+            raise
+
+    def select(self, cloud: Any, path: str = "", **query: Any) -> list[Object]:
+        """All objects that the query selects, page after page."""
+        found: list[Object] = []
+        params = query
+        for _ in range(_MOST_PAGES):
+            answer = send(
+                self.adapter(cloud),
+                "GET",
+                path or self.path,
+                params=params,
+                microversion=self.microversion,
+            )
+            items = answer.get(self.plural) or []
+            found += [item[self.item_key] if self.item_key else item for item in items]
+            following = _next_page(answer, self.plural)
+            if not following or not items:
+                break
+            params = following
+        return found
+
+    def named(self, cloud: Any, name: str) -> list[Object]:
+        """The objects of exactly that name."""
+        found = self.select(cloud, **{self.name_field: name})
+        return [item for item in found if item.get(self.name_field) == name]
+
+    def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
+        """Change fields of an object; the object after the change."""
+        answer = send(
+            self.adapter(cloud),
+            self.update_method,
+            self.at(object_id),
+            json=self.wrapped(body),
+            microversion=self.microversion,
+        )
+        return self.unwrapped(answer)
+
+    def delete(self, cloud: Any, object_id: str) -> bool:
+        """Remove an object; False when there was none."""
+        try:
+            send(
+                self.adapter(cloud),
+                "DELETE",
+                self.at(object_id),
+                microversion=self.microversion,
+            )
+        except CloudFault as fault:
+            if fault.status_code == NOT_FOUND:
+                return False
+            raise
+        return True
+
+
+def _next_page(answer: Mapping[str, Any], plural: str) -> dict[str, str]:
+    links = answer.get(f"{plural}_links")
+    address = next((link["href"] for link in links or () if link.get("rel") == "next"), None)
+    if address is None:
+        shared = answer.get("links")
+        address = answer.get("next") or (shared.get("next") if isinstance(shared, dict) else None)
+    return dict(parse_qsl(urlsplit(address).query)) if isinstance(address, str) else {}

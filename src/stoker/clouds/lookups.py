@@ -1,0 +1,166 @@
+"""Names into ids, and whether an object exists, asked of a cloud.
+
+A value may be a name or an id. What looks like an id is asked for as such first; otherwise the
+service's list is narrowed by name. Answers are kept for a short time, per connection: a template
+with a hundred servers names the same image a hundred times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from stoker.clouds.collection import Collection, Object
+from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
+from stoker.clouds.kinds import CONSTRAINTS, KINDS, Kind, service_type
+from stoker.kernel.clock import Clock
+from stoker.schema.properties import Finder
+
+_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+_REFUSED_IDS = frozenset({400, 403, 404, 405})
+_KEPT_FOR = 30.0
+_MOST_KEPT = 5000
+
+Answer = TypeVar("Answer")
+
+
+class LookupFault(Exception):
+    """A name that means nothing, or more than one thing, to the cloud."""
+
+
+class Runner(Protocol):
+    """Runs blocking functions, as :class:`stoker.clouds.workers.Workers`."""
+
+    async def run(self, service: str, function: Callable[[], Answer]) -> Answer:
+        """What the function returns or raises."""
+
+
+class Lookups:
+    """Finds objects by name or id. The plain methods block; the ``_many`` ones do not."""
+
+    def __init__(self, clock: Clock, runner: Runner, kept_for: float = _KEPT_FOR) -> None:
+        self._clock = clock
+        self._runner = runner
+        self._kept_for = kept_for
+        self._lock = Lock()
+        self._kept: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
+            WeakKeyDictionary()
+        )
+
+    def find(self, cloud: Any, finder: Finder, value: str) -> str:
+        """The id of the object that ``value`` names. Raises :class:`LookupFault` if there is none
+        or more than one, and :class:`CloudFault` when the service cannot say.
+        """
+        service = service_type(finder.service)
+        kind = KINDS.get((service, finder.kind))
+        if kind is None:
+            raise LookupFault(f"there is no lookup of a {finder.kind} in service {service}")
+        key = (service, finder.kind, value)
+        now = self._clock.now()
+        with self._lock:
+            kept = self._kept.setdefault(cloud, {})
+            until, found = kept.get(key, (0.0, ""))
+        if until > now:
+            return found
+        found = find_id(cloud, kind, value)
+        with self._lock:
+            if len(kept) >= _MOST_KEPT:
+                kept.clear()
+            kept[key] = (now + self._kept_for, found)
+        return found
+
+    def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
+        """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
+        if constraint not in CONSTRAINTS:
+            return f"the constraint {constraint!r} is not known"
+        if not isinstance(value, str) or not value:
+            return f"{value!r} is neither a name nor an id"
+        service, kind = CONSTRAINTS[constraint]
+        try:
+            self.find(cloud, Finder(service, kind), value)
+        except LookupFault as fault:
+            return str(fault)
+        except Exception as fault:
+            if not is_cloud_fault(fault):
+                raise
+            return (
+                f"the {KINDS[service, kind].words} {value!r} cannot be checked: {describe(fault)}"
+            )
+        return None
+
+    async def find_many(
+        self, cloud: Any, wanted: Sequence[tuple[Finder, str]]
+    ) -> list[str | Exception]:
+        """An id, or the exception that says why not, for each; asked in parallel, each once."""
+        return await self._each_once(
+            wanted,
+            lambda item: service_type(item[0].service),
+            lambda item: self.find(cloud, item[0], item[1]),
+        )
+
+    async def check_many(
+        self, cloud: Any, checks: Sequence[tuple[str, Any]]
+    ) -> list[str | Exception | None]:
+        """The reason, or None where the constraint holds, for each; in parallel, each once."""
+        return await self._each_once(
+            checks,
+            lambda item: CONSTRAINTS.get(item[0], ("identity", ""))[0],
+            lambda item: self.check(cloud, item[0], item[1]),
+        )
+
+    async def _each_once(
+        self,
+        items: Sequence[Any],
+        service: Callable[[Any], str],
+        ask: Callable[[Any], Any],
+    ) -> list[Any]:
+        distinct = {repr(item): item for item in items}
+        answers = await asyncio.gather(
+            *(self._runner.run(service(item), partial(ask, item)) for item in distinct.values()),
+            return_exceptions=True,
+        )
+        by_item = dict(zip(distinct, answers, strict=True))
+        return [by_item[repr(item)] for item in items]
+
+
+def find_id(cloud: Any, kind: Kind, value: str) -> str:
+    """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
+    where = kind.collection
+    is_reference = where.id_field.endswith("_ref")
+    if is_reference or _ID.fullmatch(value) or not kind.filters_names:
+        found = by_id(cloud, where, urlsplit(value).path.rsplit("/", 1)[-1])
+        if found is not None:
+            return str(found.get(where.id_field) or value)
+    if kind.filters_names:
+        matches = where.named(cloud, value)
+    else:
+        matches = [item for item in where.select(cloud) if item.get(where.name_field) == value]
+    ids = {str(item[where.id_field]) for item in matches}
+    if len(ids) > 1:
+        raise LookupFault(
+            f"the name {value!r} belongs to {len(ids)} {kind.words}s; use an id: "
+            f"{', '.join(sorted(ids)[:5])}"
+        )
+    if ids:
+        return ids.pop()
+    if kind.filters_names and not is_reference:
+        found = by_id(cloud, where, value)
+        if found is not None:
+            return str(found.get(where.id_field) or value)
+    raise LookupFault(f"there is no {kind.words} {value!r}")
+
+
+def by_id(cloud: Any, where: Collection, value: str) -> Object | None:
+    """The object of that id, or None when the service knows none or refuses the id."""
+    try:
+        return where.get(cloud, value)
+    except CloudFault as fault:
+        if fault.status_code in _REFUSED_IDS:
+            return None
+        raise

@@ -1,0 +1,144 @@
+"""The one module that imports openstacksdk and keystoneauth1.
+
+Importing them takes more than half a second, so :mod:`stoker.clouds.sessions` loads this module
+by name when the first cloud call is made, on the worker thread that makes it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from keystoneauth1 import access, session
+from keystoneauth1.identity import access as access_plugins
+from keystoneauth1.identity import v3
+from openstack import connection
+from requests.adapters import BaseAdapter, HTTPAdapter
+
+from stoker import __version__
+from stoker.clouds.credentials import (
+    ApplicationCredential,
+    Credentials,
+    Endpoints,
+    Password,
+    Token,
+    Trust,
+)
+from stoker.clouds.faults import parse_retry_after
+
+Observer = Callable[[str, int, float, float | None], None]
+"""Called with service type, HTTP status, seconds, and the pause that the answer asks for."""
+
+logging.getLogger("keystoneauth").setLevel(logging.WARNING)
+
+
+class ObservedSession(session.Session):  # type: ignore[misc]
+    """A session that tells an observer how each service answers."""
+
+    def __init__(self, observer: Observer, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._observer = observer
+
+    def request(self, url: str, method: str, **arguments: Any) -> Any:
+        """The answer to one request, as keystoneauth gives it."""
+        chosen = arguments.get("endpoint_filter") or {}
+        service = chosen.get("service_type")
+        started = time.monotonic()
+        try:
+            answer = super().request(url, method, **arguments)
+        except Exception as exc:
+            self._report(service, getattr(exc, "response", None), started)
+            raise
+        self._report(service, answer, started)
+        return answer
+
+    def _report(self, service: str | None, answer: Any, started: float) -> None:
+        if service and answer is not None:
+            pause = parse_retry_after(answer.headers.get("Retry-After"))
+            self._observer(service, answer.status_code, time.monotonic() - started, pause)
+
+
+class Maker:
+    """Makes connections that share HTTP connections and what discovery has found."""
+
+    def __init__(
+        self, endpoints: Endpoints, observer: Observer, transport: BaseAdapter | None = None
+    ) -> None:
+        self._endpoints = endpoints
+        self._observer = observer
+        self._discovered: dict[str, Any] = {}
+        self._http = requests.Session()
+        adapter = transport or HTTPAdapter(pool_maxsize=endpoints.connections)
+        self._http.mount("http://", adapter)
+        self._http.mount("https://", adapter)
+
+    def connection(self, credentials: Credentials) -> connection.Connection:
+        """A connection that acts with these credentials. Nothing is asked of the cloud yet."""
+        acting = ObservedSession(
+            self._observer,
+            auth=self._plugin(credentials),
+            session=self._http,
+            verify=self._endpoints.verify,
+            timeout=self._endpoints.timeout,
+            app_name="stoker",
+            app_version=__version__,
+            discovery_cache=self._discovered,
+        )
+        return connection.Connection(
+            session=acting,
+            region_name=self._endpoints.region,
+            interface=self._endpoints.interface,
+            app_name="stoker",
+            app_version=__version__,
+        )
+
+    def close(self) -> None:
+        """Close the HTTP connections."""
+        self._http.close()
+
+    def _plugin(self, credentials: Credentials) -> Any:
+        auth_url = self._endpoints.auth_url
+        match credentials:
+            case Password():
+                return self._password(credentials)
+            case Token(token=token, body=body) if body is not None:
+                known = access.AccessInfoV3(dict(body), auth_token=token)
+                return access_plugins.AccessInfoPlugin(known, auth_url)
+            case Token(token=token, project_id=project_id):
+                return v3.Token(auth_url, token, project_id=project_id)
+            case Trust(trust_id=trust_id):
+                return self._trust(trust_id)
+            case ApplicationCredential(id=identity, secret=secret):
+                return v3.ApplicationCredential(
+                    auth_url,
+                    application_credential_id=identity,
+                    application_credential_secret=secret,
+                )
+
+    def _password(self, user: Password) -> Any:
+        scope: dict[str, Any] = {}
+        if user.domain_id:
+            scope = {"domain_id": user.domain_id}
+        elif user.project_id:
+            scope = {"project_id": user.project_id}
+        elif user.project_name:
+            scope = {"project_name": user.project_name, "project_domain_name": user.project_domain}
+        return v3.Password(self._endpoints.auth_url, **_identity(user), **scope)
+
+    def _trust(self, trust_id: str) -> Any:
+        user = self._endpoints.service_user
+        if user is None:
+            raise LookupError("a trust cannot be used: no service user is configured")
+        return v3.Password(self._endpoints.auth_url, trust_id=trust_id, **_identity(user))
+
+
+def _identity(user: Password) -> dict[str, Any]:
+    domain = (
+        {"user_domain_id": user.user_domain_id}
+        if user.user_domain_id
+        else {"user_domain_name": user.user_domain}
+    )
+    return {"username": user.username, "password": user.password, **domain}

@@ -1,0 +1,101 @@
+"""Connections to a cloud, one for each set of credentials, kept while they are in use."""
+
+from __future__ import annotations
+
+import importlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from stoker.clouds.credentials import Credentials, Endpoints, Token
+from stoker.kernel.clock import Clock
+
+_KEPT = 512
+_LIFETIME = 1800.0
+_MARGIN = 60.0
+
+Observer = Callable[[str, int, float, float | None], None]
+
+
+@dataclass(slots=True)
+class _Kept:
+    connection: Any
+    until: float
+
+
+class Sessions:
+    """Hands out connections. Safe to use from many threads; every method may block.
+
+    ``transport`` replaces the HTTP transport (a ``requests`` adapter); tests hand in a cloud
+    that lives in memory.
+    """
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        clock: Clock,
+        observer: Observer,
+        transport: Any = None,
+    ) -> None:
+        self._endpoints = endpoints
+        self._clock = clock
+        self._observer = observer
+        self._transport = transport
+        self._maker: Any = None
+        self._kept: OrderedDict[Credentials, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the SDK has been imported."""
+        return self._maker is not None
+
+    def load(self) -> None:
+        """Import the SDK now, so that the first call finds it ready. Takes about 0.6 s.
+
+        This is the one place where a module is imported by name: the service must answer its
+        first request long before it needs a cloud.
+        """
+        with self._lock:
+            if self._maker is None:
+                sdk = importlib.import_module("stoker.clouds.sdk")
+                self._maker = sdk.Maker(self._endpoints, self._observer, self._transport)
+
+    def connection(self, credentials: Credentials) -> Any:
+        """An ``openstack.connection.Connection`` that acts with these credentials.
+
+        The same one as long as it is valid: a user's token until shortly before it expires,
+        anything else for half an hour after its last use (those renew their tokens themselves).
+        """
+        self.load()
+        now = self._clock.now()
+        with self._lock:
+            kept = self._kept.get(credentials)
+            if kept is None or kept.until <= now:
+                kept = _Kept(self._maker.connection(credentials), 0.0)
+                self._kept[credentials] = kept
+            kept.until = _valid_until(credentials, now)
+            self._kept.move_to_end(credentials)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return kept.connection
+
+    def forget(self, credentials: Credentials) -> None:
+        """Drop a connection, as when its token was revoked."""
+        with self._lock:
+            self._kept.pop(credentials, None)
+
+    def close(self) -> None:
+        """Drop all connections and close their sockets."""
+        with self._lock:
+            self._kept.clear()
+            if self._maker is not None:
+                self._maker.close()
+
+
+def _valid_until(credentials: Credentials, now: float) -> float:
+    if isinstance(credentials, Token) and credentials.expires_at is not None:
+        return min(now + _LIFETIME, credentials.expires_at - _MARGIN)
+    return now + _LIFETIME

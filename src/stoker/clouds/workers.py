@@ -1,0 +1,106 @@
+"""Threads for blocking calls to clouds, admitted by each service's window.
+
+A thread is taken only when its call can start: who waits for a place in a window waits on the
+event loop and holds nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from stoker.clouds.windows import Limits, Window
+from stoker.kernel.clock import Clock
+
+Answer = TypeVar("Answer")
+
+
+class _Gate:
+    """The window of a service, and who waits for a place in it, first come first served."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def enter(self) -> None:
+        if not self._waiting and self.window.enter():
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        self._wake_after_pause()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave()
+            raise
+
+    def leave(self) -> None:
+        self.window.leave()
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._waiting:
+            if self._waiting[0].done():
+                self._waiting.popleft()
+            elif self.window.enter():
+                self._waiting.popleft().set_result(None)
+            else:
+                self._wake_after_pause()
+                return
+
+    def _wake_after_pause(self) -> None:
+        pause = self.window.pause()
+        if pause > 0 and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(pause + 0.01, self._resume)
+
+    def _resume(self) -> None:
+        self._timer = None
+        self._admit()
+
+
+class Workers:
+    """Runs blocking functions on threads, as many at once as each service bears."""
+
+    def __init__(self, clock: Clock, threads: int = 64, limits: Limits | None = None) -> None:
+        self._clock = clock
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
+        self._gates: dict[str, _Gate] = {}
+
+    def window(self, service: str) -> Window:
+        """The window of a service, made when it is first asked for."""
+        return self._gate(service).window
+
+    def observe(self, service: str, status: int, seconds: float, retry_after: float | None) -> None:
+        """Hand an answer to the service's window. May be called from any thread."""
+        self._gate(service).window.observe(status, seconds, retry_after)
+
+    async def run(self, service: str, function: Callable[[], Answer]) -> Answer:
+        """What ``function`` returns or raises, run on a thread when the window has a place."""
+        gate = self._gate(service)
+        await gate.enter()
+        loop = asyncio.get_running_loop()
+        work = loop.run_in_executor(self._pool, function)
+
+        def finished(done: asyncio.Future[Answer]) -> None:
+            gate.leave()
+            if not done.cancelled():
+                done.exception()  # seen, even where the caller has gone away
+
+        work.add_done_callback(finished)
+        return await asyncio.shield(work)
+
+    def close(self) -> None:
+        """Start no more calls; those under way end by themselves."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _gate(self, service: str) -> _Gate:
+        gate = self._gates.get(service)
+        if gate is None:
+            gate = self._gates.setdefault(service, _Gate(Window(self._clock, self._limits)))
+        return gate
