@@ -6,7 +6,7 @@ type, template generation and documentation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -73,6 +73,41 @@ class Attribute:
     cached: bool = True
     """False: read afresh each time it is asked for."""
     support: SupportStatus = SUPPORTED
+
+
+class AnyName(Mapping[str, Property]):
+    """Properties of a type that accepts whatever it is given, and ignores it.
+
+    Every name is in it, none is listed.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> Property:
+        return Property(Type.ANY)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class AnyAttribute(Mapping[str, Attribute]):
+    """Attributes of a type that has, empty, whichever is asked for. None is listed."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> Attribute:
+        return Attribute()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

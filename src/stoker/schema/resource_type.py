@@ -141,6 +141,8 @@ class Call:
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
     update_policy: Mapping[str, Any] = field(default_factory=dict)
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """Content of the software configs of this project that the properties name, by id."""
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
     signalling: Signalling | None = None

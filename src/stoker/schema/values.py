@@ -59,6 +59,16 @@ def check_properties(
     return checker.result
 
 
+_EMPTY: Mapping[Type, Any] = {
+    Type.STRING: "",
+    Type.INTEGER: 0,
+    Type.NUMBER: 0,
+    Type.BOOLEAN: False,
+    Type.LIST: [],
+    Type.MAP: {},
+    Type.ANY: None,
+}
+"""What null stands for when it is given for a required property."""
 STRUCTURAL_CODES = frozenset({"unknown-property", "unimplemented-property"})
 """Codes of findings that hold whatever the values are."""
 
@@ -96,10 +106,11 @@ class _Checker:
         if value is None:
             if declared.default is not None:
                 return self._quiet_default(declared)
-            if declared.required and (name not in given or declared.type is not Type.ANY):
-                self._error(
-                    "missing-property", f'the property "{name}" is required', path[:-1], None
-                )
+            if not declared.required:
+                return None
+            if name in given:
+                return self.check_value(_EMPTY[declared.type], declared, path)
+            self._error("missing-property", f'the property "{name}" is required', path[:-1], None)
             return None
         if not declared.implemented:
             self._error("unimplemented-property", "this property is not implemented", path, None)
