@@ -1,0 +1,24 @@
+"""Actions on stacks: suspend, resume, check, cancel."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import json_response
+from stoker.api.rest.call import Call
+from stoker.api.rest.faults import bad_request
+
+ACTIONS = ("suspend", "resume", "check", "cancel_update", "cancel_without_rollback")
+
+
+async def act(call: Call) -> Response:
+    """Start the one action that the body names; its value is of no account."""
+    names = list(call.document())
+    if len(names) != 1:
+        raise bad_request(f"The body names {len(names)} actions; it takes exactly one.")
+    action = names[0]
+    if action not in ACTIONS:
+        raise bad_request(f'There is no action "{action}"; there are {", ".join(ACTIONS)}.')
+    call.enforce(f"actions:{action}")
+    await call.service.act(call.caller, call.stack, action)
+    return json_response(None)

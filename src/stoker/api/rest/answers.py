@@ -1,0 +1,51 @@
+"""How answers are written: JSON in ASCII, and short HTML pages where clients expect no JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Set
+from html import escape
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.schema.unknown import Unknown
+
+
+def json_response(
+    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """An answer with a JSON body, in ASCII."""
+    content = json.dumps(value, default=_plain).encode("ascii")
+    return Response(content, status, headers, media_type="application/json")
+
+
+def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer with a short HTML page, for the few answers that are no JSON."""
+    title = f"{status} {HTTPStatus(status).phrase}"
+    html = (
+        f"<html><head><title>{title}</title></head>"
+        f"<body><h1>{title}</h1>{escape(text)}</body></html>\n"
+    )
+    return Response(html, status, headers, media_type="text/html")
+
+
+def accepted() -> Response:
+    """The answer (202) to a request that is carried out later."""
+    return page(202, "The request is recorded and will be carried out.")
+
+
+def no_content() -> Response:
+    """The answer (204) with nothing to say."""
+    return Response(status_code=204)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Set):
+        return sorted(value)
+    if isinstance(value, Unknown):
+        return None
+    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,125 @@
+"""The REST application: from an HTTP request to the function that answers it, and back.
+
+The order of the steps is part of the contract: version, authentication, address, method, project,
+policy, and only then the content.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+import structlog
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from stoker.api.body import read_body
+from stoker.api.ports import Authenticate, Catalogue, Engines, Policy
+from stoker.api.rest import versions
+from stoker.api.rest.answers import json_response, page
+from stoker.api.rest.call import Api, Call, FetchTemplate
+from stoker.api.rest.faults import answer, forbidden, method_not_allowed, status_of
+from stoker.api.rest.links import Links, links_of
+from stoker.api.rest.routes import ROUTES, Router
+from stoker.api.rest.settings import RestSettings
+from stoker.engine.service import Service
+
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_UNAUTHORIZED = {
+    "error": {
+        "code": 401,
+        "title": "Unauthorized",
+        "message": "This address needs a valid token of the identity service.",
+    }
+}
+
+log = structlog.get_logger(__name__)
+
+
+def build(
+    service: Service,
+    catalogue: Catalogue,
+    authenticate: Authenticate,
+    policy: Policy,
+    settings: RestSettings,
+    engines: Engines,
+    fetch_template: FetchTemplate,
+) -> Starlette:
+    """The REST application, complete with version negotiation and authentication."""
+    api = Api(service, catalogue, engines, policy, settings, fetch_template)
+    server = _Server(api, authenticate)
+    return Starlette(routes=[Route("/{path:path}", server.serve, methods=_METHODS)])
+
+
+class _Server:
+    def __init__(self, api: Api, authenticate: Authenticate) -> None:
+        self._api = api
+        self._settings = api.settings
+        self._authenticate = authenticate
+        self._router = Router(ROUTES)
+
+    async def serve(self, request: Request) -> Response:
+        request_id = f"req-{uuid.uuid4()}"
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                response = await self._negotiate(request, request_id)
+            except Exception as error:
+                if status_of(error) == 500:
+                    log.exception("request failed", method=request.method, path=request.url.path)
+                response = answer(error, debug=self._settings.debug)
+        response.headers["x-openstack-request-id"] = request_id
+        return response
+
+    async def _negotiate(self, request: Request, request_id: str) -> Response:
+        path = request.scope["path"]
+        if path == "/healthcheck":
+            return Response("OK", media_type="text/plain")
+        links = links_of(request.url, request.headers, behind_proxy=self._settings.behind_proxy)
+        asked = versions.negotiate(path, request.headers.get("accept", ""))
+        if isinstance(asked, versions.ListVersions):
+            return json_response(versions.document(links), 300)
+        if isinstance(asked, versions.UnknownPath):
+            return page(404, "Nothing is served at this address.")
+        return await self._authenticated(request, asked.path, links, request_id)
+
+    async def _authenticated(
+        self, request: Request, path: str, links: Links, request_id: str
+    ) -> Response:
+        project_id = path.removeprefix("/").partition("/")[0]
+        caller = await self._authenticate(request.headers, project_id or None)
+        if caller is None:
+            challenge = f'Keystone uri="{self._settings.identity_uri}"'
+            return json_response(_UNAUTHORIZED, 401, {"WWW-Authenticate": challenge})
+        matches = self._router.matches(path)
+        if not matches:
+            return page(404, "Nothing is served at this address.")
+        allowed = ",".join(matches[0].operations)
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"Allow": allowed})
+        match = next((m for m in matches if request.method in m.operations), None)
+        if match is None:
+            return _not_allowed(request.method, allowed)
+        if match.parts["project_id"] != caller.project_id and not caller.is_admin:
+            raise forbidden("The address names a project other than that of the token.")
+        operation = match.operations[request.method]
+        call = Call(
+            self._api,
+            replace(caller, request_id=request_id),
+            match.parts["project_id"],
+            match.parts,
+            request.query_params,
+            request.headers.get("content-type", ""),
+            await read_body(request, self._settings.max_json_body_size),
+            links,
+        )
+        if operation.rule is not None:
+            call.enforce(operation.rule)
+        return await operation.handler(call)
+
+
+def _not_allowed(method: str, allowed: str) -> Response:
+    response = answer(method_not_allowed(method, allowed))
+    response.headers["Allow"] = allowed
+    return response

@@ -1,0 +1,168 @@
+"""From the body of a create, update, preview or validate request to a request of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.api.rest.call import Call
+from stoker.api.rest.faults import bad_request
+from stoker.api.rest.values import flag, optional_text, whole_number
+from stoker.engine.requests import StackRequest
+from stoker.kernel.errors import Invalid
+
+_LONGEST_TAG = 80
+
+Body = Mapping[str, Any]
+
+
+async def stack_request(
+    call: Call, body: Body, *, name: str | None = None, existing: bool = False
+) -> StackRequest:
+    """The request that a body makes.
+
+    ``existing`` says that the template may be left out. Raises refusals (400) for fields of the
+    wrong shape; the content of template and environment is the engine's business.
+    """
+    existing = existing or bool(_optional_flag(body, "existing"))
+    template, template_file = await _template(call, body, required=not existing)
+    environment_files = _environment_files(body)
+    return StackRequest(
+        name=name,
+        template=template,
+        template_file=template_file,
+        parameters=_mapping(body, "parameters"),
+        environment=None if environment_files else _environment(body),
+        environment_files=environment_files,
+        files=_files(body),
+        timeout_mins=_timeout(body),
+        disable_rollback=_optional_flag(body, "disable_rollback"),
+        tags=_tags(body),
+        existing=existing,
+        clear_parameters=_names(body, "clear_parameters"),
+        converge=bool(_optional_flag(body, "converge")),
+    )
+
+
+def stack_name(body: Body) -> str:
+    """The name of the stack to be; raises a refusal (400) where there is none."""
+    if "stack_name" not in body:
+        raise bad_request("The request names no stack: stack_name is missing.")
+    name = body["stack_name"]
+    if not isinstance(name, str):
+        raise Invalid("stack_name takes a text.", "StackValidationFailed")
+    return name
+
+
+def refuse_converge(body: Body) -> None:
+    """Raise a refusal (400) if a request for a new stack asks to converge."""
+    if "converge" in body:
+        raise bad_request("converge is for updates; a new stack has nothing to converge with.")
+
+
+def changes_nothing(body: Body) -> bool:
+    """Whether a PATCH supplies nothing that could change the stack."""
+    return not any(
+        body.get(field)
+        for field in (
+            "template",
+            "template_url",
+            "parameters",
+            "environment",
+            "environment_files",
+            "files",
+            "files_container",
+            "clear_parameters",
+            "timeout_mins",
+            "tags",
+        )
+    )
+
+
+async def _template(
+    call: Call, body: Body, *, required: bool
+) -> tuple[str | Mapping[str, Any] | None, str | None]:
+    template = body.get("template")
+    if isinstance(template, str | dict):
+        return template, None
+    if template is not None:
+        raise bad_request(f"template takes an object or a text, not {type(template).__name__}.")
+    url = optional_text(body, "template_url")
+    if url is not None:
+        return await call.api.fetch_template(url), url
+    if required:
+        raise bad_request("The request has neither template nor template_url.")
+    return None, None
+
+
+def _environment(body: Body) -> Mapping[str, Any] | str | None:
+    environment = body.get("environment")
+    if environment is None or isinstance(environment, str | dict):
+        return environment
+    raise bad_request(f"environment takes an object or a text, not {type(environment).__name__}.")
+
+
+def _environment_files(body: Body) -> tuple[str, ...]:
+    return _names(body, "environment_files", split_text=False)
+
+
+def _names(body: Body, field: str, *, split_text: bool = True) -> tuple[str, ...]:
+    value = body.get(field)
+    if value is None:
+        return ()
+    if isinstance(value, str) and split_text:
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise bad_request(f"{field} takes a list of texts.")
+    return tuple(value)
+
+
+def _mapping(body: Body, field: str) -> Mapping[str, Any]:
+    value = body.get(field)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Invalid(f"{field} takes an object, not {type(value).__name__}.")
+    return value
+
+
+def _files(body: Body) -> Mapping[str, str]:
+    return {name: _file(name, content) for name, content in _mapping(body, "files").items()}
+
+
+def _file(name: str, content: Any) -> str:
+    if isinstance(content, dict | list):
+        return json.dumps(content)
+    if not isinstance(content, str):
+        raise Invalid(f'The file "{name}" is no text.')
+    return content
+
+
+def _timeout(body: Body) -> int | None:
+    value = body.get("timeout_mins")
+    return None if value is None else whole_number("timeout_mins", value) or None
+
+
+def _optional_flag(body: Body, field: str) -> bool | None:
+    value = body.get(field)
+    if value is None:
+        return None
+    if not isinstance(value, str | bool) or str(value).lower() not in ("true", "false"):
+        raise Invalid(f'{field} is either true or false, not "{value}".')
+    return flag(field, value)
+
+
+def _tags(body: Body) -> tuple[str, ...] | None:
+    value = body.get("tags")
+    if value is None:
+        return None
+    tags = value.split(",") if isinstance(value, str) else value
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise Invalid("tags takes a text with commas between the tags.", "AttributeError")
+    for tag in tags:
+        if len(tag) > _LONGEST_TAG:
+            raise bad_request(f'The tag "{tag}" has more than {_LONGEST_TAG} characters.')
+        if "," in tag:
+            raise bad_request(f'The tag "{tag}" has a comma inside.')
+    return tuple(tags)

@@ -1,0 +1,100 @@
+"""One authenticated request, as the functions that answer it see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.datastructures import QueryParams
+
+from stoker.api.ports import Catalogue, Engines, Policy
+from stoker.api.rest.faults import bad_request
+from stoker.api.rest.links import Links
+from stoker.api.rest.settings import RestSettings
+from stoker.engine.requests import Caller
+from stoker.engine.service import Service
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import Forbidden
+
+_JSON_TYPES = ("", "text/plain", "application/json")
+NOT_AN_OBJECT = "The request needs a JSON object as its body."
+
+
+class FetchTemplate(Protocol):
+    """Fetches the text behind a ``template_url``."""
+
+    async def __call__(self, url: str) -> str:
+        """The text; raises :class:`stoker.kernel.errors.Refused` (400) when it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What the application as a whole has at hand."""
+
+    service: Service
+    catalogue: Catalogue
+    engines: Engines
+    policy: Policy
+    settings: RestSettings
+    fetch_template: FetchTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request by a known caller to a known route."""
+
+    api: Api
+    caller: Caller
+    project_id: str
+    """As the path names it."""
+    path: Mapping[str, str]
+    """The variable parts of the path, unquoted."""
+    query: QueryParams
+    content_type: str
+    body: bytes
+    links: Links
+
+    @property
+    def service(self) -> Service:
+        """The engine."""
+        return self.api.service
+
+    @property
+    def stack(self) -> StackAddress:
+        """The stack that the path names in full."""
+        return StackAddress(self.project_id, self.path["stack_name"], self.path["stack_id"])
+
+    def optional_document(self) -> dict[str, Any] | None:
+        """The body's JSON object; None where the body is empty or something else.
+
+        Raises a refusal (400) for a body that starts like an object and is none.
+        """
+        kind = self.content_type.partition(";")[0].strip().lower()
+        text = self.body.strip()
+        if kind not in _JSON_TYPES or not text.startswith(b"{"):
+            return None
+        try:
+            value: dict[str, Any] = json.loads(text)
+            if b"\\ud" in text.lower():
+                json.dumps(value, ensure_ascii=False).encode()
+        except RecursionError:
+            raise bad_request("The JSON of the body is nested too deeply.") from None
+        except UnicodeError:
+            raise bad_request("The body holds characters that are no Unicode text.") from None
+        except ValueError as error:
+            raise bad_request(f"The body is no valid JSON: {error}.") from None
+        return value
+
+    def document(self) -> dict[str, Any]:
+        """The body's JSON object; raises a refusal (400) where there is none."""
+        value = self.optional_document()
+        if value is None:
+            raise bad_request(NOT_AN_OBJECT)
+        return value
+
+    def enforce(self, rule: str) -> None:
+        """Raise :class:`Forbidden` unless a policy rule lets the caller through."""
+        if not self.api.policy.allows(rule, self.caller):
+            raise Forbidden(f"The policy {rule} does not allow this to you.")

@@ -1,0 +1,172 @@
+"""Every refusal becomes an answer here, and nowhere else.
+
+Clients tell errors apart by status and ``error.type``; both come from one table. The body has the
+shape that clients know, and one field more: ``error.diagnostics``, all findings with their places.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import json_response
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
+
+_STATUSES: Mapping[str, int] = {
+    **dict.fromkeys(
+        (
+            "AttributeError",
+            "CircularDependencyException",
+            "ConflictingMergeStrategyForParam",
+            "Error",
+            "HTTPBadRequest",
+            "ImmutableParameterModified",
+            "Invalid",
+            "InvalidBreakPointHook",
+            "InvalidGlobalResource",
+            "InvalidMergeStrategyForParam",
+            "InvalidRestrictedAction",
+            "InvalidSchemaError",
+            "InvalidTemplateAttribute",
+            "InvalidTemplateParameter",
+            "InvalidTemplateReference",
+            "InvalidTemplateSection",
+            "InvalidTemplateVersion",
+            "KeyError",
+            "MissingCredentialError",
+            "NotSupported",
+            "OrphanedObjectError",
+            "PhysicalResourceIDAmbiguity",
+            "PhysicalResourceNameAmbiguity",
+            "PropertyUnspecifiedError",
+            "RequestLimitExceeded",
+            "ResourceActionNotSupported",
+            "ResourceInError",
+            "ResourcePropertyConflict",
+            "ResourceTypeUnavailable",
+            "StackResourceLimitExceeded",
+            "StackValidationFailed",
+            "UnknownUserParameter",
+            "UserParameterMissing",
+            "ValueError",
+        ),
+        400,
+    ),
+    **dict.fromkeys(("Forbidden", "HTTPForbidden", "InvalidTenant"), 403),
+    **dict.fromkeys(
+        (
+            "EntityNotFound",
+            "HTTPNotFound",
+            "NotFound",
+            "ResourceNotAvailable",
+            "ResourceNotFound",
+            "ResourceTypeNotFound",
+            "SnapshotNotFound",
+            "StackNotFound",
+        ),
+        404,
+    ),
+    "HTTPMethodNotAllowed": 405,
+    **dict.fromkeys(("ActionInProgress", "ActionNotComplete", "StackExists"), 409),
+    **dict.fromkeys(("EventSendFailed", "StopActionFailed"), 500),
+    **dict.fromkeys(("HTTPServiceUnavailable", "ServiceUnavailable"), 503),
+}
+
+_EXPLANATIONS: Mapping[int, str] = {
+    400: "The request is malformed or asks for something that cannot be done.",
+    403: "The request is not allowed with these credentials.",
+    404: "What the request names does not exist here.",
+    405: "This address does not take requests with this method.",
+    409: "The request conflicts with the present state.",
+    500: "The service failed to handle the request; the fault is not in the request.",
+    503: "The service, or one that it depends on, does not answer at present.",
+}
+
+
+def bad_request(message: str) -> Refused:
+    """A refusal (400) of the request as such, before the engine has seen it."""
+    return Invalid(message, "HTTPBadRequest")
+
+
+def not_found(message: str) -> Refused:
+    """A refusal (404) of an address whose last part names nothing."""
+    return NotFound(message, "HTTPNotFound")
+
+
+def forbidden(message: str) -> Refused:
+    """A refusal (403) of an address outside the caller's project."""
+    return Forbidden(message, "HTTPForbidden")
+
+
+def method_not_allowed(method: str, allowed: str) -> Refused:
+    """A refusal (405) of a method."""
+    return Refused(f"{method} is not possible here, only {allowed}.", "HTTPMethodNotAllowed")
+
+
+def status_of(error: Exception) -> int:
+    """The HTTP status of a refusal, by its type, else by the types of its class's ancestors."""
+    if isinstance(error, DiagnosticError):
+        return _STATUSES.get(error.first.error_type, 400)
+    if isinstance(error, Refused):
+        ancestors = [getattr(kind, "error_type", "") for kind in type(error).__mro__]
+        for name in (error.error_type, *ancestors):
+            if name in _STATUSES:
+                return _STATUSES[name]
+    return 500
+
+
+def answer(error: Exception, *, debug: bool = False) -> Response:
+    """The answer to a request that ended with ``error``."""
+    status = status_of(error)
+    detail: dict[str, Any] = {"type": _type_of(error), "traceback": None}
+    if isinstance(error, DiagnosticError):
+        detail["message"] = "\n".join(str(d) for d in _errors(error)) or str(error)
+        detail["diagnostics"] = findings(error.diagnostics)
+    elif isinstance(error, Refused):
+        detail["message"] = error.message
+        detail["diagnostics"] = []
+    if debug:
+        detail["traceback"] = "".join(traceback.format_exception(error))
+    body = {
+        "code": status,
+        "title": HTTPStatus(status).phrase,
+        "explanation": _EXPLANATIONS[status],
+        "error": detail,
+    }
+    return json_response(body, status)
+
+
+def findings(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Findings in the API's form."""
+    return [_finding(diagnostic) for diagnostic in diagnostics]
+
+
+def _type_of(error: Exception) -> str:
+    if isinstance(error, DiagnosticError):
+        return error.first.error_type
+    if isinstance(error, Refused):
+        return error.error_type
+    return type(error).__name__
+
+
+def _errors(error: DiagnosticError) -> list[Diagnostic]:
+    return [d for d in error.diagnostics if d.severity == "error"]
+
+
+def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
+    position = diagnostic.position
+    return {
+        "severity": str(diagnostic.severity),
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "path": diagnostic.place,
+        "file": position.file if position and position.file else diagnostic.file,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
+        "suggestion": diagnostic.suggestion,
+    }

@@ -1,0 +1,41 @@
+"""Outputs of stacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import json_response
+from stoker.api.rest.call import Call
+from stoker.template.definition import Output
+
+_NO_DESCRIPTION = "No description given"
+
+
+async def index(call: Call) -> Response:
+    """Keys and descriptions, without values."""
+    found = await call.service.outputs(call.caller, call.stack)
+    outputs = [
+        {"output_key": key, "description": description or _NO_DESCRIPTION}
+        for key, description in found
+    ]
+    return json_response({"outputs": outputs})
+
+
+async def show(call: Call) -> Response:
+    """One output with its value."""
+    output = await call.service.output(call.caller, call.stack, call.path["output_key"])
+    return json_response({"output": shown(output)})
+
+
+def shown(output: Output) -> dict[str, Any]:
+    """An output with its value, in the API's form."""
+    answer = {
+        "output_key": output.name,
+        "description": output.description or _NO_DESCRIPTION,
+        "output_value": output.value,
+    }
+    if output.error is not None:
+        answer["output_error"] = output.error
+    return answer

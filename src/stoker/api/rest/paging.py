@@ -1,0 +1,43 @@
+"""Pages of lists: limit, marker, order, and the link to the next page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+from stoker.api.rest.links import link
+from stoker.api.rest.values import descending, query_number, several
+from stoker.engine.requests import Page
+
+
+def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, str]) -> Page:
+    """The page that a query asks for, in descending order unless it says otherwise.
+
+    Sort keys that do not exist are ignored.
+    """
+    wanted = (aliases.get(key, key) for key in several(query, "sort_keys"))
+    return Page(
+        limit=query_number(query, "limit"),
+        marker=query.get("marker") or None,
+        sort_keys=tuple(key for key in wanted if key in sort_keys),
+        descending=descending(query),
+    )
+
+
+def with_next(
+    answer: dict[str, Any],
+    query: QueryParams,
+    page: Page,
+    count: int,
+    last: str | None,
+    address: str,
+) -> dict[str, Any]:
+    """The answer with a link to the next page, if this page is full."""
+    if last is None or page.limit is None or count != page.limit:
+        return answer
+    parameters = [(key, value) for key, value in query.multi_items() if key != "marker"]
+    parameters.append(("marker", last))
+    return {**answer, "links": [link(f"{address}?{urlencode(parameters)}", "next")]}

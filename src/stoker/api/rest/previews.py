@@ -1,0 +1,121 @@
+"""Previews: what a create or an update would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import json_response
+from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
+from stoker.api.rest.call import Call
+from stoker.api.rest.shapes import described_stack, moment
+from stoker.api.rest.values import query_flag
+from stoker.engine.views import ChangeView, ResourceView
+from stoker.kernel.addresses import StackAddress
+
+_CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")
+
+
+async def preview_create(call: Call) -> Response:
+    """The stack that a create would make, with its resources; nested stacks are nested lists."""
+    body = call.document()
+    name = stack_name(body)
+    refuse_converge(body)
+    request = await stack_request(call, body, name=name)
+    stack, resources = await call.service.preview_create(call.caller, request)
+    described = described_stack(call.links, stack)
+    described["resources"] = _tree(resources, stack.address)
+    return json_response({"stack": described})
+
+
+async def preview_update(call: Call) -> Response:
+    """What a PUT would change."""
+    return await _preview_update(call, existing=False)
+
+
+async def preview_patch(call: Call) -> Response:
+    """What a PATCH would change."""
+    return await _preview_update(call, existing=True)
+
+
+async def _preview_update(call: Call, *, existing: bool) -> Response:
+    show_nested = query_flag(call.query, "show_nested")
+    request = await stack_request(call, call.document(), existing=existing)
+    changes = await call.service.preview_update(call.caller, call.stack, request)
+    grouped: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
+    for change in changes:
+        if show_nested or change.stack.id == call.stack.id:
+            grouped[change.change].append(_changed(change))
+    return json_response({"resource_changes": grouped})
+
+
+def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
+    """Resources as the API nests them: a nested stack stands as a list of its resources."""
+    by_stack: dict[StackAddress, list[ResourceView]] = {}
+    for resource in resources:
+        by_stack.setdefault(resource.stack, []).append(resource)
+    return _branch(root, by_stack)
+
+
+def _branch(stack: StackAddress, by_stack: Mapping[StackAddress, list[ResourceView]]) -> list[Any]:
+    return [
+        _branch(resource.nested, by_stack) if resource.nested else _previewed(resource)
+        for resource in by_stack.get(stack, ())
+    ]
+
+
+def _previewed(resource: ResourceView) -> dict[str, Any]:
+    shown = {
+        "updated_time": None,
+        "creation_time": None,
+        "resource_name": resource.name,
+        "physical_resource_id": resource.physical_id or "",
+        "resource_action": resource.action,
+        "resource_status": resource.status,
+        "resource_status_reason": resource.reason,
+        "resource_type": resource.type_name,
+        "resource_identity": _identity(resource.stack, f"/resources/{resource.name}"),
+        "stack_identity": _identity(resource.stack, ""),
+        "stack_name": resource.stack.name,
+        "required_by": resource.required_by,
+        "description": resource.description,
+        "metadata": resource.metadata,
+        "attributes": resource.attributes or {},
+        "properties": resource.properties,
+    }
+    if resource.parent_resource is not None:
+        shown["parent_resource"] = resource.parent_resource
+    return shown
+
+
+def _changed(change: ChangeView) -> dict[str, Any]:
+    return {
+        "updated_time": moment(change.updated_at),
+        "creation_time": moment(change.created_at),
+        "resource_name": change.name,
+        "physical_resource_id": change.physical_id or "",
+        "resource_action": change.action,
+        "resource_status": change.status,
+        "resource_status_reason": change.reason,
+        "resource_type": change.type_name,
+        "resource_identity": _identity(change.stack, f"/resources/{change.name}"),
+        "stack_identity": _identity(change.stack, ""),
+        "stack_name": change.stack.name,
+        "required_by": change.required_by,
+        "description": change.description,
+        "metadata": change.metadata,
+        "attributes": {},
+        "properties": change.properties,
+        "changed_properties": change.changed_properties,
+    }
+
+
+def _identity(stack: StackAddress, path: str) -> dict[str, str]:
+    return {
+        "tenant": stack.project_id,
+        "stack_name": stack.name,
+        "stack_id": stack.id,
+        "path": path,
+    }

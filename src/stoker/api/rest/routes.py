@@ -1,0 +1,152 @@
+"""The addresses of version 1, as data, and how a path is matched against them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from stoker.api.rest import (
+    actions,
+    events,
+    lookups,
+    outputs,
+    previews,
+    resource_types,
+    resources,
+    service_info,
+    stacks,
+    templates,
+)
+from stoker.api.rest.call import Call
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What answers a method at an address. ``rule`` is the policy; None: the handler enforces."""
+
+    method: str
+    path: str
+    """Below ``/v1/{project_id}``."""
+    handler: Handler
+    rule: str | None
+
+
+_STACK = "/stacks/{stack_name}/{stack_id}"
+_RESOURCE = _STACK + "/resources/{resource_name}"
+_LOOKUP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_READ_BELOW = ("resources", "events", "template", "actions", "environment", "files")
+_POST_BELOW = ("resources", "events", "template", "actions")
+_NAMES = ("{stack_name:arn}", "{stack_name}")
+
+
+def _redirect(below: str) -> Handler:
+    return partial(lookups.lookup, below=f"/{below}")
+
+
+ROUTES: tuple[Operation, ...] = (
+    Operation("POST", "/validate", templates.validate, "stacks:validate_template"),
+    Operation("GET", "/resource_types", resource_types.index, "stacks:list_resource_types"),
+    Operation("GET", "/resource_types/{type_name}", resource_types.show, "stacks:resource_schema"),
+    Operation(
+        "GET",
+        "/resource_types/{type_name}/template",
+        resource_types.template,
+        "stacks:generate_template",
+    ),
+    Operation(
+        "GET", "/template_versions", templates.list_versions, "stacks:list_template_versions"
+    ),
+    Operation(
+        "GET",
+        "/template_versions/{version}/functions",
+        templates.list_functions,
+        "stacks:list_template_functions",
+    ),
+    Operation("GET", "/build_info", service_info.build_info, "build_info:build_info"),
+    Operation("GET", "/services", service_info.index, "service:index"),
+    Operation("GET", "/stacks", stacks.index, "stacks:index"),
+    Operation("POST", "/stacks", stacks.create, "stacks:create"),
+    Operation("GET", "/stacks/detail", stacks.detail, "stacks:detail"),
+    Operation("POST", "/stacks/preview", previews.preview_create, "stacks:preview"),
+    *(
+        Operation(method, f"/stacks/{name}", lookups.lookup, "stacks:lookup")
+        for name in _NAMES
+        for method in _LOOKUP_METHODS
+    ),
+    *(
+        Operation("GET", f"/stacks/{name}/{below}", _redirect(below), "stacks:lookup")
+        for name in _NAMES
+        for below in _READ_BELOW
+    ),
+    *(
+        Operation("POST", f"/stacks/{name}/{below}", _redirect(below), "stacks:lookup")
+        for name in _NAMES
+        for below in _POST_BELOW
+    ),
+    Operation("GET", _STACK, stacks.show, "stacks:show"),
+    Operation("PUT", _STACK, stacks.update, "stacks:update"),
+    Operation("PATCH", _STACK, stacks.patch, None),
+    Operation("DELETE", _STACK, stacks.delete, "stacks:delete"),
+    Operation("PUT", _STACK + "/preview", previews.preview_update, "stacks:preview_update"),
+    Operation("PATCH", _STACK + "/preview", previews.preview_patch, "stacks:preview_update_patch"),
+    Operation("GET", _STACK + "/template", stacks.template, "stacks:template"),
+    Operation("GET", _STACK + "/environment", stacks.environment, "stacks:environment"),
+    Operation("GET", _STACK + "/files", stacks.files, "stacks:files"),
+    Operation("GET", _STACK + "/outputs", outputs.index, "stacks:list_outputs"),
+    Operation("GET", _STACK + "/outputs/{output_key}", outputs.show, "stacks:show_output"),
+    Operation("POST", _STACK + "/actions", actions.act, "actions:action"),
+    Operation("GET", _STACK + "/resources", resources.index, "resource:index"),
+    Operation("GET", _RESOURCE, resources.show, "resource:show"),
+    Operation("PATCH", _RESOURCE, resources.mark_unhealthy, "resource:mark_unhealthy"),
+    Operation("GET", _RESOURCE + "/metadata", resources.metadata, "resource:metadata"),
+    Operation("POST", _RESOURCE + "/signal", resources.signal, "resource:signal"),
+    Operation("GET", _STACK + "/events", events.index, "events:index"),
+    Operation("GET", _RESOURCE + "/events", events.index_of_resource, "events:index"),
+    Operation("GET", _RESOURCE + "/events/{event_id}", events.show, "events:show"),
+)
+
+
+class _ArnConvertor(Convertor[str]):
+    """An ARN of a stack, which has slashes inside."""
+
+    regex = r"arn:openstack:heat::[^/]+:stacks/[^/]+/[^/]+"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("arn", _ArnConvertor())
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An address that a path fits: what can be done there, and the variable parts."""
+
+    operations: Mapping[str, Operation]
+    """By method."""
+    parts: Mapping[str, str]
+
+
+class Router:
+    """Finds what serves a path."""
+
+    def __init__(self, routes: Sequence[Operation]) -> None:
+        by_path: dict[str, dict[str, Operation]] = {}
+        for route in routes:
+            by_path.setdefault("/{project_id}" + route.path, {})[route.method] = route
+        self._patterns = [(compile_path(path)[0], found) for path, found in by_path.items()]
+
+    def matches(self, path: str) -> list[Match]:
+        """The addresses that ``path`` fits, the most specific first."""
+        found = ((pattern.match(path), operations) for pattern, operations in self._patterns)
+        return [Match(operations, match.groupdict()) for match, operations in found if match]

@@ -1,0 +1,48 @@
+"""What the service says about itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.ports import EngineView
+from stoker.api.rest.answers import json_response
+from stoker.api.rest.call import Call
+from stoker.kernel.clock import isoformat
+from stoker.kernel.errors import Refused
+
+
+async def build_info(call: Call) -> Response:
+    """The revisions of interface and engine."""
+    settings = call.api.settings
+    return json_response(
+        {
+            "api": {"revision": settings.api_revision},
+            "engine": {"revision": settings.engine_revision},
+        }
+    )
+
+
+async def index(call: Call) -> Response:
+    """The engine processes; having none is an error (503)."""
+    engines = await call.api.engines()
+    if not engines:
+        raise Refused("No engine has reported lately.", "HTTPServiceUnavailable")
+    return json_response({"services": [_shown(engine) for engine in engines]})
+
+
+def _shown(engine: EngineView) -> dict[str, Any]:
+    return {
+        "id": engine.id,
+        "binary": engine.binary,
+        "engine_id": engine.engine_id,
+        "host": engine.host,
+        "hostname": engine.host,
+        "topic": engine.topic,
+        "report_interval": engine.report_interval,
+        "created_at": isoformat(engine.created_at),
+        "updated_at": isoformat(engine.updated_at),
+        "deleted_at": None,
+        "status": "up" if engine.up else "down",
+    }

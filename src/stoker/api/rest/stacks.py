@@ -1,0 +1,99 @@
+"""Stacks: create, list, show, update, delete, and the documents that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import accepted, json_response, no_content
+from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
+from stoker.api.rest.call import Call
+from stoker.api.rest.links import link
+from stoker.api.rest.paging import with_next
+from stoker.api.rest.shapes import list_row, shown_stack
+from stoker.api.rest.stack_query import stack_query
+from stoker.api.rest.values import query_flag
+
+
+async def create(call: Call) -> Response:
+    """Start making a stack."""
+    body = call.document()
+    name = stack_name(body)
+    refuse_converge(body)
+    request = await stack_request(call, body, name=name)
+    stack = await call.service.create(call.caller, request)
+    href = call.links.stack(stack)
+    answer = {"stack": {"id": stack.id, "links": [link(href, "self")]}}
+    return json_response(answer, 201, {"Location": href})
+
+
+async def index(call: Call) -> Response:
+    """The caller's stacks, as the query wants them."""
+    query = stack_query(call.query)
+    if query.all_projects:
+        call.enforce("stacks:global_index")
+    stacks = await call.service.stacks(call.caller, query)
+    with_project = query.all_projects or call.caller.is_admin
+    answer: dict[str, Any] = {
+        "stacks": [list_row(call.links, stack, with_project=with_project) for stack in stacks]
+    }
+    if query_flag(call.query, "with_count"):
+        answer["count"] = await call.service.count_stacks(call.caller, query)
+    last = stacks[-1].address.id if stacks else None
+    address = f"{call.links.root}/v1/{call.project_id}/stacks"
+    return json_response(with_next(answer, call.query, query.page, len(stacks), last, address))
+
+
+async def detail(call: Call) -> Response:
+    """The caller's stacks as :func:`index` gives them."""
+    return await index(call)
+
+
+async def show(call: Call) -> Response:
+    """One stack."""
+    resolve = query_flag(call.query, "resolve_outputs", default=True)
+    stack = await call.service.stack(call.caller, call.stack, resolve_outputs=resolve)
+    return json_response({"stack": shown_stack(call.links, stack)})
+
+
+async def template(call: Call) -> Response:
+    """The template of a stack."""
+    return json_response(await call.service.template(call.caller, call.stack))
+
+
+async def environment(call: Call) -> Response:
+    """The environment of a stack."""
+    return json_response(await call.service.environment(call.caller, call.stack))
+
+
+async def files(call: Call) -> Response:
+    """The files of a stack."""
+    return json_response(await call.service.files(call.caller, call.stack))
+
+
+async def update(call: Call) -> Response:
+    """Start bringing a stack to what the body says."""
+    body = call.document()
+    return await _update(call, body, existing=False)
+
+
+async def patch(call: Call) -> Response:
+    """Start changing what the body names, and nothing else."""
+    body = call.document()
+    rule = "update_no_change" if changes_nothing(body) else "update_patch"
+    call.enforce(f"stacks:{rule}")
+    return await _update(call, body, existing=True)
+
+
+async def delete(call: Call) -> Response:
+    """Start deleting a stack."""
+    await call.service.delete(call.caller, call.stack)
+    return no_content()
+
+
+async def _update(call: Call, body: Mapping[str, Any], *, existing: bool) -> Response:
+    request = await stack_request(call, body, existing=existing)
+    await call.service.update(call.caller, call.stack, request)
+    return accepted()

@@ -1,0 +1,54 @@
+"""Templates as such: validation, versions, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from starlette.responses import Response
+
+from stoker.api.rest.answers import json_response
+from stoker.api.rest.bodies import stack_request
+from stoker.api.rest.call import Call
+from stoker.api.rest.faults import findings
+from stoker.api.rest.values import query_flag
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+
+_ORDINARY = "StackValidationFailed"
+
+
+async def validate(call: Call) -> Response:
+    """The parameters and environment of a template, or all that is wrong with it (400)."""
+    show_nested = query_flag(call.query, "show_nested")
+    request = await stack_request(call, call.document())
+    try:
+        described, warnings = await call.service.validate(
+            call.caller, request, show_nested=show_nested
+        )
+    except DiagnosticError as error:
+        raise DiagnosticError(_as_bad_request(error.diagnostics)) from error
+    answer = dict(described)
+    if warnings:
+        answer["diagnostics"] = findings(warnings)
+    return json_response(answer)
+
+
+async def list_versions(call: Call) -> Response:
+    """The versions in which templates can be written."""
+    return json_response({"template_versions": call.api.catalogue.template_versions()})
+
+
+async def list_functions(call: Call) -> Response:
+    """The functions of a version; condition functions on demand."""
+    functions = call.api.catalogue.template_functions(
+        call.path["version"], with_conditions=query_flag(call.query, "with_condition_func")
+    )
+    return json_response({"template_functions": functions})
+
+
+def _as_bad_request(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The findings under the name that the validate call, unlike others, has for ordinary ones."""
+    return [
+        replace(d, error_type="HTTPBadRequest") if d.error_type == _ORDINARY else d
+        for d in diagnostics
+    ]

@@ -1,0 +1,67 @@
+"""Reading single values out of queries and bodies, strictly, with one wording for refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from stoker.api.rest.faults import bad_request
+from stoker.kernel.errors import Invalid
+
+_LONGEST_NUMBER = 18
+_FLAGS = {"true": True, "false": False}
+
+
+def flag(name: str, value: Any) -> bool:
+    """A boolean: ``true`` or ``false`` in any case, or a JSON boolean. Refuses all else (400)."""
+    found = _FLAGS.get(str(value).lower()) if isinstance(value, str | bool) else None
+    if found is None:
+        raise bad_request(f'"{value}" is no value for {name}: it is either true or false.')
+    return found
+
+
+def whole_number(name: str, value: Any) -> int:
+    """A non-negative integer, also as text. Refuses all else (400)."""
+    text = str(value).strip()
+    if isinstance(value, bool) or not isinstance(value, str | int) or len(text) > _LONGEST_NUMBER:
+        raise bad_request(f"{name} takes an integer, not {value!r}.")
+    try:
+        number = int(text)
+    except ValueError:
+        raise bad_request(f"{name} takes an integer, not {value!r}.") from None
+    if number < 0:
+        raise bad_request(f"{name} takes an integer from 0 on, not {number}.")
+    return number
+
+
+def query_flag(query: QueryParams, name: str, *, default: bool = False) -> bool:
+    """A boolean of the query."""
+    return flag(name, query[name]) if name in query else default
+
+
+def query_number(query: QueryParams, name: str) -> int | None:
+    """A non-negative integer of the query, or None."""
+    return whole_number(name, query[name]) if name in query else None
+
+
+def descending(query: QueryParams) -> bool:
+    """Whether ``sort_dir`` asks for descending order, as it does when it is not given."""
+    direction = query.get("sort_dir", "desc")
+    if direction not in ("asc", "desc"):
+        raise Invalid(f'sort_dir is either "asc" or "desc", not "{direction}".')
+    return direction == "desc"
+
+
+def several(query: QueryParams, name: str) -> tuple[str, ...]:
+    """All values of a key that may be repeated."""
+    return tuple(query.getlist(name))
+
+
+def optional_text(body: Mapping[str, Any], name: str) -> str | None:
+    """A text of the body, or None. Refuses other types (400)."""
+    value = body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise bad_request(f"{name} takes a text, not {type(value).__name__}.")
+    return value

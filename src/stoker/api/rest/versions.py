@@ -1,0 +1,50 @@
+"""Choosing the version of the API from the path or the ``Accept`` header."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.api.rest.links import Links, link
+
+_SEGMENT = re.compile(r"v(\d+)(?:\.(\d+))?")
+_MEDIA_TYPE = re.compile(r"application/vnd\.openstack\.orchestration-v(\d+)(?:\.(\d+))?")
+_UNVERSIONED = ("", "/", "/versions", "/versions/")
+
+
+@dataclass(frozen=True, slots=True)
+class Versioned:
+    """A path below version 1."""
+
+    path: str
+
+
+class ListVersions:
+    """The client is told which versions there are."""
+
+
+class UnknownPath:
+    """A path that belongs to no version."""
+
+
+def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
+    """What a path asks for. A version in the path counts more than one in ``Accept``."""
+    first, _, rest = path.removeprefix("/").partition("/")
+    match = _SEGMENT.fullmatch(first)
+    if match is not None:
+        return Versioned(f"/{rest}") if _is_ours(match) else ListVersions()
+    wanted = _MEDIA_TYPE.search(accept)
+    if wanted is not None and _is_ours(wanted):
+        return Versioned(path or "/")
+    return ListVersions() if path in _UNVERSIONED else UnknownPath()
+
+
+def document(links: Links) -> dict[str, Any]:
+    """The list of versions."""
+    here = [link(links.version, "self")]
+    return {"versions": [{"id": "v1.0", "status": "CURRENT", "links": here}]}
+
+
+def _is_ours(match: re.Match[str]) -> bool:
+    return int(match[1]) == 1 and int(match[2] or 0) == 0

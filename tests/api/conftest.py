@@ -1,0 +1,92 @@
+"""The REST application around a fake engine, reached over ASGI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from stoker.api.rest.app import build
+from stoker.api.rest.settings import RestSettings
+from stoker.api.rest.template_url import HttpTemplates
+from stoker.engine.requests import Caller
+
+from .fake_service import PROJECT, FakeCatalogue, FakeService, one_engine
+
+CALLERS = {
+    "user": Caller(PROJECT, "u1", "demo", frozenset({"member", "reader"}), token="user"),
+    "admin": Caller("b" * 32, "u2", "admin", frozenset({"admin"}), is_admin=True, token="admin"),
+}
+
+
+@dataclass
+class FakePolicy:
+    """Lets everything through but what is forbidden."""
+
+    forbidden: set[str] = field(default_factory=lambda: {"stacks:global_index"})
+    asked: list[str] = field(default_factory=list)
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        self.asked.append(rule)
+        return rule not in self.forbidden
+
+
+async def authenticate(headers: Mapping[str, str], project_id: str | None) -> Caller | None:
+    return CALLERS.get(headers.get("x-auth-token", ""))
+
+
+def templates(request: httpx.Request) -> httpx.Response:
+    """The web, as far as templates are fetched from it."""
+    if request.url.path == "/big":
+        return httpx.Response(200, text="x" * 600_000)
+    if request.url.path == "/t.yaml":
+        return httpx.Response(200, text="heat_template_version: 2021-04-16")
+    if request.url.path == "/down":
+        raise httpx.ConnectError("refused")
+    return httpx.Response(404)
+
+
+@pytest.fixture
+def service() -> FakeService:
+    return FakeService()
+
+
+@pytest.fixture
+def policy() -> FakePolicy:
+    return FakePolicy()
+
+
+ClientFor = Callable[..., httpx.AsyncClient]
+
+
+@pytest.fixture
+async def client_for(service: FakeService, policy: FakePolicy) -> AsyncIterator[ClientFor]:
+    """Makes clients of an application with the given settings."""
+    clients: list[httpx.AsyncClient] = []
+
+    def make(token: str | None = "user", engines: Any = one_engine, **options: Any) -> Any:
+        settings = RestSettings(**options)
+        fetch = HttpTemplates(settings, httpx.MockTransport(templates))
+        app = build(service, FakeCatalogue(), authenticate, policy, settings, engines, fetch)
+        headers = {} if token is None else {"X-Auth-Token": token}
+        transport = httpx.ASGITransport(app)
+        client = httpx.AsyncClient(transport=transport, base_url="http://api:8004", headers=headers)
+        clients.append(client)
+        return client
+
+    yield make
+    for client in clients:
+        await client.aclose()
+
+
+@pytest.fixture
+def client(client_for: ClientFor) -> httpx.AsyncClient:
+    return client_for()
+
+
+@pytest.fixture
+def base() -> str:
+    return f"/v1/{PROJECT}"

@@ -1,0 +1,275 @@
+"""An engine that keeps stacks in a dictionary and remembers what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stoker.api.ports import EngineView
+from stoker.engine.requests import (
+    Caller,
+    EventQuery,
+    ResourceQuery,
+    StackQuery,
+    StackRequest,
+)
+from stoker.engine.views import ChangeView, EventView, ResourceView, StackView
+from stoker.kernel.addresses import StackAddress, parse_arn
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.errors import Exists, Invalid, NotFound
+from stoker.template.definition import Output
+
+PROJECT = "a" * 32
+CREATED = 1_790_000_000.0
+CREATED_TEXT = "2026-09-21T14:13:20Z"
+
+
+def stack_id(number: int) -> str:
+    return f"00000000-0000-0000-0000-{number:012}"
+
+
+@dataclass
+class FakeService:
+    """Implements the engine's interface for tests of the API."""
+
+    views: dict[str, StackView] = field(default_factory=dict)
+    asked: list[tuple[str, Any]] = field(default_factory=list)
+    signals: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
+    refusal: Exception | None = None
+
+    def add(self, name: str, **fields: Any) -> StackView:
+        address = StackAddress(PROJECT, name, stack_id(len(self.views) + 1))
+        view = StackView(
+            address,
+            "CREATE",
+            "COMPLETE",
+            "Stack CREATE completed successfully",
+            CREATED,
+            parameters={"OS::stack_id": address.id},
+            outputs=(Output("o", "v", "an output"),),
+            owner="demo",
+            **fields,
+        )
+        self.views[address.id] = view
+        return view
+
+    def _view(self, address: StackAddress) -> StackView:
+        view = self.views.get(address.id)
+        if view is None or view.address != address:
+            raise NotFound(f'There is no stack "{address.name}".')
+        return view
+
+    def _ask(self, what: str, detail: Any = None) -> None:
+        self.asked.append((what, detail))
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
+        self._ask("find", name_or_id)
+        arn = parse_arn(name_or_id)
+        for view in self.views.values():
+            if arn == view.address or name_or_id in (view.address.name, view.address.id):
+                return view.address
+        raise NotFound(f'There is no stack "{name_or_id}".')
+
+    async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
+        self._ask("create", request)
+        if any(v.address.name == request.name for v in self.views.values()):
+            raise Exists(f'There is a stack "{request.name}" already.')
+        return self.add(request.name or "", tags=request.tags or ()).address
+
+    async def preview_create(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[StackView, Sequence[ResourceView]]:
+        self._ask("preview_create", request)
+        stack = StackAddress(PROJECT, request.name or "", "None")
+        nested = StackAddress(PROJECT, f"{request.name}-g", "None")
+        view = StackView(stack, "CREATE", "COMPLETE", "", CREATED, outputs=())
+        group = replace(_resource(stack, "g"), nested=nested)
+        member = replace(_resource(nested, "0"), parent_resource="g")
+        return view, [_resource(stack, "a"), group, member]
+
+    async def update(self, caller: Caller, stack: StackAddress, request: StackRequest) -> None:
+        self._view(stack)
+        self._ask("update", request)
+
+    async def preview_update(
+        self, caller: Caller, stack: StackAddress, request: StackRequest
+    ) -> Sequence[ChangeView]:
+        self._view(stack)
+        self._ask("preview_update", request)
+        return [
+            ChangeView(
+                "a", "OS::Heat::None", "updated", "r", "p", "CREATE", "COMPLETE", "", stack, ("x",)
+            )
+        ]
+
+    async def delete(self, caller: Caller, stack: StackAddress) -> None:
+        self._view(stack)
+        del self.views[stack.id]
+
+    async def act(self, caller: Caller, stack: StackAddress, action: str) -> None:
+        self._view(stack)
+        self._ask("act", action)
+
+    async def validate(
+        self, caller: Caller, request: StackRequest, *, show_nested: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
+        self._ask("validate", request)
+        return {"Description": "d", "Parameters": {}}, ()
+
+    async def stack(
+        self, caller: Caller, stack: StackAddress, *, resolve_outputs: bool = True
+    ) -> StackView:
+        self._ask("stack", caller)
+        view = self._view(stack)
+        return view if resolve_outputs else replace(view, outputs=None)
+
+    async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
+        self._ask("stacks", query)
+        found = list(self.views.values())
+        return found[: query.page.limit] if query.page.limit is not None else found
+
+    async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
+        return len(self.views)
+
+    async def template(self, caller: Caller, stack: StackAddress) -> Any:
+        self._view(stack)
+        return {"heat_template_version": "2021-04-16"}
+
+    async def environment(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
+        self._view(stack)
+        return {"parameters": {}}
+
+    async def files(self, caller: Caller, stack: StackAddress) -> Mapping[str, str]:
+        self._view(stack)
+        return {"a.yaml": "x"}
+
+    async def output(self, caller: Caller, stack: StackAddress, key: str) -> Output:
+        for output in self._view(stack).outputs or ():
+            if output.name == key:
+                return output
+        raise NotFound(f'There is no output "{key}".')
+
+    async def outputs(self, caller: Caller, stack: StackAddress) -> Sequence[tuple[str, str]]:
+        return [(o.name, o.description) for o in self._view(stack).outputs or ()]
+
+    async def resources(
+        self, caller: Caller, stack: StackAddress, query: ResourceQuery
+    ) -> Sequence[ResourceView]:
+        self._view(stack)
+        self._ask("resources", query)
+        return [_resource(stack, "a")]
+
+    async def resource(
+        self, caller: Caller, stack: StackAddress, name: str, *, with_attributes: Sequence[str] = ()
+    ) -> ResourceView:
+        self._view(stack)
+        self._ask("resource", tuple(with_attributes))
+        if name != "a":
+            raise NotFound(f'There is no resource "{name}".', "ResourceNotFound")
+        return replace(_resource(stack, name), attributes={"output": 1})
+
+    async def metadata(self, caller: Caller, stack: StackAddress, name: str) -> Mapping[str, Any]:
+        self._view(stack)
+        return {"m": 1}
+
+    async def mark_unhealthy(
+        self, caller: Caller, stack: StackAddress, name: str, *, unhealthy: bool, reason: str
+    ) -> None:
+        self._view(stack)
+        self._ask("mark_unhealthy", (name, unhealthy, reason))
+
+    async def signal(
+        self, caller: Caller, stack: StackAddress, name: str, details: Mapping[str, Any] | None
+    ) -> None:
+        self._view(stack)
+        if details == {"refuse": True}:
+            raise Invalid("The signal is refused.")
+        self._ask("signal", caller)
+        self.signals.append((name, details))
+
+    async def events(
+        self, caller: Caller, stack: StackAddress, query: EventQuery
+    ) -> Sequence[EventView]:
+        self._view(stack)
+        self._ask("events", query)
+        events = [_event(stack, "a", "1"), _event(stack, stack.name, "2")]
+        return [e for e in events if query.resource_name in (None, e.resource_name)]
+
+    async def event(
+        self, caller: Caller, stack: StackAddress, name: str, event_id: str
+    ) -> EventView:
+        self._view(stack)
+        if (name, event_id) != ("a", "1"):
+            raise NotFound("There is no such event.")
+        return _event(stack, name, event_id)
+
+
+@dataclass
+class FakeCatalogue:
+    """A few types and versions."""
+
+    def resource_types(
+        self, *, support_status: str | None, version: str | None
+    ) -> Sequence[tuple[str, str]]:
+        if support_status not in (None, "SUPPORTED"):
+            raise Invalid("There is no such support status.", "Invalid")
+        return [("OS::Heat::None", "nothing"), ("OS::Heat::Value", "a value")]
+
+    def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
+        if name not in ("OS::Heat::None", "OS::Keystone::User"):
+            raise NotFound(f'There is no resource type "{name}".')
+        return {"resource_type": name, "properties": {}}
+
+    def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
+        return {"dialect": dialect, "name": name}
+
+    def template_versions(self) -> Sequence[Mapping[str, Any]]:
+        return [{"version": "heat_template_version.2021-04-16", "type": "hot", "aliases": []}]
+
+    def template_functions(
+        self, version: str, *, with_conditions: bool
+    ) -> Sequence[Mapping[str, Any]]:
+        if version != "heat_template_version.2021-04-16":
+            raise NotFound(f'There is no template version "{version}".')
+        return [{"functions": "not" if with_conditions else "get_param", "description": "d"}]
+
+
+async def no_engines() -> Sequence[EngineView]:
+    return ()
+
+
+async def one_engine() -> Sequence[EngineView]:
+    return (EngineView("1", "2", "host", "stoker", "engine", 60, CREATED, CREATED, up=True),)
+
+
+def _resource(stack: StackAddress, name: str) -> ResourceView:
+    return ResourceView(
+        stack,
+        name,
+        "id-" + name,
+        None,
+        "OS::Heat::None",
+        "CREATE",
+        "COMPLETE",
+        "state changed",
+        CREATED,
+        CREATED,
+    )
+
+
+def _event(stack: StackAddress, name: str, event_id: str) -> EventView:
+    return EventView(
+        event_id,
+        stack,
+        CREATED,
+        "CREATE",
+        "COMPLETE",
+        "state changed",
+        name,
+        "OS::Heat::None",
+        "physical",
+        {"value": "x"},
+    )
