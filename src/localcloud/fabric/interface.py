@@ -160,6 +160,8 @@ class Exit:
     code: int | None
     asked: bool
     """The end was asked for through :meth:`Fabric.stop_server` or :meth:`Fabric.delete_server`."""
+    reboot: bool = False
+    """The server rebooted itself from inside and expects to be booted again."""
 
 
 class Fabric(Protocol):

@@ -1,0 +1,219 @@
+"""Floating addresses on the host: a listener for each port on which a server listens.
+
+A server's listening TCP ports are read from its table of sockets ten times a second while it has
+a floating address. A port that its security groups close has no listener, so that the host is
+refused at once; what is open goes through the server's packet filter like any other traffic.
+"""
+
+import asyncio
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from localcloud.fabric import relays
+from localcloud.fabric.filters import permits
+from localcloud.fabric.interface import FloatingIP, Forwarding, Port, Server
+from localcloud.fabric.switch import HOST_SOURCE
+
+PRIVILEGED_OFFSET = 8000
+"""A port that this user may not bind appears this much higher."""
+
+_POLL_SECONDS = 0.1
+_MOST_PORTS = 256
+_TABLE_BYTES = 1 << 20
+_LISTENING = "0A"
+Dial = Callable[[FloatingIP, int], Awaitable[relays.Streams]]
+
+
+def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
+    """The TCP ports of a ``/proc/net/tcp`` table that listen on one of these addresses.
+
+    Addresses are as the table writes them: hexadecimal, in the machine's byte order.
+    """
+    found = set()
+    for line in table.splitlines()[1:]:
+        fields = line.split(maxsplit=4)
+        if len(fields) > 3 and fields[3] == _LISTENING:
+            address, _, port = fields[1].partition(":")
+            if address in addresses:
+                found.add(int(port, 16))
+    return found
+
+
+def _as_in_table(address: str) -> str:
+    packed = ipaddress.ip_address(address).packed
+    words = (packed[at : at + 4][::-1] for at in range(0, len(packed), 4))
+    return b"".join(words).hex().upper()
+
+
+_ANYWHERE = {_as_in_table("0.0.0.0"), _as_in_table("::")}  # noqa: S104 - read, not bound
+
+
+@dataclass
+class _Plugged:
+    server_id: str
+    port: Port
+    tables: list[int]
+
+
+@dataclass
+class _Bound:
+    floating_ip: FloatingIP
+    listeners: dict[int, tuple[asyncio.Server, Forwarding]] = field(default_factory=dict)
+    refused: set[int] = field(default_factory=set)
+
+
+def _open_listener(address: str, port: int) -> socket.socket | None:
+    """Listen on the port, or the next free one from ``port + 8000``; None without such address."""
+    candidates = [port]
+    candidates += range(port + PRIVILEGED_OFFSET, min(port + PRIVILEGED_OFFSET + 100, 65536))
+    for candidate in candidates:
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((address, candidate))
+            sock.listen(64)
+        except OSError as error:
+            sock.close()
+            if error.errno == errno.EADDRNOTAVAIL:
+                return None
+        else:
+            sock.setblocking(False)
+            return sock
+    return None
+
+
+class Forwards:
+    """The floating addresses, which server each leads to, and their listeners on the host."""
+
+    def __init__(self, dial: Dial) -> None:
+        self._dial = dial
+        self._bound: dict[str, _Bound] = {}
+        self._plugged: dict[str, _Plugged] = {}
+        self._tables: dict[str, list[int]] = {}
+        self._poller: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        """Close all listeners."""
+        if self._poller is not None:
+            self._poller.cancel()
+            self._poller = None
+        for floating_ip_id in list(self._bound):
+            self.unbind(floating_ip_id)
+
+    def server_started(self, server: Server, tables: list[int]) -> None:
+        """Note a server and the descriptors of its tables of sockets, which are ours from now."""
+        self._tables[server.id] = tables
+        for port in server.ports:
+            self.port_added(server.id, port)
+
+    def server_ended(self, server_id: str) -> None:
+        """Close what leads to the server."""
+        for port_id in [key for key, at in self._plugged.items() if at.server_id == server_id]:
+            self.port_removed(port_id)
+        for descriptor in self._tables.pop(server_id, []):
+            os.close(descriptor)
+
+    def port_added(self, server_id: str, port: Port) -> None:
+        """Note a port of a running server."""
+        if server_id in self._tables:
+            self._plugged[port.id] = _Plugged(server_id, port, self._tables[server_id])
+            self._refresh()
+
+    def port_changed(self, port: Port) -> None:
+        """Note new addresses and rules."""
+        if port.id in self._plugged:
+            self._plugged[port.id].port = port
+            self._refresh()
+
+    def port_removed(self, port_id: str) -> None:
+        """Close what leads to the port."""
+        self._plugged.pop(port_id, None)
+        self._refresh()
+
+    def holder(self, port_id: str) -> str | None:
+        """The id of the running server with this port."""
+        plugged = self._plugged.get(port_id)
+        return None if plugged is None else plugged.server_id
+
+    def bind(self, floating_ip: FloatingIP) -> None:
+        """Lead a floating address to its fixed address."""
+        known = self._bound.get(floating_ip.id)
+        if known is not None and known.floating_ip == floating_ip:
+            return
+        self.unbind(floating_ip.id)
+        self._bound[floating_ip.id] = _Bound(floating_ip)
+        self._refresh()
+        if self._poller is None:
+            self._poller = asyncio.get_running_loop().create_task(self._poll())
+
+    def unbind(self, floating_ip_id: str) -> None:
+        """Close the listeners of a floating address; unknown ids are fine."""
+        bound = self._bound.pop(floating_ip_id, None)
+        if bound is not None:
+            for listener, _ in bound.listeners.values():
+                listener.close()
+
+    def bound(self, address: str) -> FloatingIP | None:
+        """The floating address object with this address."""
+        for bound in self._bound.values():
+            if bound.floating_ip.address == address:
+                return bound.floating_ip
+        return None
+
+    def current(self) -> Sequence[Forwarding]:
+        """All listeners there are now."""
+        return [
+            forwarding
+            for bound in self._bound.values()
+            for _, forwarding in bound.listeners.values()
+        ]
+
+    async def _poll(self) -> None:
+        while self._bound:
+            self._refresh()
+            await asyncio.sleep(_POLL_SECONDS)
+        self._poller = None
+
+    def _refresh(self) -> None:
+        for bound in self._bound.values():
+            wanted = self._open_ports(bound.floating_ip)
+            for port in set(bound.listeners) - wanted:
+                bound.listeners.pop(port)[0].close()
+            bound.refused &= wanted
+            for port in wanted - set(bound.listeners) - bound.refused:
+                self._open(bound, port)
+
+    def _open_ports(self, floating_ip: FloatingIP) -> set[int]:
+        plugged = self._plugged.get(floating_ip.port_id)
+        if plugged is None or floating_ip.router_id is None or not plugged.port.enabled:
+            return set()
+        addresses = frozenset(_ANYWHERE | {_as_in_table(floating_ip.fixed_ip)})
+        found: set[int] = set()
+        for table in plugged.tables:
+            content = os.pread(table, _TABLE_BYTES, 0).decode("ascii", errors="replace")
+            found |= listening_ports(content, addresses)
+        allowed = {port for port in found if permits(plugged.port.rules, HOST_SOURCE, port)}
+        return set(sorted(allowed)[:_MOST_PORTS])
+
+    def _open(self, bound: _Bound, port: int) -> None:
+        floating_ip = bound.floating_ip
+        sock = _open_listener(floating_ip.address, port)
+        if sock is None:
+            bound.refused.add(port)
+            return
+        host_ip, host_port = sock.getsockname()
+        forwarding = Forwarding(floating_ip.id, "tcp", host_ip, host_port, port)
+
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await relays.relay((reader, writer), lambda: self._dial(floating_ip, port))
+
+        # start_server() on a socket that listens already completes without waiting for anything.
+        starting = asyncio.start_server(accept, sock=sock)
+        try:
+            starting.send(None)
+        except StopIteration as done:
+            bound.listeners[port] = (done.value, forwarding)

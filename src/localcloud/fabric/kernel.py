@@ -1,0 +1,133 @@
+"""The system calls that Python does not offer: namespaces, mounts, process options.
+
+Thin wrappers around libc, so that a server boots without spawning ``unshare``, ``mount`` or
+``ip``. Every function raises :class:`OSError` with the kernel's errno.
+"""
+
+import ctypes
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntFlag
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
+
+
+class Clone(IntFlag):
+    """Kinds of namespaces, as in ``clone(2)``."""
+
+    NEWNS = 0x00020000
+    NEWUTS = 0x04000000
+    NEWIPC = 0x08000000
+    NEWUSER = 0x10000000
+    NEWPID = 0x20000000
+    NEWNET = 0x40000000
+
+
+class Mount(IntFlag):
+    """Flags of ``mount(2)``."""
+
+    NONE = 0
+    RDONLY = 1
+    NOSUID = 2
+    NODEV = 4
+    NOEXEC = 8
+    REMOUNT = 32
+    BIND = 4096
+    REC = 16384
+    PRIVATE = 1 << 18
+
+
+MNT_DETACH = 2
+_PROTECTING = Mount.RDONLY | Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
+
+
+def _check(result: int, step: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{step}: {os.strerror(number)}")
+
+
+def unshare(flags: Clone) -> None:
+    """Give the calling process new namespaces of these kinds."""
+    _check(_libc.unshare(ctypes.c_int(flags)), f"unshare({flags!r})")
+
+
+def setns(descriptor: int, kind: Clone) -> None:
+    """Enter the namespace that the file descriptor stands for."""
+    _check(_libc.setns(descriptor, ctypes.c_int(kind)), f"setns({kind!r})")
+
+
+def mount(
+    source: str, target: str, kind: str = "", flags: Mount = Mount.NONE, options: str = ""
+) -> None:
+    """Mount ``source`` at ``target``."""
+    _check(
+        _libc.mount(
+            os.fsencode(source),
+            os.fsencode(target),
+            kind.encode() or None,
+            ctypes.c_ulong(flags),
+            options.encode() or None,
+        ),
+        f"mount {kind or 'bind'} on {target}",
+    )
+
+
+def bind(source: str, target: str) -> None:
+    """Make ``source``, with all mounted below it, visible at ``target``."""
+    mount(source, target, flags=Mount.BIND | Mount.REC)
+
+
+def seal(target: str) -> None:
+    """Make a mount read-only, keeping the protections that it has."""
+    held = Mount(os.statvfs(target).f_flag) & _PROTECTING
+    mount("none", target, flags=held | Mount.BIND | Mount.REMOUNT | Mount.RDONLY)
+
+
+def unmount(target: str) -> None:
+    """Detach the mount at ``target``."""
+    _check(_libc.umount2(os.fsencode(target), MNT_DETACH), f"unmount {target}")
+
+
+def enter_root(root: str) -> None:
+    """Make the mount at ``root`` the root directory and drop the old one."""
+    os.chdir(root)
+    _check(_libc.pivot_root(b".", b"."), f"pivot_root {root}")
+    unmount(".")
+    os.chdir("/")
+
+
+def set_hostname(name: str) -> None:
+    """Name the machine within the current UTS namespace."""
+    raw = name.encode()
+    _check(_libc.sethostname(raw, len(raw)), "sethostname")
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process as soon as its parent ends, however it ends."""
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+
+
+def name_process(name: str) -> None:
+    """Set the name that ``ps`` shows for this process."""
+    _check(_libc.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0), "prctl(PR_SET_NAME)")
+
+
+def open_namespace(kind: str) -> int:
+    """Return a descriptor of the calling process's namespace ``net``, ``pid``, ..."""
+    return os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+
+
+@contextmanager
+def inside_network(descriptor: int, home: int) -> Iterator[None]:
+    """Be in a network namespace for the length of a ``with`` block, then back in ``home``."""
+    setns(descriptor, Clone.NEWNET)
+    try:
+        yield
+    finally:
+        setns(home, Clone.NEWNET)

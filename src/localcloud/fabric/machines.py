@@ -1,0 +1,305 @@
+"""One server: its namespaces from the outside, and the way of its first process into them.
+
+The order is what isolates: mounts, process ids and the network belong to the fabric's user
+namespace; only then does the first process enter a user namespace below. Root in a server can
+name its host and mount file systems, but not undo a read-only mount or change its packet filter.
+"""
+
+import ipaddress
+import os
+import resource
+import signal
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from localcloud.fabric import disks, identities, kernel
+from localcloud.fabric.filters import messages, redirection
+from localcloud.fabric.interface import Port, RouterLeg
+from localcloud.fabric.kernel import Clone, Mount
+from localcloud.fabric.links import set_sysctl
+from localcloud.fabric.switch import Cabling, Switch
+from localcloud.guest import commands, init
+from localcloud.guest.instance import Instance
+
+METADATA_ADDRESS = "169.254.169.254"
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_DEVICE_LINKS = {
+    "fd": "/proc/self/fd",
+    "stdin": "/proc/self/fd/0",
+    "stdout": "/proc/self/fd/1",
+    "stderr": "/proc/self/fd/2",
+    "ptmx": "pts/ptmx",
+}
+_READ_ONLY_PROC = ("sys", "bus", "fs", "irq", "sysrq-trigger")
+_HIDDEN_PROC = ("kcore", "keys", "timer_list", "sched_debug", "latency_stats")
+_MOST_PROCESSES = 4096
+_CLOSED_ABOVE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a server boots from."""
+
+    id: str
+    hostname: str
+    disk: Path
+    console: Path
+    image: Path | None
+    ports: tuple[Port, ...]
+    instance: Instance
+    vcpus: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What this machine offers to every server."""
+
+    base: Path
+    overlays: bool
+    own_proc: bool
+    services: tuple[tuple[str, int], ...]
+    floating: tuple[str, ...]
+    pid_namespace: int
+
+
+@dataclass
+class RunningServer:
+    """A server whose first process lives."""
+
+    id: str
+    pid: int
+    pidfd: int
+    cabling: Cabling
+    ports: dict[str, Port]
+    """By the name of the link."""
+    asked: bool = False
+
+    def close(self) -> None:
+        """Let go of its namespaces."""
+        self.cabling.close()
+        os.close(self.pidfd)
+
+
+def leg_of(port: Port) -> RouterLeg:
+    """The cable part of a port."""
+    return RouterLeg(port.id, port.network_id, port.mac, port.addresses)
+
+
+def connect_port(switch: Switch, cabling: Cabling, port: Port, name: str) -> None:
+    """Plug a port in as the link ``name`` with its addresses and routes."""
+    switch.attach(cabling, leg_of(port), name)
+    if port.enabled:
+        switch.add_routes(cabling, port.addresses, name)
+    else:
+        cabling.links.set_up(name, up=False)
+
+
+def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling, list[int]]:
+    """Make a server's network namespace with its ports, filter and service sockets.
+
+    Returns it with descriptors to hand to the cloud: the metadata listener, the listener for
+    floating addresses, one listener per service, and the tables of TCP sockets (v4, v6).
+    """
+    cabling = switch.new_namespace()
+    try:
+        ports: dict[str, Port] = {}
+        for number, port in enumerate(plan.ports):
+            connect_port(switch, cabling, port, f"eth{number}")
+            ports[f"eth{number}"] = port
+        cabling.filters.apply(messages(ports))
+        cabling.links.add_address("lo", ipaddress.ip_interface(f"{METADATA_ADDRESS}/32"))
+        for host, _ in machine.services:
+            if not ipaddress.ip_address(host).is_loopback:
+                cabling.links.add_address("lo", ipaddress.ip_interface(host))
+        with switch.inside(cabling):
+            set_sysctl("ipv4.ip_unprivileged_port_start", "0")
+            set_sysctl("ipv4.ping_group_range", "0 65535" if identities.has_many_ids() else "0 0")
+            listeners = [_listen(METADATA_ADDRESS, 80), _listen("127.0.0.1", 0)]
+            listeners += [_listen(host, port) for host, port in machine.services]
+            tables = [
+                os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC)
+                for name in ("tcp", "tcp6")
+            ]
+        redirect_port = listeners[1].getsockname()[1]
+        for cidr in machine.floating:
+            cabling.filters.apply(redirection(cidr, redirect_port))
+    except BaseException:
+        cabling.close()
+        raise
+    return cabling, [listener.detach() for listener in listeners] + tables
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    listener.listen(64)
+    listener.setblocking(False)
+    return listener
+
+
+def start(switch: Switch, cabling: Cabling, plan: Plan, machine: Machine) -> tuple[int, int]:
+    """Fork a server's first process. Returns its pid and a pipe that ends when it is up.
+
+    The pipe carries the text of the error when it does not come up, else nothing.
+    """
+    report_read, report_write = os.pipe2(os.O_CLOEXEC)
+    with switch.inside(cabling):
+        kernel.unshare(Clone.NEWPID)
+        try:
+            pid = os.fork()
+        finally:
+            if "pid" not in locals() or pid != 0:
+                kernel.setns(machine.pid_namespace, Clone.NEWPID)
+        if pid == 0:
+            _live(plan, machine, report_write)
+    os.close(report_write)
+    return pid, report_read
+
+
+def _live(plan: Plan, machine: Machine, report: int) -> None:
+    code = 1
+    try:
+        kernel.die_with_parent()
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        console = os.open(plan.console, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        _furnish(plan, machine)
+        keep = sorted({console, report})
+        _close_all_but(keep)
+        kernel.name_process("init")
+        code = init.run(plan.instance, console, ready=lambda: os.close(report))
+    except BaseException as error:  # noqa: BLE001 - the last frame of this process: it must not return
+        try:
+            os.write(report, f"{type(error).__name__}: {error}".encode())
+        except OSError:
+            os.write(2, f"server {plan.id}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def _close_all_but(keep: list[int]) -> None:
+    low = 3
+    for descriptor in keep:
+        os.closerange(low, descriptor)
+        low = descriptor + 1
+    os.closerange(low, _CLOSED_ABOVE)
+
+
+def _furnish(plan: Plan, machine: Machine) -> None:
+    kernel.unshare(Clone.NEWNS | Clone.NEWIPC)
+    kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
+    plan.disk.mkdir(parents=True, exist_ok=True)
+    root = disks.mount_disk(plan.disk, machine.base, plan.image, machine.overlays)
+    for name in ("dev", "proc", "sys", "run", "tmp", "etc"):
+        (root / name).mkdir(exist_ok=True)
+    _mount_devices(root / "dev")
+    _mount_run(root)
+    _mount_proc(root / "proc", machine.own_proc)
+    _mount_sys(root / "sys")
+    commands.install(root)
+    _write_names(root, plan)
+    kernel.enter_root(str(root))
+    if plan.vcpus < (os.cpu_count() or 1):
+        allowed = sorted(os.sched_getaffinity(0))
+        first = hash(plan.id) % len(allowed)
+        chosen = [allowed[(first + step) % len(allowed)] for step in range(plan.vcpus)]
+        os.sched_setaffinity(0, chosen)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = _MOST_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _MOST_PROCESSES)
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    identities.enter_user_namespace(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC)
+    kernel.set_hostname(plan.hostname)
+
+
+def _mount_devices(dev: Path) -> None:
+    kernel.mount("tmpfs", str(dev), "tmpfs", Mount.NOSUID, "mode=755,size=64k")
+    for name in _DEVICES:
+        (dev / name).touch()
+        kernel.bind(f"/dev/{name}", str(dev / name))
+    for name, target in _DEVICE_LINKS.items():
+        (dev / name).symlink_to(target)
+    (dev / "pts").mkdir()
+    options = "newinstance,ptmxmode=0666,mode=620"
+    kernel.mount("devpts", str(dev / "pts"), "devpts", Mount.NOSUID | Mount.NOEXEC, options)
+    (dev / "shm").mkdir()
+    shared = Mount.NOSUID | Mount.NODEV
+    kernel.mount("tmpfs", str(dev / "shm"), "tmpfs", shared, "mode=1777,size=256m")
+    os.mkfifo(dev / "console", 0o622)
+    (dev / "console").chmod(0o622)
+
+
+def _mount_run(root: Path) -> None:
+    flags = Mount.NOSUID | Mount.NODEV
+    kernel.mount("tmpfs", str(root / "run"), "tmpfs", flags, "mode=755,size=256m")
+    (root / "run/lock").mkdir(mode=0o1777)
+    (root / "run/lock").chmod(0o1777)
+
+
+def _mount_proc(proc: Path, own_proc: bool) -> None:
+    protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
+    if not own_proc:
+        kernel.bind("/proc", str(proc))
+        return
+    kernel.mount("proc", str(proc), "proc", protection)
+    for name in _READ_ONLY_PROC:
+        if (proc / name).exists():
+            kernel.bind(str(proc / name), str(proc / name))
+            kernel.seal(str(proc / name))
+    for name in _HIDDEN_PROC:
+        if (proc / name).exists():
+            kernel.bind("/dev/null", str(proc / name))
+
+
+def _mount_sys(sys: Path) -> None:
+    protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC | Mount.RDONLY
+    try:
+        kernel.mount("sysfs", str(sys), "sysfs", protection)
+    except OSError:
+        # Where /sys is hidden in part, as in containers, the kernel shows none of it.
+        return
+
+
+def _replace(path: Path, content: str) -> None:
+    if path.is_symlink():
+        path.unlink()
+    path.write_text(content)
+
+
+def _write_names(root: Path, plan: Plan) -> None:
+    etc = root / "etc"
+    short = plan.hostname.partition(".")[0]
+    names = plan.hostname if short == plan.hostname else f"{plan.hostname} {short}"
+    _replace(etc / "hostname", f"{plan.hostname}\n")
+    hosts = etc / "hosts"
+    if not hosts.exists() or not stat.S_ISREG(hosts.lstat().st_mode) or not _names(hosts, short):
+        _replace(
+            hosts,
+            f"127.0.0.1 localhost\n127.0.1.1 {names}\n::1 localhost ip6-localhost ip6-loopback\n",
+        )
+    servers = [
+        server for port in plan.ports for address in port.addresses for server in address.dns
+    ]
+    lines = [f"nameserver {server}\n" for server in dict.fromkeys(servers)]
+    _replace(etc / "resolv.conf", "".join(lines) + "options timeout:1 attempts:2\n")
+
+
+def _names(hosts: Path, name: str) -> bool:
+    return any(name in line.split()[1:] for line in hosts.read_text().splitlines())
+
+
+def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], instance: Instance) -> Plan:
+    """What the cloud's request says about a server to boot."""
+    return Plan(
+        id=data["id"],
+        hostname=data["hostname"],
+        disk=Path(data["disk"]),
+        console=Path(data["console"]),
+        image=Path(data["image"]) if data["image"] else None,
+        ports=ports,
+        instance=instance,
+        vcpus=max(1, int(data["vcpus"])),
+    )

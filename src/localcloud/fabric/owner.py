@@ -1,0 +1,284 @@
+"""The fabric process: owns every namespace and server, and takes them with it when it ends.
+
+It is the first process of a process namespace, so that the kernel ends all servers with it, and
+it asks the kernel to be killed when the cloud ends. It takes requests from the cloud one by one
+and never waits for a server.
+"""
+
+import base64
+import os
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from localcloud.fabric import channel, disks, identities, kernel, machines, specs
+from localcloud.fabric.filters import messages
+from localcloud.fabric.interface import FabricError, Network, Port
+from localcloud.fabric.kernel import Clone, Mount
+from localcloud.fabric.machines import Machine, RunningServer
+from localcloud.fabric.probe import Findings, probe_here
+from localcloud.fabric.switch import Switch
+from localcloud.guest.instance import Instance
+
+Request = dict[str, Any]
+
+
+class Owner:
+    """Answers the cloud's requests about networks and servers."""
+
+    def __init__(self, control: socket.socket, machine: Machine, switch: Switch) -> None:
+        self._control = control
+        self._receiver = channel.Receiver(control)
+        self._machine = machine
+        self._switch = switch
+        self._servers: dict[str, RunningServer] = {}
+        self._selector = selectors.DefaultSelector()
+        self._operations: dict[str, Callable[[Request], dict[str, Any] | None]] = {
+            "ensure_network": self._ensure_network,
+            "remove_network": self._remove_network,
+            "ensure_router": self._ensure_router,
+            "remove_router": self._remove_router,
+            "ensure_port": self._ensure_port,
+            "plug": self._plug,
+            "unplug": self._unplug,
+            "boot": self._boot,
+            "end": self._end,
+            "pause": self._pause,
+            "connect": self._connect,
+            "remove_disk": self._remove_disk,
+        }
+
+    def serve(self) -> None:
+        """Work until the cloud closes the channel."""
+        self._selector.register(self._control, selectors.EVENT_READ, self._take_requests)
+        while True:
+            for key, _ in self._selector.select():
+                key.data()
+
+    def _take_requests(self) -> None:
+        received = self._receiver.receive()
+        if received is None:
+            os._exit(0)
+        for request, _ in received:
+            try:
+                answer = self._operations[request["do"]](request)
+            except FabricError as error:
+                self._answer(request, error=str(error))
+            except OSError as error:
+                self._answer(request, error=f"{request['do']}: {error.strerror or error}")
+            else:
+                if answer is not None:
+                    self._answer(request, **answer)
+
+    def _answer(self, request: Request, **content: Any) -> None:
+        channel.send(self._control, {"to": request["id"], **content})
+
+    def _ensure_network(self, request: Request) -> dict[str, Any]:
+        self._switch.ensure_network(Network(**request["network"]))
+        return {}
+
+    def _remove_network(self, request: Request) -> dict[str, Any]:
+        self._switch.remove_network(request["network_id"])
+        return {}
+
+    def _ensure_router(self, request: Request) -> dict[str, Any]:
+        self._switch.ensure_router(specs.router_from_json(request["router"]))
+        return {}
+
+    def _remove_router(self, request: Request) -> dict[str, Any]:
+        self._switch.remove_router(request["router_id"])
+        return {}
+
+    def _ensure_port(self, request: Request) -> dict[str, Any]:
+        port = specs.port_from_json(request["port"])
+        server = self._servers.get(request["server_id"])
+        if server is None or port.id not in server.cabling.names:
+            return {}
+        name = server.cabling.names[port.id]
+        before = server.ports[name]
+        server.ports[name] = port
+        server.cabling.filters.apply(messages(server.ports))
+        if before.enabled != port.enabled:
+            server.cabling.links.set_up(name, port.enabled)
+        self._switch.address(server.cabling, machines.leg_of(port))
+        if port.enabled:
+            self._switch.add_routes(server.cabling, port.addresses, name)
+        return {}
+
+    def _plug(self, request: Request) -> dict[str, Any]:
+        server = self._servers.get(request["server_id"])
+        port = specs.port_from_json(request["port"])
+        if server is None or port.id in server.cabling.names:
+            return {}
+        number = 0
+        while f"eth{number}" in server.ports:
+            number += 1
+        name = f"eth{number}"
+        ports: dict[str, Port] = {**server.ports, name: port}
+        server.cabling.filters.apply(messages(ports))
+        machines.connect_port(self._switch, server.cabling, port, name)
+        server.ports = ports
+        return {}
+
+    def _unplug(self, request: Request) -> dict[str, Any]:
+        server = self._servers.get(request["server_id"])
+        if server is not None and request["port_id"] in server.cabling.names:
+            name = server.cabling.names[request["port_id"]]
+            self._switch.detach(server.cabling, request["port_id"])
+            server.ports.pop(name)
+            server.cabling.filters.apply(messages(server.ports))
+        return {}
+
+    def _boot(self, request: Request) -> dict[str, Any] | None:
+        if request["server"]["id"] in self._servers:
+            raise FabricError(f"server {request['server']['id']} runs already")
+        data = request["server"]
+        user_data = data["user_data"]
+        instance = Instance(
+            id=data["id"],
+            hostname=data["hostname"],
+            metadata=data["metadata"],
+            user_data=None if user_data is None else base64.b64decode(user_data),
+            vendor_data=data["vendor_data"],
+            environment=data["environment"],
+            many_users=identities.has_many_ids(),
+        )
+        ports = tuple(specs.port_from_json(port) for port in data["ports"])
+        plan = machines.plan_from_json(data, ports, instance)
+        cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
+        try:
+            pid, report = machines.start(self._switch, cabling, plan, self._machine)
+        except BaseException:
+            cabling.close()
+            _close(descriptors)
+            raise
+        server = RunningServer(
+            id=plan.id,
+            pid=pid,
+            pidfd=os.pidfd_open(pid),
+            cabling=cabling,
+            ports={cabling.names[port.id]: port for port in ports},
+        )
+        self._servers[plan.id] = server
+        self._watch(server.pidfd, lambda: self._ended(server))
+        self._watch(report, lambda: self._reported(request, report, descriptors))
+        return None
+
+    def _watch(self, descriptor: int, notice: Callable[[], None]) -> None:
+        self._selector.register(descriptor, selectors.EVENT_READ, notice)
+
+    def _reported(self, request: Request, report: int, descriptors: list[int]) -> None:
+        self._selector.unregister(report)
+        said = os.read(report, 4096).decode(errors="replace")
+        os.close(report)
+        if said:
+            self._answer(request, error=said)
+        else:
+            channel.send(self._control, {"to": request["id"]}, descriptors)
+        _close(descriptors)
+
+    def _ended(self, server: RunningServer) -> None:
+        self._selector.unregister(server.pidfd)
+        _, status = os.waitpid(server.pid, 0)
+        server.close()
+        del self._servers[server.id]
+        code = os.waitstatus_to_exitcode(status)
+        channel.send(self._control, {"ended": server.id, "code": code, "asked": server.asked})
+
+    def _end(self, request: Request) -> dict[str, Any]:
+        server = self._servers.get(request["server_id"])
+        if server is not None:
+            server.asked = True
+            number = signal.SIGKILL if request["at_once"] else signal.SIGTERM
+            signal.pidfd_send_signal(server.pidfd, number)
+        return {"running": server is not None}
+
+    def _pause(self, request: Request) -> dict[str, Any]:
+        server = self._servers.get(request["server_id"])
+        if server is not None:
+            number = signal.SIGUSR1 if request["paused"] else signal.SIGUSR2
+            signal.pidfd_send_signal(server.pidfd, number)
+        return {}
+
+    def _connect(self, request: Request) -> dict[str, Any] | None:
+        connection = self._switch.connect(
+            request["router_id"], request["address"], int(request["port"])
+        )
+        with connection:
+            channel.send(self._control, {"to": request["id"]}, [connection.fileno()])
+        return None
+
+    def _remove_disk(self, request: Request) -> dict[str, Any] | None:
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                disks.remove_disk(Path(request["disk"]))
+                code = 0
+            finally:
+                os._exit(code)
+        pidfd = os.pidfd_open(pid)
+        self._watch(pidfd, lambda: self._removed(request, pid, pidfd))
+        return None
+
+    def _removed(self, request: Request, pid: int, pidfd: int) -> None:
+        self._selector.unregister(pidfd)
+        os.close(pidfd)
+        _, status = os.waitpid(pid, 0)
+        if status == 0:
+            self._answer(request)
+        else:
+            self._answer(request, error=f"the disk {request['disk']} could not be removed")
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def main() -> None:
+    """Run the fabric process: ``owner DESCRIPTOR PARENT`` with settings as the first message."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    kernel.die_with_parent()
+    if os.getppid() != int(sys.argv[2]):
+        sys.exit(0)
+    first = channel.Receiver(control).receive()
+    if first is None:
+        sys.exit(0)
+    settings = first[0][0]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        identities.enter_user_namespace(Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC)
+    except OSError as error:
+        channel.send(control, {"hello": Findings.without_namespaces(str(error)).to_json()})
+        sys.exit(0)
+    pid = os.fork()
+    if pid != 0:
+        control.close()
+        _, status = os.waitpid(pid, 0)
+        sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)
+    kernel.die_with_parent()
+    state = Path(settings["state"])
+    kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
+    findings = probe_here(state)
+    if findings.capabilities.isolated and not settings["probe_only"]:
+        machine = Machine(
+            base=disks.make_base(state),
+            overlays=findings.capabilities.overlay,
+            own_proc=findings.own_proc,
+            services=tuple((host, int(port)) for host, port in settings["services"]),
+            floating=tuple(settings["floating"]),
+            pid_namespace=kernel.open_namespace("pid"),
+        )
+        switch = Switch()
+        channel.send(control, {"hello": findings.to_json()})
+        Owner(control, machine, switch).serve()
+    channel.send(control, {"hello": findings.to_json()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Specifications as JSON and back, for the way from the cloud to its fabric process."""
+
+import dataclasses
+from typing import Any
+
+from localcloud.fabric.interface import Address, Direction, Port, Router, RouterLeg, Rule
+
+
+def to_json(value: Port | Router) -> dict[str, Any]:
+    """A port or router as plain data."""
+    return dataclasses.asdict(value)
+
+
+def _address(data: dict[str, Any]) -> Address:
+    routes = tuple((str(destination), str(hop)) for destination, hop in data["routes"])
+    return Address(**{**data, "dns": tuple(data["dns"]), "routes": routes})
+
+
+def _rule(data: dict[str, Any]) -> Rule:
+    remotes = None if data["remotes"] is None else tuple(data["remotes"])
+    return Rule(**{**data, "direction": Direction(data["direction"]), "remotes": remotes})
+
+
+def _leg(data: dict[str, Any]) -> RouterLeg:
+    return RouterLeg(**{**data, "addresses": tuple(map(_address, data["addresses"]))})
+
+
+def port_from_json(data: dict[str, Any]) -> Port:
+    """The port that :func:`to_json` turned into this."""
+    rules = None if data["rules"] is None else tuple(map(_rule, data["rules"]))
+    return Port(**{**data, "addresses": tuple(map(_address, data["addresses"])), "rules": rules})
+
+
+def router_from_json(data: dict[str, Any]) -> Router:
+    """The router that :func:`to_json` turned into this."""
+    return Router(
+        **{
+            **data,
+            "legs": tuple(map(_leg, data["legs"])),
+            "gateway": None if data["gateway"] is None else _leg(data["gateway"]),
+            "routes": tuple((str(destination), str(hop)) for destination, hop in data["routes"]),
+        }
+    )

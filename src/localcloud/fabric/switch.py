@@ -1,0 +1,213 @@
+"""The virtual cables: networks as bridges, routers as network namespaces of their own.
+
+All bridges live in one namespace without any address, so that networks of different projects may
+use the same addresses. Each router has its own namespace and so its own routing table.
+"""
+
+import ipaddress
+import itertools
+import os
+import socket
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from localcloud.fabric import kernel
+from localcloud.fabric.filters import Filters, masquerade
+from localcloud.fabric.interface import Address, FabricError, Network, Router, RouterLeg
+from localcloud.fabric.kernel import Clone
+from localcloud.fabric.links import Links, set_sysctl
+
+HOST_SOURCE = "100.64.0.1"
+"""The address under which the host's connections to floating addresses reach servers."""
+
+_ROUTE_PRIORITY = 100
+
+
+@dataclass
+class Cabling:
+    """A namespace with links into networks: a router's or a server's."""
+
+    namespace: int
+    links: Links
+    filters: Filters
+    names: dict[str, str] = field(default_factory=dict)
+    """Link names by port id."""
+    routes: set[tuple[str, str]] = field(default_factory=set)
+
+    def close(self) -> None:
+        """Let go of the namespace; it vanishes when no process is in it."""
+        self.links.close()
+        self.filters.close()
+        os.close(self.namespace)
+
+
+@dataclass
+class _Network:
+    network: Network
+    bridge: int
+
+
+class Switch:
+    """Networks and routers. The namespace in which this object is made holds the bridges."""
+
+    def __init__(self) -> None:
+        self._home = kernel.open_namespace("net")
+        self._links = Links()
+        self._networks: dict[str, _Network] = {}
+        self._routers: dict[str, Cabling] = {}
+        self._numbers = itertools.count(1)
+
+    def ensure_network(self, network: Network) -> None:
+        """Make the bridge of a network; later changes of the MTU hold for new ports."""
+        known = self._networks.get(network.id)
+        if known is None:
+            bridge = self._links.add_bridge(f"b{next(self._numbers)}", network.mtu)
+            self._networks[network.id] = _Network(network, bridge)
+        else:
+            known.network = network
+
+    def remove_network(self, network_id: str) -> None:
+        """Remove the bridge; unknown ids are fine."""
+        known = self._networks.pop(network_id, None)
+        if known is not None:
+            self._links.delete_index(known.bridge)
+
+    def inside(self, cabling: Cabling) -> AbstractContextManager[None]:
+        """Be in the namespace of a cabling for the length of a ``with`` block."""
+        return kernel.inside_network(cabling.namespace, self._home)
+
+    def new_namespace(self) -> Cabling:
+        """Make an empty network namespace with a working loopback."""
+        try:
+            kernel.unshare(Clone.NEWNET)
+            links = Links()
+            links.set_up("lo", up=True)
+            return Cabling(kernel.open_namespace("net"), links, Filters())
+        finally:
+            kernel.setns(self._home, Clone.NEWNET)
+
+    def attach(self, cabling: Cabling, leg: RouterLeg, name: str) -> None:
+        """Plug a new link ``name`` of the namespace into the network of a port."""
+        known = self._networks.get(leg.network_id)
+        if known is None:
+            raise FabricError(
+                f"port {leg.port_id}: network {leg.network_id} has not been made in the fabric"
+            )
+        peer = f"p{next(self._numbers)}"
+        cabling.links.add_veth(name, leg.mac, known.network.mtu, peer, self._home)
+        self._links.plug(peer, known.bridge)
+        cabling.names[leg.port_id] = name
+        self.address(cabling, leg)
+        cabling.links.set_up(name, up=True)
+
+    def detach(self, cabling: Cabling, port_id: str) -> None:
+        """Remove the link of a port from a namespace; unknown ids are fine."""
+        name = cabling.names.pop(port_id, None)
+        if name is not None:
+            cabling.links.delete(name)
+
+    def address(self, cabling: Cabling, leg: RouterLeg) -> None:
+        """Give the link of a port exactly the addresses of the port."""
+        name = cabling.names[leg.port_id]
+        wanted = {
+            ipaddress.ip_interface(f"{address.ip}/{address.prefix_length}")
+            for address in leg.addresses
+        }
+        present = cabling.links.addresses(name)
+        for address in present - wanted:
+            cabling.links.remove_address(name, address)
+        for address in wanted - present:
+            cabling.links.add_address(name, address)
+
+    def add_routes(self, cabling: Cabling, addresses: tuple[Address, ...], name: str) -> None:
+        """Add the gateways and host routes of a server's port; the link must be up."""
+        priority = _ROUTE_PRIORITY + list(cabling.names.values()).index(name)
+        for address in addresses:
+            default = "::/0" if ":" in address.ip else "0.0.0.0/0"
+            if address.gateway:
+                cabling.links.add_route(default, address.gateway, name, priority)
+            for destination, hop in address.routes:
+                if hop not in ("0.0.0.0", "::"):  # noqa: S104 - an on-link route, not a listener
+                    cabling.links.add_route(destination, hop, name, priority)
+
+    def ensure_router(self, router: Router) -> None:
+        """Bring the router's namespace to exactly these legs, gateway and routes."""
+        cabling = self._routers.get(router.id)
+        if cabling is None:
+            cabling = self._routers[router.id] = self._new_router()
+        legs = list(router.legs) if router.enabled else []
+        outer = router.gateway if router.enabled else None
+        if outer is not None and not _lives_on_the_host(outer):
+            legs.append(outer)
+        wanted = {leg.port_id for leg in legs}
+        for port_id in set(cabling.names) - wanted:
+            self.detach(cabling, port_id)
+        for leg in legs:
+            if leg.port_id in cabling.names:
+                self.address(cabling, leg)
+            else:
+                self.attach(cabling, leg, f"r{next(self._numbers)}")
+        self._route(cabling, router, legs)
+        if outer is not None and outer.port_id in cabling.names and router.snat:
+            cabling.filters.apply(masquerade(cabling.names[outer.port_id]))
+
+    def _new_router(self) -> Cabling:
+        cabling = self.new_namespace()
+        with self.inside(cabling):
+            set_sysctl("ipv4.ip_forward", "1")
+            set_sysctl("ipv6.conf.all.forwarding", "1")
+        cabling.links.add_address("lo", ipaddress.ip_interface(f"{HOST_SOURCE}/32"))
+        return cabling
+
+    def _route(self, cabling: Cabling, router: Router, legs: list[RouterLeg]) -> None:
+        wanted = set(router.routes) if router.enabled else set()
+        outer = router.gateway
+        if outer is not None and outer.port_id in cabling.names:
+            for address in outer.addresses:
+                if address.gateway:
+                    wanted.add(("::/0" if ":" in address.ip else "0.0.0.0/0", address.gateway))
+        for destination, hop in cabling.routes - wanted:
+            cabling.links.remove_route(destination, hop)
+        for destination, hop in wanted:
+            name = _link_towards(cabling, legs, hop)
+            if name is not None:
+                cabling.links.add_route(destination, hop, name, _ROUTE_PRIORITY)
+        cabling.routes = wanted
+
+    def remove_router(self, router_id: str) -> None:
+        """Remove the router; unknown ids are fine."""
+        cabling = self._routers.pop(router_id, None)
+        if cabling is not None:
+            for port_id in list(cabling.names):
+                self.detach(cabling, port_id)
+            cabling.close()
+
+    def connect(self, router_id: str, address: str, port: int) -> socket.socket:
+        """Begin a TCP connection to a server from its router; the caller awaits its success."""
+        cabling = self._routers.get(router_id)
+        if cabling is None:
+            raise FabricError(f"router {router_id} does not exist in the fabric")
+        with self.inside(cabling):
+            connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        connection.setblocking(False)
+        try:
+            connection.bind((HOST_SOURCE, 0))
+            connection.connect_ex((address, port))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+
+def _lives_on_the_host(leg: RouterLeg) -> bool:
+    # Floating addresses in 127/8 are addresses of the host's own loopback: no cable leads there.
+    return any(ipaddress.ip_address(address.ip).is_loopback for address in leg.addresses)
+
+
+def _link_towards(cabling: Cabling, legs: list[RouterLeg], hop: str) -> str | None:
+    target = ipaddress.ip_address(hop)
+    for leg in legs:
+        for address in leg.addresses:
+            if target in ipaddress.ip_interface(f"{address.ip}/{address.prefix_length}").network:
+                return cabling.names.get(leg.port_id)
+    return None

@@ -1,0 +1,86 @@
+"""Programs that a server has in addition: they reach the first process, which is not systemd."""
+
+from pathlib import Path
+
+_HEAD = "#!/bin/sh\n"
+_POWER_OFF = _HEAD + "# Ends this server.\nexec kill -TERM 1\n"
+_REBOOT = _HEAD + "# Restarts this server.\nexec kill -INT 1\n"
+_SHUTDOWN = (
+    _HEAD
+    + """# Ends or restarts this server: shutdown [-h|-P|-H|-r] [now|+minutes]
+action=TERM
+delay=60
+for argument in "$@"; do
+    case "$argument" in
+        -r|--reboot) action=INT ;;
+        -c) echo "shutdown: nothing is scheduled"; exit 0 ;;
+        now) delay=0 ;;
+        +[0-9]*) delay=$(( ${argument#+} * 60 )) ;;
+    esac
+done
+if [ "$delay" = 0 ]; then exec kill -"$action" 1; fi
+echo "shutdown in $delay seconds"
+( sleep "$delay"; kill -"$action" 1 ) >/dev/null 2>&1 </dev/null &
+"""
+)
+_INIT = (
+    _HEAD
+    + """# Changes the run level as far as a server without services can: 0 and 6.
+case "$1" in
+    0) exec kill -TERM 1 ;;
+    6) exec kill -INT 1 ;;
+esac
+echo "$0: run level $1 is not available in this server" >&2
+exit 1
+"""
+)
+_SYSTEMCTL = (
+    _HEAD
+    + """# Powers off and reboots; there are no units, as this server does not run systemd.
+for argument in "$@"; do
+    case "$argument" in
+        poweroff|halt) exec kill -TERM 1 ;;
+        reboot) exec kill -INT 1 ;;
+        daemon-reload|reset-failed) exit 0 ;;
+        is-system-running) echo running; exit 0 ;;
+        -*) ;;
+        *) break ;;
+    esac
+done
+if [ -x /usr/sbin/service ]; then
+    verb= ; unit=
+    for argument in "$@"; do
+        case "$argument" in
+            -*) ;;
+            start|stop|restart|reload|status) verb=$argument ;;
+            *) unit=${argument%.service} ;;
+        esac
+    done
+    if [ -n "$verb" ] && [ -x "/etc/init.d/$unit" ]; then exec service "$unit" "$verb"; fi
+fi
+echo "systemctl: this server does not run systemd; ignored: systemctl $*" >&2
+case "$1" in enable|disable|mask|unmask|preset) exit 0 ;; esac
+exit 1
+"""
+)
+
+_PROGRAMS = {
+    "poweroff": _POWER_OFF,
+    "halt": _POWER_OFF,
+    "reboot": _REBOOT,
+    "shutdown": _SHUTDOWN,
+    "init": _INIT,
+    "telinit": _INIT,
+    "systemctl": _SYSTEMCTL,
+}
+
+
+def install(root: Path) -> None:
+    """Put the programs into ``/usr/local/sbin`` of a root directory, once."""
+    directory = root / "usr/local/sbin"
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, content in _PROGRAMS.items():
+        path = directory / name
+        if not path.exists():
+            path.write_text(content)
+            path.chmod(0o755)

@@ -1,0 +1,57 @@
+"""What a server knows about itself, and where it keeps it: cloud-init's well-known paths."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+CLOUD = Path("/var/lib/cloud")
+OUTPUT_LOG = Path("/var/log/cloud-init-output.log")
+RUN = Path("/run/cloud-init")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """The facts that the cloud gives a server."""
+
+    id: str
+    hostname: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """The content of ``meta_data.json``."""
+    user_data: bytes | None = None
+    vendor_data: Any = None
+    environment: dict[str, str] = field(default_factory=dict)
+    many_users: bool = True
+    """Programs can run under other users than root."""
+
+    @property
+    def directory(self) -> Path:
+        """Where this instance's data lies."""
+        return CLOUD / "instances" / self.id
+
+    def prepare(self) -> None:
+        """Make the directories and the link ``/var/lib/cloud/instance``."""
+        for name in ("scripts", "sem", "handlers", "boothooks"):
+            (self.directory / name).mkdir(parents=True, exist_ok=True)
+        for name in (
+            "data",
+            "seed",
+            "sem",
+            "scripts/per-boot",
+            "scripts/per-instance",
+            "scripts/per-once",
+        ):
+            (CLOUD / name).mkdir(parents=True, exist_ok=True)
+        RUN.mkdir(parents=True, exist_ok=True)
+        OUTPUT_LOG.parent.mkdir(parents=True, exist_ok=True)
+        link = CLOUD / "instance"
+        if link.is_symlink() or not link.exists():
+            link.unlink(missing_ok=True)
+            link.symlink_to(self.directory)
+
+    def first_time(self, work: str) -> bool:
+        """Whether this work has not been done for this instance yet; from now on it has."""
+        semaphore = self.directory / "sem" / f"config_{work}"
+        if semaphore.exists():
+            return False
+        semaphore.touch()
+        return True
