@@ -1,0 +1,29 @@
+"""Which agents of the network service host an object: lists that are set by calls of their own."""
+
+from __future__ import annotations
+
+from stoker.clouds.collection import Collection, send
+from stoker.resources.rest import Extra
+from stoker.schema.resource_type import Call
+
+
+def hosted_by(collection: Collection, property_name: str, hosts: str, hosted: str) -> Extra:
+    """A property that names the agent, or lists the agents, that host an object.
+
+    ``hosts`` is the path under the object that lists its agents, ``hosted`` the path under an
+    agent that lists what it hosts, as ``dhcp-agents`` and ``dhcp-networks``.
+    """
+
+    def place(call: Call, object_id: str) -> None:
+        network = collection.adapter(call.cloud)
+        given = call.properties.get(property_name) or []
+        wanted = {given} if isinstance(given, str) else set(given)
+        answer = send(network, "GET", collection.at(object_id, f"/{hosts}"))
+        present = {agent["id"] for agent in answer.get("agents", [])}
+        for agent in sorted(wanted - present):
+            body = {f"{collection.key}_id": object_id}
+            send(network, "POST", f"/agents/{agent}/{hosted}", json=body)
+        for agent in sorted(present - wanted):
+            send(network, "DELETE", f"/agents/{agent}/{hosted}/{object_id}")
+
+    return Extra(property_name, place)

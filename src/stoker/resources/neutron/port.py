@@ -1,0 +1,123 @@
+"""OS::Neutron::Port: a port of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.neutron.dependencies import Others, given, subnets_of
+from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
+from stoker.resources.neutron.security_groups import group_ids
+from stoker.resources.neutron.tags import tags_of
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.resource_type import Call
+
+_APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
+
+
+class Port(RestResource):
+    """A port."""
+
+    type_name = "OS::Neutron::Port"
+    description = "A port of a network, with its addresses and security groups."
+    service = "network"
+    collection = PORTS
+    readiness = Readiness(pending=frozenset({"BUILD"}))
+    wire = {"network": "network_id", "qos_policy": "qos_policy_id"}
+    extras = (tags_of(PORTS),)
+    properties = PROPERTIES
+    attributes = ATTRIBUTES
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The port's fields, without those that need the cloud to be told."""
+        plain = {name: value for name, value in properties.items() if name not in _APART}
+        body = super().fields(plain)
+        if "allowed_address_pairs" in body:
+            body["allowed_address_pairs"] = [_present(p) for p in body["allowed_address_pairs"]]
+        return body
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields of the new port."""
+        body = super().creation_body(call)
+        for empty in ("device_id", "device_owner"):
+            if not body.get(empty):
+                body.pop(empty, None)
+        groups = call.properties.get("security_groups")
+        if groups is not None:
+            body["security_groups"] = group_ids(call.cloud, groups)
+        addresses = _addresses(call.properties)
+        if addresses is not None:
+            body["fixed_ips"] = addresses
+        return body
+
+    def changed_fields(self, call: Call) -> Object:
+        """The fields that an update sends; absent groups mean the project's default one."""
+        body = {
+            name: value
+            for name, value in super().changed_fields(call).items()
+            if name not in _APART
+        }
+        if "allowed_address_pairs" in call.changed:
+            body.setdefault("allowed_address_pairs", [])
+            body["allowed_address_pairs"] = body["allowed_address_pairs"] or []
+        if "security_groups" in call.changed:
+            groups = call.properties.get("security_groups")
+            body["security_groups"] = group_ids(
+                call.cloud, ["default"] if groups is None else groups
+            )
+        if call.changed & {"fixed_ips", "no_fixed_ips"}:
+            addresses = _addresses(call.properties)
+            if addresses is not None:
+                body["fixed_ips"] = addresses
+        return body
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether the user asks for a new port with every change."""
+        return call.properties.get("replacement_policy") == "REPLACE_ALWAYS"
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The port's own attributes; network and subnets are read where they are asked for."""
+        own = super().attributes_of(call, found)
+        return {name: value for name, value in own.items() if name not in {"network", "subnets"}}
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes, with the network and the subnets as objects."""
+        read = dict(super().read(call))
+        port = read["show"]
+        ids = {address["subnet_id"] for address in port.get("fixed_ips") or []}
+        found = (SUBNETS.find(call.cloud, subnet_id) for subnet_id in sorted(ids))
+        read["subnets"] = [subnet for subnet in found if subnet is not None]
+        read["network"] = NETWORKS.find(call.cloud, port["network_id"])
+        return read
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Addresses are asked for, or none is wanted."""
+        if properties.get("no_fixed_ips") is True and properties.get("fixed_ips"):
+            message = "fixed_ips cannot be given together with no_fixed_ips"
+            return [Diagnostic("invalid-port", message, ("fixed_ips",))]
+        return []
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The subnets of the port's network: the port takes its address from one of them."""
+        return frozenset(subnets_of(given(properties, "network", "network_id"), others))
+
+
+def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
+    """The addresses to ask for; None leaves them to the service."""
+    if properties.get("no_fixed_ips"):
+        return []
+    wanted = properties.get("fixed_ips")
+    if not wanted:
+        return None
+    renamed = {"ip_address": "ip_address", "subnet": "subnet_id", "subnet_id": "subnet_id"}
+    return [
+        {renamed[name]: value for name, value in entry.items() if value is not None}
+        for entry in wanted
+    ]
+
+
+def _present(entry: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in entry.items() if value is not None}

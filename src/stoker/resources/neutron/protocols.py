@@ -1,0 +1,27 @@
+"""IP protocols that rules of security groups may name."""
+
+PROTOCOLS: tuple[int | str, ...] = (
+    *range(256),
+    "ah",
+    "dccp",
+    "egp",
+    "esp",
+    "gre",
+    "icmp",
+    "icmpv6",
+    "igmp",
+    "ipv6-encap",
+    "ipv6-frag",
+    "ipv6-icmp",
+    "ipv6-nonxt",
+    "ipv6-opts",
+    "ipv6-route",
+    "ospf",
+    "pgm",
+    "rsvp",
+    "sctp",
+    "tcp",
+    "udp",
+    "udplite",
+    "vrrp",
+)

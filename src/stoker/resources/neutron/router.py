@@ -1,0 +1,132 @@
+"""OS::Neutron::Router: a router, with its gateway to an external network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import ROUTERS
+from stoker.resources.neutron.agents import hosted_by
+from stoker.resources.neutron.dependencies import Others, subnets_of
+from stoker.resources.neutron.tags import tags_of
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import Support, SupportStatus, since
+
+
+class Router(RestResource):
+    """A router."""
+
+    type_name = "OS::Neutron::Router"
+    description = "A router between subnets, and to an external network."
+    service = "network"
+    collection = ROUTERS
+    readiness = Readiness(pending=frozenset({"ALLOCATING"}))
+    extras = (
+        tags_of(ROUTERS),
+        hosted_by(ROUTERS, "l3_agent_ids", "l3-agents", "l3-routers"),
+        hosted_by(ROUTERS, "l3_agent_id", "l3-agents", "l3-routers"),
+    )
+
+    properties = {
+        "admin_state_up": Property(Type.BOOLEAN, default=True, update_allowed=True),
+        "availability_zone_hints": Property(
+            Type.LIST, update_allowed=True, support=since("19.0.0")
+        ),
+        "distributed": Property(Type.BOOLEAN, support=since("2015.1")),
+        "external_gateway_info": Property(
+            Type.MAP,
+            update_allowed=True,
+            entries={
+                "enable_snat": Property(Type.BOOLEAN, update_allowed=True),
+                "external_fixed_ips": Property(
+                    Type.LIST,
+                    update_allowed=True,
+                    support=since("6.0.0"),
+                    items=Property(
+                        Type.MAP,
+                        entries={
+                            "ip_address": Property(Type.STRING, constraints=(Custom("ip_addr"),)),
+                            "subnet": Property(
+                                Type.STRING,
+                                constraints=(Custom("neutron.subnet"),),
+                                finder=Finder("network", "subnet"),
+                            ),
+                        },
+                    ),
+                ),
+                "network": Property(
+                    Type.STRING,
+                    required=True,
+                    update_allowed=True,
+                    finder=Finder("network", "network"),
+                ),
+            },
+        ),
+        "ha": Property(Type.BOOLEAN, support=since("2015.1")),
+        "l3_agent_id": Property(
+            Type.STRING,
+            update_allowed=True,
+            support=SupportStatus(
+                Support.HIDDEN,
+                "6.0.0",
+                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2014.1")),
+            ),
+        ),
+        "l3_agent_ids": Property(
+            Type.LIST, update_allowed=True, support=since("2015.1"), items=Property(Type.STRING)
+        ),
+        "name": Property(Type.STRING, update_allowed=True),
+        "tags": Property(
+            Type.LIST, update_allowed=True, support=since("9.0.0"), items=Property(Type.STRING)
+        ),
+        "tenant_id": Property(Type.STRING, support=since("24.0.0")),
+        "value_specs": Property(Type.MAP, default={}, update_allowed=True),
+    }
+    attributes = {
+        "admin_state_up": Attribute(type=Type.STRING),
+        "external_gateway_info": Attribute(type=Type.MAP),
+        "name": Attribute(type=Type.STRING),
+        "status": Attribute(type=Type.STRING),
+        "tenant_id": Attribute(type=Type.STRING),
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The router's fields; the gateway in the service's own words."""
+        body = super().fields(properties)
+        if "external_gateway_info" in body:
+            body["external_gateway_info"] = _gateway(body["external_gateway_info"])
+        return body
+
+    def changed_fields(self, call: Call) -> Object:
+        """The fields that an update sends; without a gateway the old one is taken away."""
+        body = super().changed_fields(call)
+        if "external_gateway_info" in body:
+            body["external_gateway_info"] = body["external_gateway_info"] or {}
+        return body
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The subnets of the external network, from which the gateway takes its address."""
+        gateway = properties.get("external_gateway_info")
+        network = gateway.get("network") if isinstance(gateway, Mapping) else None
+        return frozenset(subnets_of(network, others))
+
+
+def _gateway(info: Mapping[str, Any]) -> Object:
+    gateway: Object = {"network_id": info["network"]}
+    if info.get("enable_snat") is not None:
+        gateway["enable_snat"] = info["enable_snat"]
+    if info.get("external_fixed_ips"):
+        gateway["external_fixed_ips"] = [
+            {
+                field: entry[name]
+                for name, field in (("ip_address", "ip_address"), ("subnet", "subnet_id"))
+                if entry.get(name) is not None
+            }
+            for entry in info["external_fixed_ips"]
+        ]
+    return gateway

@@ -1,0 +1,157 @@
+"""OS::Neutron::RouterInterface: a router's leg in a subnet.
+
+It has no object of its own: its id tells router and subnet (or port), as
+``<router>:subnet_id=<subnet>``, so that a lost create is found by looking at the router's ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import PORTS, ROUTERS
+from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+from stoker.schema.support import Support, SupportStatus, since
+
+_REFUSED = frozenset({400, 409})
+
+
+class RouterInterface(ResourceType):
+    """A router's interface in a subnet, or on a given port."""
+
+    type_name = "OS::Neutron::RouterInterface"
+    description = "Connects a router to a subnet."
+    service = "network"
+
+    properties = {
+        "port": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.port"),),
+            finder=Finder("network", "port"),
+            support=since("2015.1"),
+        ),
+        "port_id": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.port"),),
+            finder=Finder("network", "port"),
+            support=SupportStatus(
+                Support.HIDDEN,
+                "6.0.0",
+                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2014.1")),
+            ),
+            renamed_to="port",
+        ),
+        "router": Property(
+            Type.STRING,
+            required=True,
+            constraints=(Custom("neutron.router"),),
+            finder=Finder("network", "router"),
+        ),
+        "router_id": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.router"),),
+            finder=Finder("network", "router"),
+            support=SupportStatus(
+                Support.HIDDEN,
+                "6.0.0",
+                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2013.1")),
+            ),
+            renamed_to="router",
+        ),
+        "subnet": Property(
+            Type.STRING, constraints=(Custom("neutron.subnet"),), finder=Finder("network", "subnet")
+        ),
+        "subnet_id": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.subnet"),),
+            finder=Finder("network", "subnet"),
+            support=SupportStatus(
+                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
+            ),
+            renamed_to="subnet",
+        ),
+    }
+    attributes = {
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Add the interface; one that is there already is taken as made."""
+        router, field, value = _parts(call.properties)
+        try:
+            _ask(call, "add_router_interface", router, {field: value})
+        except CloudFault as fault:
+            if fault.status_code not in _REFUSED or not _interfaces(call, router, field, value):
+                raise
+        return Done(f"{router}:{field}={value}")
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the interface."""
+        if call.physical_id is None:
+            return Done()
+        router, field, value = _parse(call.physical_id)
+        try:
+            _ask(call, "remove_router_interface", router, {field: value})
+        except CloudFault as fault:
+            if not is_not_found(fault):
+                raise
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The interface that a lost create has added."""
+        router, field, value = _parts(call.properties)
+        found = _interfaces(call, router, field, value)
+        return f"{router}:{field}={value}" if found else None
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the router still has the interface."""
+        if call.physical_id is None or not _interfaces(call, *_parse(call.physical_id)):
+            return Failed(f"the router interface {call.physical_id} no longer exists")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The router's ports that make up the interface."""
+        assert call.physical_id is not None
+        ports = _interfaces(call, *_parse(call.physical_id))
+        return {"show": ports[0] if ports else {}}
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Exactly one of subnet and port is given."""
+        given = [name for name in ("subnet", "port") if properties.get(name) is not None]
+        if len(given) == 1:
+            return []
+        message = "exactly one of subnet and port must be given"
+        return [Diagnostic("invalid-router-interface", message, tuple(given[1:]))]
+
+
+def _parts(properties: Mapping[str, Any]) -> tuple[str, str, str]:
+    if properties.get("subnet") is not None:
+        return properties["router"], "subnet_id", properties["subnet"]
+    return properties["router"], "port_id", properties["port"]
+
+
+def _parse(physical_id: str) -> tuple[str, str, str]:
+    router, _, rest = physical_id.partition(":")
+    field, _, value = rest.partition("=")
+    return (router, field, value) if value else (router, "subnet_id", field)
+
+
+def _ask(call: Call, action: str, router: str, body: Object) -> None:
+    send(call.cloud.network, "PUT", ROUTERS.at(router, f"/{action}"), json=body)
+
+
+def _interfaces(call: Call, router: str, field: str, value: str) -> list[Object]:
+    """The ports of the router that are in the subnet, or are the port."""
+    ports = PORTS.select(call.cloud, device_id=router)
+    if field == "port_id":
+        return [port for port in ports if port["id"] == value]
+    return [
+        port
+        for port in ports
+        if any(address["subnet_id"] == value for address in port.get("fixed_ips", []))
+    ]

@@ -1,0 +1,85 @@
+"""Rules of a security group: how wanted and existing ones are compared.
+
+The service writes some values otherwise than they were given (``icmpv6``, host bits of a
+prefix), so rules are compared by what they mean, and only what differs is added or removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_network
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.clouds.faults import CloudFault, is_conflict
+
+Meaning = tuple[Any, ...]
+
+_SAME_PROTOCOL = {"icmpv6": "ipv6-icmp", "58": "ipv6-icmp", "1": "icmp", "6": "tcp", "17": "udp"}
+_EVERYWHERE = frozenset({"0.0.0.0/0", "::/0"})
+_DEFAULTS: tuple[Mapping[str, Any], ...] = (
+    {"direction": "egress", "ethertype": "IPv4"},
+    {"direction": "egress", "ethertype": "IPv6"},
+)
+
+
+def bodies(rules: Sequence[Mapping[str, Any]], group_id: str) -> list[Object]:
+    """The wanted rules as the service takes them.
+
+    A group without egress rules of its own keeps those that every new group has.
+    """
+    wanted = [_body(rule, group_id) for rule in rules]
+    if not any(rule.get("direction") == "egress" for rule in wanted):
+        wanted += [{**rule, "security_group_id": group_id} for rule in _DEFAULTS]
+    return wanted
+
+
+def _body(rule: Mapping[str, Any], group_id: str) -> Object:
+    body = {
+        name: value for name, value in rule.items() if value is not None and name != "remote_mode"
+    }
+    if rule.get("remote_mode") == "remote_group_id":
+        body.setdefault("remote_group_id", group_id)
+    return {**body, "security_group_id": group_id}
+
+
+def meaning(rule: Mapping[str, Any]) -> Meaning:
+    """What a rule means: equal for rules that the service takes for the same."""
+    protocol = rule.get("protocol")
+    name = None if protocol in (None, "", "any", 0, "0") else str(protocol).lower()
+    prefix = rule.get("remote_ip_prefix")
+    network = str(ip_network(prefix, strict=False)) if prefix else None
+    return (
+        rule.get("direction"),
+        rule.get("ethertype") or "IPv4",
+        _SAME_PROTOCOL.get(name, name) if name else None,
+        rule.get("port_range_min"),
+        rule.get("port_range_max"),
+        None if network in _EVERYWHERE else network,
+        rule.get("remote_group_id"),
+    )
+
+
+def bring_to(cloud: Any, group_id: str, rules: Sequence[Mapping[str, Any]]) -> None:
+    """Add the rules that are missing, then remove those that are not wanted. Safe to repeat."""
+    wanted = bodies(rules, group_id)
+    existing = SECURITY_GROUP_RULES.select(cloud, security_group_id=group_id)
+    present = {meaning(rule) for rule in existing}
+    for body in wanted:
+        if meaning(body) not in present:
+            add(cloud, body)
+            present.add(meaning(body))
+    kept = {meaning(body) for body in wanted}
+    for rule in existing:
+        if meaning(rule) not in kept:
+            SECURITY_GROUP_RULES.delete(cloud, rule["id"])
+
+
+def add(cloud: Any, body: Mapping[str, Any]) -> None:
+    """Add one rule; that the group has it already is fine."""
+    try:
+        SECURITY_GROUP_RULES.create(cloud, body)
+    except CloudFault as fault:
+        if not is_conflict(fault) or "quota" in fault.message.lower():
+            raise

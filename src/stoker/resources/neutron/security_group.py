@@ -1,0 +1,99 @@
+"""OS::Neutron::SecurityGroup: a security group with its rules.
+
+A group that the user has named is born with the marker as its description; the user's description
+and the rules follow once its id is on record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collections import SECURITY_GROUPS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.neutron.protocols import PROTOCOLS
+from stoker.resources.neutron.rules import bring_to
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.constraints import AllowedValues, Custom, Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+def _set_rules(call: Call, group_id: str) -> None:
+    bring_to(call.cloud, group_id, call.properties.get("rules") or [])
+
+
+def _describe(call: Call, group_id: str) -> None:
+    description = call.properties.get("description") or ""
+    SECURITY_GROUPS.update(call.cloud, group_id, {"description": description})
+
+
+class SecurityGroup(RestResource):
+    """A security group."""
+
+    type_name = "OS::Neutron::SecurityGroup"
+    description = "A security group and its rules."
+    service = "network"
+    collection = SECURITY_GROUPS
+    extras = (Extra("description", _describe), Extra("rules", _set_rules))
+
+    properties = {
+        "description": Property(Type.STRING, update_allowed=True),
+        "name": Property(Type.STRING, update_allowed=True),
+        "rules": Property(
+            Type.LIST,
+            default=[],
+            update_allowed=True,
+            items=Property(
+                Type.MAP,
+                entries={
+                    "description": Property(Type.STRING, support=since("27.0.0")),
+                    "direction": Property(
+                        Type.STRING,
+                        default="ingress",
+                        constraints=(AllowedValues(["ingress", "egress"]),),
+                    ),
+                    "ethertype": Property(
+                        Type.STRING, default="IPv4", constraints=(AllowedValues(["IPv4", "IPv6"]),)
+                    ),
+                    "port_range_max": Property(
+                        Type.INTEGER, constraints=(Range(min=0, max=65535),)
+                    ),
+                    "port_range_min": Property(
+                        Type.INTEGER, constraints=(Range(min=0, max=65535),)
+                    ),
+                    "protocol": Property(Type.STRING, constraints=(AllowedValues(PROTOCOLS),)),
+                    "remote_group_id": Property(
+                        Type.STRING, constraints=(Custom("neutron.security_group"),)
+                    ),
+                    "remote_ip_prefix": Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+                    "remote_mode": Property(
+                        Type.STRING,
+                        default="remote_ip_prefix",
+                        constraints=(AllowedValues(["remote_ip_prefix", "remote_group_id"]),),
+                    ),
+                },
+            ),
+        ),
+        "stateful": Property(Type.BOOLEAN, update_allowed=True, support=since("27.0.0")),
+    }
+    attributes = {
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """The name of the project's own group is taken, and a rule has one kind of remote."""
+        findings = []
+        if properties.get("name") == "default":
+            message = 'every project has a group "default" already; choose another name'
+            findings.append(Diagnostic("reserved-name", message, ("name",)))
+        rules = properties.get("rules")
+        for index, rule in enumerate(rules if isinstance(rules, list | tuple) else []):
+            if not isinstance(rule, Mapping):
+                continue
+            if rule.get("remote_ip_prefix") and rule.get("remote_group_id"):
+                message = "remote_ip_prefix and remote_group_id exclude each other"
+                path = ("rules", index, "remote_group_id")
+                findings.append(Diagnostic("invalid-rule", message, path))
+        return findings

@@ -1,0 +1,37 @@
+"""Security groups by name or id, as properties of ports and servers name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from stoker.clouds.collections import SECURITY_GROUPS
+from stoker.kernel.errors import NotFound
+
+_ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
+    """The ids of groups given by name or id, each once, in order.
+
+    Raises :class:`stoker.kernel.errors.NotFound` for a name that no group or more than one has.
+    """
+    ids = []
+    for group in groups:
+        found = str(group) if _ID.fullmatch(str(group)) else _by_name(cloud, str(group))
+        if found not in ids:
+            ids.append(found)
+    return ids
+
+
+def _by_name(cloud: Any, name: str) -> str:
+    found = SECURITY_GROUPS.named(cloud, name)
+    if len(found) > 1:
+        mine = [group for group in found if group.get("project_id") == cloud.current_project_id]
+        found = mine or found
+    if not found:
+        raise NotFound(f"there is no security group {name!r}")
+    if len(found) > 1:
+        raise NotFound(f"the name {name!r} belongs to {len(found)} security groups; use an id")
+    return str(found[0]["id"])

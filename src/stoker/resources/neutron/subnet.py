@@ -1,0 +1,165 @@
+"""OS::Neutron::Subnet: a range of addresses of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import SUBNETS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.neutron.tags import tags_of
+from stoker.resources.rest import RestResource
+from stoker.schema.constraints import AllowedValues, Custom, Range
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.unknown import Unknown
+
+_IPV6 = 6
+
+
+class Subnet(RestResource):
+    """A subnet."""
+
+    type_name = "OS::Neutron::Subnet"
+    description = "A range of addresses of a network, with its gateway, routes and name servers."
+    service = "network"
+    collection = SUBNETS
+    wire = {"network": "network_id", "subnetpool": "subnetpool_id", "segment": "segment_id"}
+    extras = (tags_of(SUBNETS),)
+
+    properties = {
+        "allocation_pools": Property(
+            Type.LIST,
+            update_allowed=True,
+            items=Property(
+                Type.MAP,
+                entries={
+                    "end": Property(Type.STRING, required=True, constraints=(Custom("ip_addr"),)),
+                    "start": Property(Type.STRING, required=True, constraints=(Custom("ip_addr"),)),
+                },
+            ),
+        ),
+        "cidr": Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+        "dns_nameservers": Property(Type.LIST, default=[], update_allowed=True),
+        "enable_dhcp": Property(Type.BOOLEAN, default=True, update_allowed=True),
+        "gateway_ip": Property(Type.STRING, update_allowed=True),
+        "host_routes": Property(
+            Type.LIST,
+            update_allowed=True,
+            items=Property(
+                Type.MAP,
+                entries={
+                    "destination": Property(
+                        Type.STRING, required=True, constraints=(Custom("net_cidr"),)
+                    ),
+                    "nexthop": Property(
+                        Type.STRING, required=True, constraints=(Custom("ip_addr"),)
+                    ),
+                },
+            ),
+        ),
+        "ip_version": Property(Type.INTEGER, default=4, constraints=(AllowedValues([4, 6]),)),
+        "ipv6_address_mode": Property(
+            Type.STRING,
+            constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
+            support=since("2015.1"),
+        ),
+        "ipv6_ra_mode": Property(
+            Type.STRING,
+            constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
+            support=since("2015.1"),
+        ),
+        "name": Property(Type.STRING, update_allowed=True),
+        "network": Property(
+            Type.STRING,
+            required=True,
+            constraints=(Custom("neutron.network"),),
+            finder=Finder("network", "network"),
+            support=since("2014.2"),
+        ),
+        "network_id": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.network"),),
+            finder=Finder("network", "network"),
+            support=SupportStatus(
+                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
+            ),
+            renamed_to="network",
+        ),
+        "prefixlen": Property(Type.INTEGER, constraints=(Range(min=0),), support=since("6.0.0")),
+        "segment": Property(
+            Type.STRING,
+            update_allowed=True,
+            constraints=(Custom("neutron.segment"),),
+            finder=Finder("network", "segment"),
+            support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=since("9.0.0")),
+        ),
+        "subnetpool": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.subnetpool"),),
+            finder=Finder("network", "subnetpool"),
+            support=since("6.0.0"),
+        ),
+        "tags": Property(
+            Type.LIST, update_allowed=True, support=since("9.0.0"), items=Property(Type.STRING)
+        ),
+        "tenant_id": Property(Type.STRING),
+        "value_specs": Property(Type.MAP, default={}, update_allowed=True),
+    }
+    attributes = {
+        "allocation_pools": Attribute(type=Type.LIST),
+        "cidr": Attribute(type=Type.STRING),
+        "dns_nameservers": Attribute(type=Type.LIST),
+        "enable_dhcp": Attribute(type=Type.STRING),
+        "gateway_ip": Attribute(type=Type.STRING),
+        "host_routes": Attribute(type=Type.LIST),
+        "ip_version": Attribute(type=Type.STRING),
+        "name": Attribute(type=Type.STRING),
+        "network_id": Attribute(type=Type.STRING),
+        "tenant_id": Attribute(type=Type.STRING),
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The subnet's fields; an empty gateway means that there is none."""
+        body = super().fields(properties)
+        if body.get("gateway_ip") == "":
+            body["gateway_ip"] = None
+        return body
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """A range comes from a CIDR or from a pool, and IPv6 modes need IPv6."""
+        findings = []
+        cidr, pool = properties.get("cidr"), properties.get("subnetpool")
+        if cidr is None and pool is None:
+            findings.append(_finding("one of cidr and subnetpool is required", "cidr"))
+        if cidr is not None and pool is not None:
+            findings.append(_finding("cidr and subnetpool exclude each other", "subnetpool"))
+        if cidr is not None and properties.get("prefixlen") is not None:
+            findings.append(_finding("prefixlen goes with subnetpool, not with cidr", "prefixlen"))
+        version = properties.get("ip_version")
+        modes = [name for name in ("ipv6_ra_mode", "ipv6_address_mode") if properties.get(name)]
+        if not isinstance(version, Unknown) and version != _IPV6:
+            findings += [_finding(f"{mode} needs ip_version 6", mode) for mode in modes]
+        values = [properties[mode] for mode in modes]
+        if len(set(map(str, values))) > 1 and not any(isinstance(v, Unknown) for v in values):
+            message = "ipv6_ra_mode and ipv6_address_mode must be the same when both are given"
+            findings.append(_finding(message, "ipv6_address_mode"))
+        gateway = properties.get("gateway_ip")
+        if isinstance(gateway, str) and gateway and not _is_address(gateway):
+            findings.append(_finding(f"{gateway!r} is not an IP address", "gateway_ip"))
+        return findings
+
+
+def _finding(message: str, name: str) -> Diagnostic:
+    return Diagnostic("invalid-subnet", message, (name,))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True

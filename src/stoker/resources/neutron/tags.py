@@ -1,0 +1,18 @@
+"""Tags of network objects, which the service sets by a call of their own."""
+
+from __future__ import annotations
+
+from stoker.clouds.collection import Collection, send
+from stoker.resources.rest import Extra
+from stoker.schema.resource_type import Call
+
+
+def tags_of(collection: Collection) -> Extra:
+    """The ``tags`` property of types in this collection."""
+
+    def replace_tags(call: Call, object_id: str) -> None:
+        tags = list(call.properties.get("tags") or [])
+        path = collection.at(object_id, "/tags")
+        send(collection.adapter(call.cloud), "PUT", path, json={"tags": tags})
+
+    return Extra("tags", replace_tags)

@@ -1,0 +1,237 @@
+"""Resources that are one object of a REST collection: declarations, not code.
+
+A type names its collection and says how its properties become fields of the object. Whatever is
+set by calls of its own (tags, agents) is an :class:`Extra`.
+
+How a lost create is found again: an object bears ``call.physical_name``, which ends with the
+intent token. One that the user has named carries ``stoker:<token>`` in its marker field, which is
+``description`` wherever a service has it; the marker is part of the create call itself, so there
+is no instant at which an object exists without it. Where a body already gives that field a value
+of the user's, the object cannot be told from others and is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stoker.clouds.collection import Collection, Object
+from stoker.clouds.faults import describe, is_conflict, is_uncertain
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+
+_LOST_TRIES = 10
+_UNSENT = frozenset({"name", "value_specs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A property that a call of its own sets on an object that exists."""
+
+    property: str
+    apply: Callable[[Call, str], None]
+    """Called with the call and the object's id; safe to repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """When an object that the service builds in the background is usable, and when it is lost."""
+
+    pending: frozenset[str]
+    failed: frozenset[str] = frozenset({"ERROR"})
+    field: str = "status"
+    reason: str = "status_reason"
+    """Field in which the service explains a failure."""
+
+
+class RestResource(ResourceType):
+    """An object with create, get, change and delete in a REST collection."""
+
+    collection: ClassVar[Collection]
+    wire: ClassVar[Mapping[str, str]] = {}
+    """Property -> field, where their names differ."""
+    attribute_fields: ClassVar[Mapping[str, str]] = {}
+    """Attribute -> field, where their names differ."""
+    extras: ClassVar[tuple[Extra, ...]] = ()
+    readiness: ClassVar[Readiness | None] = None
+    marker: ClassVar[str] = "description"
+    """Field that carries the token of objects that the user has named; empty if there is none."""
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """Fields of the object for these properties; absent ones are left out."""
+        apart = _UNSENT | {extra.property for extra in self.extras}
+        return {
+            self.wire.get(name, name): value
+            for name, value in properties.items()
+            if value is not None and name not in apart
+        }
+
+    def create(self, call: Call) -> Outcome:
+        """Make the object, then set its extras, then wait until it is usable."""
+        if call.physical_id is not None:
+            for extra in self._wanted_extras(call):
+                extra.apply(call, call.physical_id)
+            return self.judge(call, self.collection.get(call.cloud, call.physical_id))
+        if call.progress.get("lost"):
+            found = self.find(call)
+            if found is not None:
+                return Wait(after=0.0, physical_id=found)
+        try:
+            made = self.collection.create(call.cloud, self.creation_body(call))
+        except Exception as fault:
+            outcome = after_failed_create(call, fault)
+            if outcome is None:
+                raise
+            return outcome
+        physical_id = str(made[self.collection.id_field])
+        if self._wanted_extras(call):
+            return Wait(after=0.0, physical_id=physical_id)
+        return self.judge(call, made)
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields of the new object, its name and its marker."""
+        body = self.fields(call.properties)
+        body.update(call.properties.get("value_specs") or {})
+        if "name" in self.properties:
+            body["name"] = call.properties.get("name") or call.physical_name
+        if self.marker and not self._bears_token(call):
+            body.setdefault(self.marker, marker_text(call))
+        return body
+
+    def update(self, call: Call) -> Outcome:
+        """Change the fields and extras that differ."""
+        assert call.physical_id is not None
+        body = self.changed_fields(call)
+        answer = None
+        if body:
+            answer = self.collection.update(call.cloud, call.physical_id, body)
+        for extra in self.extras:
+            if extra.property in call.changed:
+                extra.apply(call, call.physical_id)
+        if answer is None or not answer:
+            answer = self.collection.get(call.cloud, call.physical_id)
+        return self.judge(call, answer)
+
+    def changed_fields(self, call: Call) -> Object:
+        """The fields that an update sends; a property that went away is reset to null."""
+        changed = {name: call.properties.get(name) for name in call.changed}
+        body = self.fields(changed)
+        apart = _UNSENT | {extra.property for extra in self.extras}
+        for name, value in changed.items():
+            if value is None and name not in apart:
+                body.setdefault(self.wire.get(name, name), None)
+        if "value_specs" in call.changed:
+            body.update(call.properties.get("value_specs") or {})
+        if "name" in call.changed:
+            body["name"] = call.properties.get("name") or call.physical_name
+        return body
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the object."""
+        if call.physical_id is not None:
+            self.collection.delete(call.cloud, call.physical_id)
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes of the live object, and the object itself as ``show``."""
+        assert call.physical_id is not None
+        found = self.collection.get(call.cloud, call.physical_id)
+        return {**self.attributes_of(call, found), "show": found}
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The declared attributes that the object itself tells."""
+        names = {name: self.attribute_fields.get(name, name) for name in self.attributes}
+        return {name: found[field] for name, field in names.items() if field in found}
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the live object is usable; what was changed on it by others is told as reason."""
+        found = None
+        if call.physical_id is not None:
+            found = self.collection.find(call.cloud, call.physical_id)
+        if found is None:
+            return Failed(f"the {self.collection.key} {call.physical_id} no longer exists")
+        judged = self.judge(call, found)
+        differences = drift(self, call.properties, found)
+        if differences and isinstance(judged, Done):
+            return Done(reason="changed outside of the stack: " + "; ".join(differences))
+        return judged
+
+    def find(self, call: Call) -> str | None:
+        """The object that a lost create has made, by its name or by its marker."""
+        if self._bears_token(call):
+            matches = self.collection.named(call.cloud, call.physical_name)
+        elif self.marker:
+            query = {self.marker: marker_text(call)}
+            listed = self.collection.select(call.cloud, **query)
+            matches = [item for item in listed if item.get(self.marker) == marker_text(call)]
+        else:
+            matches = []
+        return str(matches[0][self.collection.id_field]) if matches else None
+
+    def judge(self, call: Call, found: Object) -> Outcome:
+        """Whether the object is usable: done, not yet, or never."""
+        physical_id = str(found[self.collection.id_field])
+        rule = self.readiness
+        status = str(found.get(rule.field, "")) if rule else ""
+        if rule and status in rule.failed:
+            reason = found.get(rule.reason) or "the service gave no reason"
+            return Failed(f"the {self.collection.key} is in status {status}: {reason}", physical_id)
+        if rule and status in rule.pending:
+            pause = polling_pause(call)
+            return Wait(pause, physical_id, reason=f"{self.collection.key} is {status}")
+        return Done(physical_id, self.attributes_of(call, found))
+
+    def _wanted_extras(self, call: Call) -> list[Extra]:
+        return [extra for extra in self.extras if call.properties.get(extra.property)]
+
+    def _bears_token(self, call: Call) -> bool:
+        return "name" in self.properties and not call.properties.get("name")
+
+
+def after_failed_create(call: Call, fault: Exception) -> Outcome | None:
+    """What follows when a create call raised; None when the fault itself says all.
+
+    When the object may exist all the same, it is looked for before the next try; a conflict is
+    final, because it names a quota, a name or an address that will not become free.
+    """
+    tries = int(call.progress.get("lost", 0))
+    if is_uncertain(fault) and tries < _LOST_TRIES:
+        pause = min(0.5 * 2.0**tries, 15.0)
+        return Wait(pause, progress={**call.progress, "lost": tries + 1}, reason=describe(fault))
+    if is_conflict(fault):
+        return Failed(describe(fault))
+    return None
+
+
+def delete_until_gone(collection: Collection, call: Call) -> Outcome:
+    """Ask for the object's removal until the service no longer knows it."""
+    if call.physical_id is None or not collection.delete(call.cloud, call.physical_id):
+        return Done()
+    return Wait(polling_pause(call), reason=f"{collection.key} is being deleted")
+
+
+def marker_text(call: Call) -> str:
+    """What marks an object that the user has named as made by this call."""
+    return f"stoker:{call.token}"
+
+
+def polling_pause(call: Call) -> float:
+    """Seconds until an object is looked at again: short at first, longer the longer it takes."""
+    return min(max(0.1, (call.now - call.started_at) / 5), 4.0)
+
+
+def drift(kind: ResourceType, properties: Mapping[str, Any], found: Object) -> list[str]:
+    """Plain values that differ between properties and object, in words.
+
+    Names of other objects are left out: the object holds ids in their place.
+    """
+    wire = kind.wire if isinstance(kind, RestResource) else {}
+    differences = []
+    for name, wanted in properties.items():
+        field = wire.get(name, name)
+        declared = kind.properties.get(name)
+        if declared is None or declared.finder or declared.sensitive or field not in found:
+            continue
+        if isinstance(wanted, str | int | float) and wanted != "" and found[field] != wanted:
+            differences.append(f"{name} is {found[field]!r} instead of {wanted!r}")
+    return differences
