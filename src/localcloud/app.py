@@ -9,10 +9,31 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from localcloud.clock import Clock, SystemClock
 from localcloud.cloud import Cloud, Service
+from localcloud.fabric.interface import Fabric
+from localcloud.identity.identity import identity_of
 from localcloud.mount import ServiceApp, strip_prefix
+from localcloud.settings import Settings
+from localcloud.store import Store
 
 _PACKAGES = ("identity", "image", "network", "compute", "volume", "object_store")
+
+
+def build(
+    settings: Settings, fabric: Fabric, clock: Clock | None = None
+) -> tuple[Cloud, "CloudApp"]:
+    """Return the cloud over its data directory, and the application that serves it.
+
+    Raises OSError or :class:`sqlite3.Error` when the data directory cannot be used.
+    """
+    settings.cloud_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = Store(settings.cloud_dir / "cloud.sqlite")
+    clock = clock or SystemClock()
+    control = identity_of(store, clock, settings).control
+    cloud = Cloud(store, control, fabric, clock, settings)
+    cloud.services = services(cloud)
+    return cloud, CloudApp(cloud, cloud.services)
 
 
 def services(cloud: Cloud) -> list[Service]:
@@ -61,8 +82,9 @@ class CloudApp:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the services on entry, stop those that were started, in reverse, at the end."""
+        """Start fabric and services on entry; stop what was started, in reverse, at the end."""
         started: list[Service] = []
+        await self._cloud.fabric.start(self._cloud.server_ended)
         try:
             for service in self._services:
                 await service.start()
@@ -71,3 +93,5 @@ class CloudApp:
         finally:
             for service in reversed(started):
                 await service.stop()
+            await self._cloud.fabric.close()
+            self._cloud.store.close()

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.clock import Clock, timestamp
-from localcloud.fabric.interface import Fabric
+from localcloud.fabric.interface import Exit, Fabric
 from localcloud.http import ApiError, RequestContext, without_trailing_slash
 from localcloud.settings import Settings
 from localcloud.store import Store
@@ -37,11 +37,21 @@ class Cloud:
     fabric: Fabric
     clock: Clock
     settings: Settings
+    services: "Sequence[Service]" = ()
+    """All services, set by the application before it starts any of them."""
+    exit_listeners: list[Callable[[Exit], None]] = field(default_factory=list)
+    """Called on the event loop when a server's first process ends. The application starts the
+    fabric before any service, so listeners are added in the constructors of services."""
     _instances: dict[object, object] = field(default_factory=dict, repr=False)
 
     def now(self) -> str:
         """Return the present time as documents hold it."""
         return timestamp(self.clock.now())
+
+    def server_ended(self, end: Exit) -> None:
+        """Tell the listeners that a server's first process has ended."""
+        for listener in self.exit_listeners:
+            listener(end)
 
     def one(self, factory: Callable[["Cloud"], T]) -> T:
         """Return the one object that the factory (a class, usually) makes for this cloud."""

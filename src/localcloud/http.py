@@ -1,4 +1,3 @@
-# ruff: noqa: N818  (errors are named by what the caller is told: NotFound, Conflict)
 """What all HTTP APIs of the cloud have in common: who asks, bodies, errors, lists.
 
 Errors are raised as :class:`ApiError` and become an answer in the shape of the service that was
@@ -40,12 +39,13 @@ class RequestContext:
     token: str = field(default="", repr=False)
     trust_id: str | None = None
     trustor_user_id: str | None = None
+    application_credential_id: str | None = None
     request_id: str = ""
 
     @property
     def is_admin(self) -> bool:
-        """Whether the bearer may do everything, in all projects."""
-        return "admin" in self.roles
+        """Whether the bearer may do everything, in all projects; a domain's admin may not."""
+        return "admin" in self.roles and self.domain_id is None
 
     def require_project(self) -> str:
         """Return the id of the token's project; raises :class:`Forbidden` without one."""

@@ -1,0 +1,172 @@
+"""Application credentials: secrets of a user's own, each good for some roles on one project."""
+
+import secrets
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import BadRequest, Conflict, Forbidden, RequestContext, context, read_object
+from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory, missing, new_id
+from localcloud.identity.fields import DESCRIPTION, NAME, Field, checked
+from localcloud.identity.passwords import hashed
+from localcloud.identity.resource import listing, passes
+from localcloud.identity.times import future
+from localcloud.identity.users import require_self_or_manager
+from localcloud.store import Document
+
+_FIELDS = (
+    NAME,
+    DESCRIPTION,
+    Field("secret", longest=4096),
+    Field("expires_at"),
+    Field("unrestricted", bool),
+    Field("roles", list, longest=100),
+    Field("access_rules", list, longest=100),
+)
+_HIDDEN = frozenset({"secret_hash", "role_ids"})
+
+
+class ApplicationCredentials:
+    """The requests on application credentials and their access rules."""
+
+    def __init__(self, directory: Directory, assignments: Assignments) -> None:
+        self._directory = directory
+        self._assignments = assignments
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        many = "/v3/users/{user_id}/application_credentials"
+        rules = "/v3/users/{user_id}/access_rules"
+        return [
+            Route(many, self._list, methods=["GET"]),
+            Route(many, self._create, methods=["POST"]),
+            Route(f"{many}/{{id}}", self._show, methods=["GET"]),
+            Route(f"{many}/{{id}}", self._delete, methods=["DELETE"]),
+            Route(rules, self._list_rules, methods=["GET"]),
+            Route(f"{rules}/{{id}}", self._show_rule, methods=["GET"]),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        user = self._owner(request, "list_application_credentials")
+        found = [
+            self._shown(credential)
+            for credential in self._directory.application_credentials.find(user_id=user["id"])
+            if passes(credential, request.query_params, ("name",))
+        ]
+        return JSONResponse(listing(self._directory, "application_credentials", found, request))
+
+    async def _show(self, request: Request) -> Response:
+        credential = self._named(request, "get_application_credential")
+        return JSONResponse({"application_credential": self._shown(credential)})
+
+    async def _delete(self, request: Request) -> Response:
+        self._refuse_restricted(context(request))
+        credential = self._named(request, "delete_application_credential")
+        self._directory.application_credentials.delete(credential["id"])
+        return Response(status_code=204)
+
+    async def _create(self, request: Request) -> Response:
+        who, user_id = context(request), request.path_params["user_id"]
+        policy.require(who.user_id == user_id, "create_application_credential")
+        self._refuse_restricted(who)
+        if who.project_id is None or who.trust_id is not None:
+            raise Forbidden("An application credential is made with a token for a project.")
+        body = checked(await read_object(request, "application_credential"), _FIELDS)
+        known = self._directory.application_credentials
+        for _ in known.find(user_id=user_id, name=body["name"]):
+            raise Conflict(f"There is already an application credential '{body['name']}'.")
+        secret = body.get("secret") or secrets.token_urlsafe(64)
+        credential = {
+            "id": new_id(),
+            "name": body["name"],
+            "description": body.get("description"),
+            "user_id": user_id,
+            "project_id": who.project_id,
+            "role_ids": self._roles(who, body.get("roles")),
+            "expires_at": future(body.get("expires_at"), self._directory.clock.now()),
+            "unrestricted": bool(body.get("unrestricted")),
+            "access_rules": _access_rules(body.get("access_rules")),
+            "secret_hash": hashed(secret),
+        }
+        known.put(credential)
+        shown = {**self._shown(credential), "secret": secret}
+        return JSONResponse({"application_credential": shown}, 201)
+
+    async def _list_rules(self, request: Request) -> Response:
+        user = self._owner(request, "list_access_rules")
+        return JSONResponse(listing(self._directory, "access_rules", self._rules(user), request))
+
+    async def _show_rule(self, request: Request) -> Response:
+        key = request.path_params["id"]
+        for rule in self._rules(self._owner(request, "get_access_rule")):
+            if rule["id"] == key:
+                return JSONResponse({"access_rule": rule})
+        raise missing("access rule", key)
+
+    def _rules(self, user: Document) -> list[Document]:
+        credentials = self._directory.application_credentials.find(user_id=user["id"])
+        return [rule for c in credentials for rule in c["access_rules"] or ()]
+
+    def _roles(self, who: RequestContext, references: Any) -> list[str]:
+        available = self._assignments.role_ids(who.user_id, "project", str(who.project_id))
+        if not references:
+            return sorted(available)
+        chosen = []
+        for reference in references:
+            if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
+                raise BadRequest("A role must be given by its id or name.")
+            roles = self._assignments.token_roles(available)
+            match = [
+                role["id"]
+                for role in roles
+                if reference.get("id", role["id"]) == role["id"]
+                and reference.get("name", role["name"]) == role["name"]
+            ]
+            if not match:
+                raise BadRequest("A role was asked for that the user does not have.")
+            chosen.append(match[0])
+        return chosen
+
+    def _refuse_restricted(self, who: RequestContext) -> None:
+        current = self._directory.application_credentials.get(who.application_credential_id or "")
+        if current is not None and not current["unrestricted"]:
+            raise Forbidden("A restricted application credential cannot manage others.")
+
+    def _owner(self, request: Request, action: str) -> Document:
+        user_id = request.path_params["user_id"]
+        return require_self_or_manager(context(request), self._directory, user_id, action)
+
+    def _named(self, request: Request, action: str) -> Document:
+        user, key = self._owner(request, action), request.path_params["id"]
+        credential = self._directory.application_credentials.get(key)
+        if credential is None or credential["user_id"] != user["id"]:
+            raise missing("application credential", key)
+        return credential
+
+    def _shown(self, credential: Document) -> dict[str, Any]:
+        path = f"users/{credential['user_id']}/application_credentials/{credential['id']}"
+        visible = {name: value for name, value in credential.items() if name not in _HIDDEN}
+        if visible["access_rules"] is None:
+            del visible["access_rules"]
+        roles = self._assignments.token_roles(credential["role_ids"])
+        return {
+            **visible,
+            "roles": [{"id": r["id"], "name": r["name"], "domain_id": None} for r in roles],
+            "links": {"self": self._directory.url(path)},
+        }
+
+
+def _access_rules(rules: Any) -> list[dict[str, Any]] | None:
+    if rules is None:
+        return None
+    checked_rules = []
+    for rule in rules:
+        keys = ("path", "method", "service")
+        if not isinstance(rule, dict) or not all(isinstance(rule.get(k), str) for k in keys):
+            raise BadRequest("An access rule must have strings 'path', 'method' and 'service'.")
+        checked_rules.append({"id": new_id(), **{key: rule[key] for key in keys}})
+    return checked_rules

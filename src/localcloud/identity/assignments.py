@@ -1,0 +1,123 @@
+"""Which roles somebody has somewhere: assignments, groups, inheritance, implied roles."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from localcloud.identity.directory import Directory
+from localcloud.store import Document
+
+SYSTEM = "all"
+"""The target id of assignments on the whole system."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One role for one user or group on one target."""
+
+    actor_type: str
+    """``user`` or ``group``."""
+    actor_id: str
+    target_type: str
+    """``project``, ``domain`` or ``system``."""
+    target_id: str
+    role_id: str
+    inherited: bool = False
+    """It counts for the projects below the target, not for the target itself."""
+
+    @property
+    def id(self) -> str:
+        """The key under which the grant is stored: one grant exists once."""
+        kind = "inherited" if self.inherited else "direct"
+        return f"{self.actor_id}:{self.target_type}:{self.target_id}:{self.role_id}:{kind}"
+
+    def document(self) -> Document:
+        """Return the grant as it is stored."""
+        return {"id": self.id, **self.__dict__}
+
+
+def stored(document: Document) -> Grant:
+    """Return the grant that a stored document holds."""
+    return Grant(**{field: document[field] for field in Grant.__dataclass_fields__})
+
+
+class Assignments:
+    """Evaluates the assignments of a directory."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def grants_of(self, user_id: str) -> Iterator[Grant]:
+        """Yield the grants of the user, and those of the user's groups."""
+        for actor in (user_id, *self._directory.groups_of(user_id)):
+            for document in self._directory.assignments.find(actor_id=actor):
+                yield stored(document)
+
+    def role_ids(self, user_id: str, target_type: str, target_id: str) -> set[str]:
+        """Return the ids of all roles that the user has on the target, implied ones included."""
+        covering = self._covering(target_type, target_id)
+        direct = {
+            grant.role_id
+            for grant in self.grants_of(user_id)
+            if (grant.target_type, grant.target_id, grant.inherited) in covering
+        }
+        return self.with_implied(direct)
+
+    def with_implied(self, role_ids: Iterable[str]) -> set[str]:
+        """Return these roles and all that follow from them."""
+        found = set(role_ids)
+        waiting = list(found)
+        while waiting:
+            for rule in self._directory.implied_roles.find(prior_id=waiting.pop()):
+                if rule["implied_id"] not in found:
+                    found.add(rule["implied_id"])
+                    waiting.append(rule["implied_id"])
+        return found
+
+    def token_roles(self, role_ids: Iterable[str]) -> list[Document]:
+        """Return the roles of these that a token shows: roles of a single domain are not shown."""
+        roles = [self._directory.roles.get(role_id) for role_id in role_ids]
+        shown = [role for role in roles if role is not None and role.get("domain_id") is None]
+        return sorted(shown, key=lambda role: str(role["name"]))
+
+    def projects_of(self, user_id: str) -> list[Document]:
+        """Return the enabled projects on which the user has a role."""
+        targets = {(g.target_type, g.target_id, g.inherited) for g in self.grants_of(user_id)}
+        return [
+            project
+            for project in self._directory.projects.values()
+            if project["enabled"]
+            and self._directory.active_domain(project["domain_id"])
+            and targets & self._covering("project", project["id"])
+        ]
+
+    def domains_of(self, user_id: str) -> list[Document]:
+        """Return the enabled domains on which the user has a role."""
+        targets = {
+            g.target_id
+            for g in self.grants_of(user_id)
+            if g.target_type == "domain" and not g.inherited
+        }
+        return [d for d in self._directory.domains.values() if d["id"] in targets and d["enabled"]]
+
+    def has_system_role(self, user_id: str) -> bool:
+        """Whether the user has a role on the system."""
+        return any(grant.target_type == "system" for grant in self.grants_of(user_id))
+
+    def _covering(self, target_type: str, target_id: str) -> set[tuple[str, str, bool]]:
+        covering = {(target_type, target_id, False)}
+        project = self._directory.projects.get(target_id) if target_type == "project" else None
+        if project is not None:
+            covering.add(("domain", project["domain_id"], True))
+            covering |= {("project", p["id"], True) for p in self._directory.ancestors(project)}
+        return covering
+
+    def covers(self, grant: Grant, project_id: str) -> bool:
+        """Whether an inherited grant reaches this project."""
+        target = (grant.target_type, grant.target_id, grant.inherited)
+        return grant.inherited and target in self._covering("project", project_id)
+
+    def forget(self, field: str, key: str) -> None:
+        """Remove the assignments in which the actor, target or role of this id takes part."""
+        self._directory.delete_all(
+            self._directory.assignments, self._directory.assignments.find(**{field: key})
+        )

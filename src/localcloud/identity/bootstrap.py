@@ -1,0 +1,191 @@
+"""What a new cloud has before anybody asks for it: domains, projects, users, roles, the catalog.
+
+Everything is looked up by name and made only where it is missing, so that this runs at each
+start. Passwords are random per data directory and kept in ``credentials.json``, which is written
+first: users whose passwords nobody knows cannot come about.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from localcloud.cloud import ServiceDescriptor
+from localcloud.identity.assignments import SYSTEM, Grant
+from localcloud.identity.directory import DEFAULT_DOMAIN, Directory, new_id
+from localcloud.identity.passwords import hashed
+from localcloud.identity.services import INTERFACES
+from localcloud.store import Collection, Document
+
+STACK_DOMAIN = "stoker"
+_PROJECTS = ("admin", "demo", "service")
+_ROLES = ("admin", "manager", "member", "reader", "service", "heat_stack_owner", "heat_stack_user")
+_IMPLIED = (("admin", "manager"), ("manager", "member"), ("member", "reader"))
+_FOREIGN_NAMES = {"orchestration": "stoker", "cloudformation": "stoker-cfn"}
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of a new cloud, with its grants as triples of target type, target name and role."""
+
+    name: str
+    domain: str
+    project: str | None
+    grants: tuple[tuple[str, str, str], ...]
+
+
+_ACCOUNTS = (
+    Account(
+        "admin",
+        DEFAULT_DOMAIN,
+        "admin",
+        (
+            ("project", "admin", "admin"),
+            ("project", "demo", "admin"),
+            ("domain", DEFAULT_DOMAIN, "admin"),
+            ("system", SYSTEM, "admin"),
+        ),
+    ),
+    Account(
+        "demo",
+        DEFAULT_DOMAIN,
+        "demo",
+        (("project", "demo", "member"), ("project", "demo", "heat_stack_owner")),
+    ),
+    Account(
+        "stoker",
+        DEFAULT_DOMAIN,
+        "service",
+        (("project", "service", "admin"), ("project", "service", "service")),
+    ),
+    Account("stoker_domain_admin", STACK_DOMAIN, None, (("domain", STACK_DOMAIN, "admin"),)),
+)
+
+
+def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) -> None:
+    """Bring the directory and the credentials file to what a cloud has at least."""
+    path = directory.settings.cloud_dir / "credentials.json"
+    known = _passwords(path)
+    passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in _ACCOUNTS}
+    _write_credentials(directory, path, passwords)
+    with directory.store.transaction():
+        for domain, description in ((DEFAULT_DOMAIN, "The default domain"), (STACK_DOMAIN, "")):
+            _ensure_domain(directory, domain, description)
+        projects = {name: _ensure_project(directory, name) for name in _PROJECTS}
+        roles = {name: _ensure_role(directory, name) for name in _ROLES}
+        for prior, implied in _IMPLIED:
+            _ensure_implied(directory, roles[prior], roles[implied])
+        for account in _ACCOUNTS:
+            fresh = None if account.name in known else passwords[account.name]
+            _ensure_account(directory, account, passwords[account.name], fresh, projects, roles)
+        _ensure_catalog(directory, descriptors)
+
+
+def _passwords(path: Path) -> dict[str, str]:
+    if not path.exists():
+        return {}
+    users = json.loads(path.read_text())["users"]
+    return {name: str(user["password"]) for name, user in users.items()}
+
+
+def _write_credentials(directory: Directory, path: Path, passwords: dict[str, str]) -> None:
+    content: dict[str, Any] = {
+        "auth_url": f"{directory.settings.url}/identity/v3",
+        "region": directory.settings.region,
+        "users": {
+            account.name: {
+                "password": passwords[account.name],
+                "project": account.project,
+                "domain": account.domain,
+            }
+            for account in _ACCOUNTS
+        },
+    }
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    fresh.write_text(json.dumps(content, indent=2) + "\n")
+    fresh.replace(path)
+
+
+def _ensure(collection: Collection, key: dict[str, Any], rest: Document) -> str:
+    for document in collection.find(**key):
+        return str(document["id"])
+    document = {"id": new_id(), **rest, **key}
+    collection.put(document)
+    return str(document["id"])
+
+
+def _ensure_domain(directory: Directory, name: str, description: str) -> None:
+    rest = {"name": name, "description": description, "enabled": True, "options": {}, "tags": []}
+    _ensure(directory.domains, {"id": name}, rest)
+
+
+def _ensure_project(directory: Directory, name: str) -> str:
+    rest: Document = {
+        "parent_id": DEFAULT_DOMAIN,
+        "description": "",
+        "enabled": True,
+        "is_domain": False,
+        "options": {},
+        "tags": [],
+    }
+    return _ensure(directory.projects, {"domain_id": DEFAULT_DOMAIN, "name": name}, rest)
+
+
+def _ensure_role(directory: Directory, name: str) -> str:
+    rest = {"description": None, "options": {}}
+    return _ensure(directory.roles, {"name": name, "domain_id": None}, rest)
+
+
+def _ensure_implied(directory: Directory, prior_id: str, implied_id: str) -> None:
+    rule = {"prior_id": prior_id, "implied_id": implied_id}
+    _ensure(directory.implied_roles, {"id": f"{prior_id}:{implied_id}"}, rule)
+
+
+def _ensure_account(
+    directory: Directory,
+    account: Account,
+    password: str,
+    reset: str | None,
+    projects: dict[str, str],
+    roles: dict[str, str],
+) -> None:
+    found = next(directory.users.find(domain_id=account.domain, name=account.name), None)
+    if found is None or reset is not None:
+        user = found or {"id": new_id(), "name": account.name, "domain_id": account.domain}
+        project = {"default_project_id": projects[account.project]} if account.project else {}
+        defaults = {"enabled": True, "options": {}, **project}
+        found = {**defaults, **user, "password_hash": hashed(password)}
+        directory.users.put(found)
+    for target_type, target, role in account.grants:
+        target_id = projects[target] if target_type == "project" else target
+        grant = Grant("user", found["id"], target_type, target_id, roles[role])
+        if grant.id not in directory.assignments:
+            directory.assignments.put(grant.document())
+
+
+def _ensure_catalog(directory: Directory, descriptors: Iterable[ServiceDescriptor]) -> None:
+    settings = directory.settings
+    region = {"description": "", "parent_region_id": None}
+    _ensure(directory.regions, {"id": settings.region}, region)
+    for descriptor in descriptors:
+        url = settings.url + descriptor.endpoint
+        _ensure_endpoints(directory, descriptor.type, descriptor.name, url)
+    for foreign in settings.foreign_services:
+        name = _FOREIGN_NAMES.get(foreign.type, foreign.type)
+        _ensure_endpoints(directory, foreign.type, name, foreign.url)
+
+
+def _ensure_endpoints(directory: Directory, type_: str, name: str, url: str) -> None:
+    service = {"description": "", "enabled": True}
+    service_id = _ensure(directory.services, {"type": type_, "name": name}, service)
+    region = directory.settings.region
+    for interface in INTERFACES:
+        key = {"service_id": service_id, "interface": interface, "region_id": region}
+        endpoint_id = _ensure(directory.endpoints, key, {"url": url, "enabled": True})
+        endpoint = directory.endpoints.get(endpoint_id)
+        if endpoint is not None and endpoint["url"] != url:
+            directory.endpoints.put({**endpoint, "url": url})

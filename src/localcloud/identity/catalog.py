@@ -1,0 +1,51 @@
+"""The catalog: where each service is, for the bearer of a token."""
+
+from typing import Any
+
+from localcloud.identity.directory import Directory
+from localcloud.store import Document
+
+
+def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[dict[str, Any]]:
+    """Return the catalog as tokens show it; addresses that need a project are left out without."""
+    values = {"user_id": user_id}
+    if project_id is not None:
+        values |= {"project_id": project_id, "tenant_id": project_id}
+    entries = []
+    for service in directory.services.values():
+        if not service["enabled"]:
+            continue
+        endpoints = [
+            _shown(endpoint, url)
+            for endpoint in directory.endpoints.find(service_id=service["id"])
+            if endpoint["enabled"] and (url := substituted(endpoint["url"], values)) is not None
+        ]
+        if endpoints:
+            entries.append(
+                {
+                    "id": service["id"],
+                    "type": service["type"],
+                    "name": service.get("name", ""),
+                    "endpoints": endpoints,
+                }
+            )
+    return entries
+
+
+def substituted(template: str, values: dict[str, str]) -> str | None:
+    """Return the address with ``%(name)s`` and ``$(name)s`` filled in; None if one is unknown."""
+    url = template.replace("$(", "%(")
+    for name, value in values.items():
+        url = url.replace(f"%({name})s", value)
+    return None if "%(" in url else url
+
+
+def _shown(endpoint: Document, url: str) -> dict[str, Any]:
+    region = endpoint.get("region_id")
+    return {
+        "id": endpoint["id"],
+        "interface": endpoint["interface"],
+        "region_id": region,
+        "region": region,
+        "url": url,
+    }

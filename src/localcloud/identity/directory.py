@@ -1,0 +1,158 @@
+"""The objects of the identity service and the look-ups that all its parts need."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from localcloud.clock import Clock
+from localcloud.http import BadRequest, NotFound
+from localcloud.settings import Settings
+from localcloud.store import Collection, Document, Store
+
+DEFAULT_DOMAIN = "default"
+
+
+def new_id() -> str:
+    """Return a fresh id as the identity service makes them: 32 hexadecimal digits."""
+    return uuid4().hex
+
+
+def precise(moment: datetime) -> str:
+    """Return the moment as tokens show it, with microseconds."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Directory:
+    """All collections of the identity service."""
+
+    def __init__(self, store: Store, clock: Clock, settings: Settings) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        collection = store.collection
+        self.domains = collection("identity.domain", index=("name",))
+        self.projects = collection("identity.project", index=("domain_id", "name", "parent_id"))
+        self.users = collection("identity.user", index=("domain_id", "name"))
+        self.groups = collection("identity.group", index=("domain_id", "name"))
+        self.memberships = collection("identity.membership", index=("user_id", "group_id"))
+        self.roles = collection("identity.role", index=("name",))
+        self.implied_roles = collection("identity.implied_role", index=("prior_id",))
+        self.assignments = collection(
+            "identity.assignment", index=("actor_id", "target_id", "role_id")
+        )
+        self.services = collection("identity.service", index=("type",))
+        self.endpoints = collection("identity.endpoint", index=("service_id",))
+        self.regions = collection("identity.region", index=("parent_region_id",))
+        self.trusts = collection("identity.trust", index=("trustor_user_id", "trustee_user_id"))
+        self.credentials = collection("identity.credential", index=("user_id",))
+        self.application_credentials = collection(
+            "identity.application_credential", index=("user_id",)
+        )
+        self.revocations = collection("identity.revocation")
+
+    def url(self, path: str) -> str:
+        """Return the address of something below ``/v3``."""
+        return f"{self.settings.url}/identity/v3/{path}"
+
+    def domain(self, id: str) -> Document:  # noqa: A002
+        """Return the domain; raises :class:`NotFound`."""
+        return self._get(self.domains, "domain", id)
+
+    def project(self, id: str) -> Document:  # noqa: A002
+        """Return the project, or the domain in the shape of a project; raises :class:`NotFound`."""
+        project = self.projects.get(id)
+        if project is None and (domain := self.domains.get(id)):
+            project = {**domain, "domain_id": None, "parent_id": None, "is_domain": True}
+        if project is None:
+            raise missing("project", id)
+        return project
+
+    def user(self, id: str) -> Document:  # noqa: A002
+        """Return the user; raises :class:`NotFound`."""
+        return self._get(self.users, "user", id)
+
+    def group(self, id: str) -> Document:  # noqa: A002
+        """Return the group; raises :class:`NotFound`."""
+        return self._get(self.groups, "group", id)
+
+    def role(self, id: str) -> Document:  # noqa: A002
+        """Return the role; raises :class:`NotFound`."""
+        return self._get(self.roles, "role", id)
+
+    def trust(self, id: str) -> Document:  # noqa: A002
+        """Return the trust; raises :class:`NotFound`."""
+        return self._get(self.trusts, "trust", id)
+
+    def find_domain(self, reference: Any) -> Document:
+        """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` names."""
+        return self._find(self.domains, "domain", reference, {})
+
+    def find_project(self, reference: Any) -> Document:
+        """Return the project that an id, or a name with its domain, names."""
+        return self._find_in_domain(self.projects, "project", reference)
+
+    def find_user(self, reference: Any) -> Document:
+        """Return the user that an id, or a name with its domain, names."""
+        return self._find_in_domain(self.users, "user", reference)
+
+    def active_domain(self, id: str) -> bool:  # noqa: A002
+        """Whether the domain exists and is enabled."""
+        domain = self.domains.get(id)
+        return domain is not None and bool(domain["enabled"])
+
+    def groups_of(self, user_id: str) -> list[str]:
+        """Return the ids of the groups that the user is in."""
+        return [m["group_id"] for m in self.memberships.find(user_id=user_id)]
+
+    def ancestors(self, project: Document) -> list[Document]:
+        """Return the parent projects, the nearest first; the domain is not among them."""
+        found = []
+        parent = self.projects.get(project.get("parent_id") or "")
+        while parent is not None:
+            found.append(parent)
+            parent = self.projects.get(parent.get("parent_id") or "")
+        return found
+
+    def descendants(self, project_id: str) -> list[Document]:
+        """Return all projects below this one, parents before their children."""
+        found = list(self.projects.find(parent_id=project_id))
+        for project in found:
+            found.extend(self.projects.find(parent_id=project["id"]))
+        return found
+
+    def delete_all(self, collection: Collection, documents: Iterable[Document]) -> None:
+        """Remove these documents of one collection."""
+        for document in list(documents):
+            collection.delete(document["id"])
+
+    def _find_in_domain(self, collection: Collection, noun: str, reference: Any) -> Document:
+        within = {}
+        if isinstance(reference, dict) and "id" not in reference:
+            within = {"domain_id": self.find_domain(reference.get("domain"))["id"]}
+        return self._find(collection, noun, reference, within)
+
+    def _find(
+        self, collection: Collection, noun: str, reference: Any, within: dict[str, str]
+    ) -> Document:
+        if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
+            raise BadRequest(f"A {noun} must be given by its id, or by its name and domain.")
+        key = reference.get("id", reference.get("name"))
+        if not isinstance(key, str):
+            raise BadRequest(f"The id and the name of a {noun} must be strings.")
+        if "id" in reference:
+            return self._get(collection, noun, key)
+        for document in collection.find(name=key, **within):
+            return document
+        raise missing(noun, key)
+
+    def _get(self, collection: Collection, noun: str, key: str) -> Document:
+        document = collection.get(key)
+        if document is None:
+            raise missing(noun, key)
+        return document
+
+
+def missing(noun: str, key: str) -> NotFound:
+    """Return the error for an object that does not exist."""
+    return NotFound(f"There is no {noun} '{key}'.")

@@ -1,0 +1,123 @@
+"""Tokens for AWS signatures: ``/v3/ec2tokens`` and ``/v3/s3tokens``."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import ApiError, BadRequest, Unauthorized, read_json
+from localcloud.identity.authentication import Authentication, Issued, Proof
+from localcloud.identity.credentials import credential_id
+from localcloud.identity.directory import Directory
+from localcloud.identity.signatures import SignedRequest, verify_string
+from localcloud.identity.token_body import token_body
+from localcloud.store import Document
+
+
+class Ec2:
+    """The two requests that trade a signature for a token."""
+
+    def __init__(self, directory: Directory, authentication: Authentication) -> None:
+        self._directory = directory
+        self._authentication = authentication
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        return [
+            Route("/v3/ec2tokens", self._ec2_token, methods=["POST"]),
+            Route("/v3/s3tokens", self._s3_token, methods=["POST"]),
+        ]
+
+    async def _ec2_token(self, request: Request) -> Response:
+        content = await read_json(request)
+        given = content.get("credentials", content.get("ec2Credentials"))
+        if not isinstance(given, dict):
+            raise BadRequest("The request body must have an object 'ec2Credentials'.")
+        access, signature = _string(given, "access"), _string(given, "signature")
+        credential = self._credential(access)
+        signed = SignedRequest(
+            signature=signature,
+            verb=_string(given, "verb", "GET"),
+            host=_string(given, "host", ""),
+            path=_string(given, "path", "/"),
+            params=_strings(given, "params"),
+            headers={name.lower(): v for name, v in _strings(given, "headers").items()},
+            body_hash=_string(given, "body_hash", SignedRequest.body_hash),
+        )
+        if not signed.verify(json.loads(credential["blob"])["secret"]):
+            raise _refused("The signature is wrong.")
+        self._check_time(signed)
+        return self._answer(self._issue(credential))
+
+    async def _s3_token(self, request: Request) -> Response:
+        given = (await read_json(request)).get("credentials")
+        if not isinstance(given, dict):
+            raise BadRequest("The request body must have an object 'credentials'.")
+        credential = self._credential(_string(given, "access"))
+        secret = json.loads(credential["blob"])["secret"]
+        try:
+            right = verify_string(secret, _string(given, "token"), _string(given, "signature"))
+        except ValueError as error:
+            raise BadRequest("'token' must be a string to sign in base64.") from error
+        if not right:
+            raise _refused("The signature is wrong.")
+        return self._answer(self._issue(credential))
+
+    def _credential(self, access: str) -> Document:
+        credential = self._directory.credentials.get(credential_id(access))
+        if credential is None or credential["type"] != "ec2":
+            raise _refused("The access key is unknown.")
+        return credential
+
+    def _check_time(self, signed: SignedRequest) -> None:
+        try:
+            moment = signed.timestamp
+        except ValueError as error:
+            raise BadRequest("The timestamp of the request is not a time.") from error
+        lifetime = timedelta(seconds=self._directory.settings.ec2_auth_seconds)
+        if moment is not None and moment + lifetime <= self._directory.clock.now():
+            raise _refused("The timestamp of the request has expired.")
+
+    def _issue(self, credential: Document) -> Issued:
+        blob = json.loads(credential["blob"])
+        user_id: str = credential["user_id"]
+        scope: dict[str, Any] = {"project": {"id": credential["project_id"]}}
+        application_credential = None
+        if blob.get("trust_id"):
+            trust = self._directory.trusts.get(blob["trust_id"])
+            if trust is None:
+                raise _refused("The trust of the access key does not exist.")
+            user_id, scope = trust["trustee_user_id"], {"OS-TRUST:trust": {"id": trust["id"]}}
+        elif blob.get("app_cred_id"):
+            known = self._directory.application_credentials
+            application_credential = known.get(blob["app_cred_id"])
+            if application_credential is None:
+                raise _refused("The application credential of the access key does not exist.")
+        proof = Proof(user_id, ("ec2credential",), application_credential=application_credential)
+        return self._authentication.issue(proof, scope)
+
+    def _answer(self, issued: Issued) -> Response:
+        body = token_body(self._directory, issued.access, with_catalog=True)
+        headers = {"X-Subject-Token": issued.text, "Vary": "X-Auth-Token"}
+        return JSONResponse({"token": body}, 200, headers)
+
+
+def _string(given: dict[str, Any], name: str, default: str | None = None) -> str:
+    value = given.get(name, default)
+    if not isinstance(value, str):
+        raise BadRequest(f"'{name}' must be a string.")
+    return value
+
+
+def _strings(given: dict[str, Any], name: str) -> dict[str, str]:
+    values = given.get(name) or {}
+    if not isinstance(values, dict):
+        raise BadRequest(f"'{name}' must be an object.")
+    return {str(key): str(value) for key, value in values.items()}
+
+
+def _refused(message: str) -> ApiError:
+    return Unauthorized(message)

@@ -1,0 +1,68 @@
+"""Checks of request bodies: which members an object has, and of what type."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from localcloud.http import BadRequest
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member of a request object. Members that no field describes are kept as they are."""
+
+    name: str
+    type: type = str
+    required: bool = False
+    nullable: bool = True
+    longest: int = 255
+    """Characters of a string, or items of a list."""
+    choices: tuple[str, ...] = ()
+    fixed: bool = False
+    """Cannot be changed once the object exists."""
+
+
+_NOUNS = {str: "a string", bool: "a boolean", int: "an integer", list: "a list", dict: "an object"}
+
+
+def checked(
+    body: dict[str, Any], fields: Sequence[Field], old: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the body if it is right; raises :class:`BadRequest` naming the first fault.
+
+    With ``old``, the body holds changes to that object: nothing is required, and fixed members
+    must be as they were.
+    """
+    for field in fields:
+        if field.name not in body:
+            if field.required and old is None:
+                raise BadRequest(f"'{field.name}' is a required property.")
+            continue
+        value = body[field.name]
+        _check(field, value)
+        if old is not None and field.fixed and value != old.get(field.name):
+            raise BadRequest(f"'{field.name}' cannot be changed.")
+    return body
+
+
+def _check(field: Field, value: Any) -> None:
+    if value is None:
+        if field.nullable and not field.required:
+            return
+        raise BadRequest(f"'{field.name}' must not be null.")
+    wrong_number = isinstance(value, bool) and field.type is int
+    if not isinstance(value, field.type) or wrong_number:
+        raise BadRequest(f"'{field.name}' must be {_NOUNS[field.type]}.")
+    if isinstance(value, str | list) and len(value) > field.longest:
+        raise BadRequest(f"'{field.name}' is longer than {field.longest}.")
+    if field.required and isinstance(value, str) and not value.strip():
+        raise BadRequest(f"'{field.name}' must not be empty.")
+    if field.choices and value not in field.choices:
+        raise BadRequest(f"'{field.name}' must be one of {', '.join(field.choices)}.")
+
+
+NAME = Field("name", required=True)
+DESCRIPTION = Field("description", longest=65535)
+ENABLED = Field("enabled", bool, nullable=False)
+OPTIONS = Field("options", dict, nullable=False)
+DOMAIN = Field("domain_id", fixed=True)

@@ -1,0 +1,106 @@
+"""Groups of users."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import BadRequest, Conflict, NotFound, RequestContext, context
+from localcloud.identity import policy
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules, listing
+from localcloud.store import Document
+
+KIND = Kind(
+    "group", "groups", fields=(NAME, DESCRIPTION, DOMAIN), filters=("name", "domain_id", "id")
+)
+
+
+class Groups:
+    """The requests on groups and their members."""
+
+    def __init__(self, directory: Directory, removal: Removal, users: Kind) -> None:
+        self._directory = directory
+        self._users = users
+        rules = Rules(
+            lists=policy.lists_domain_objects,
+            reads=lambda who, group: policy.reads_domain(who, group["domain_id"]),
+            writes=_writes,
+            complete=self._complete,
+            change=self._change,
+            remove=removal.group,
+        )
+        self._resource = Resource(directory, directory.groups, KIND, rules)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        member = "/v3/groups/{id}/users/{user_id}"
+        return [
+            *self._resource.routes(),
+            Route("/v3/groups/{id}/users", self._members, methods=["GET"]),
+            Route(member, self._is_member, methods=["GET"]),
+            Route(member, self._add_member, methods=["PUT"]),
+            Route(member, self._remove_member, methods=["DELETE"]),
+        ]
+
+    async def _members(self, request: Request) -> Response:
+        group = self._resource.get(
+            request,
+            "list_users_in",
+            lambda who, group: policy.reads_domain(who, group["domain_id"]),
+        )
+        memberships = self._directory.memberships.find(group_id=group["id"])
+        hidden = self._users.hidden
+        found = [
+            {name: value for name, value in user.items() if name not in hidden}
+            for membership in memberships
+            if (user := self._directory.users.get(membership["user_id"]))
+        ]
+        return JSONResponse(listing(self._directory, "users", found, request))
+
+    async def _is_member(self, request: Request) -> Response:
+        key = self._membership(request, "check_user_in")
+        if key not in self._directory.memberships:
+            raise NotFound("The user is not in the group.")
+        return Response(status_code=204)
+
+    async def _add_member(self, request: Request) -> Response:
+        key = self._membership(request, "add_user_to")
+        group_id, user_id = key.split(":")
+        self._directory.memberships.put({"id": key, "group_id": group_id, "user_id": user_id})
+        return Response(status_code=204)
+
+    async def _remove_member(self, request: Request) -> Response:
+        key = self._membership(request, "remove_user_from")
+        if key not in self._directory.memberships:
+            raise NotFound("The user is not in the group.")
+        self._directory.memberships.delete(key)
+        return Response(status_code=204)
+
+    def _membership(self, request: Request, verb: str) -> str:
+        group = self._resource.get(request, verb, _writes)
+        user = self._directory.user(request.path_params["user_id"])
+        allowed = policy.manages_domain(context(request), user["domain_id"])
+        policy.require(allowed, f"{verb}_group")
+        return f"{group['id']}:{user['id']}"
+
+    def _complete(self, who: RequestContext, body: Document) -> Document:
+        domain_id = body.get("domain_id") or who.domain_id or who.user_domain_id
+        if domain_id not in self._directory.domains:
+            raise BadRequest(f"There is no domain '{domain_id}'.")
+        self._refuse_duplicate(domain_id, body["name"])
+        return {"description": "", **body, "domain_id": domain_id}
+
+    def _change(self, old: Document, changes: Document) -> Document:
+        if changes.get("name", old["name"]) != old["name"]:
+            self._refuse_duplicate(old["domain_id"], changes["name"])
+        return {**old, **changes}
+
+    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
+        for _ in self._directory.groups.find(domain_id=domain_id, name=name):
+            raise Conflict(f"There is already a group named '{name}' in this domain.")
+
+
+def _writes(who: RequestContext, group: Document) -> bool:
+    return policy.manages_domain(who, group["domain_id"])

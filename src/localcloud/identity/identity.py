@@ -1,0 +1,41 @@
+"""The parts of the identity service, put together."""
+
+from dataclasses import dataclass
+
+from localcloud.clock import Clock
+from localcloud.identity.access import AccessControl
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.authentication import Authentication
+from localcloud.identity.directory import Directory
+from localcloud.identity.removal import Removal
+from localcloud.identity.tokens import Tokens, TokenSeal, token_key
+from localcloud.settings import Settings
+from localcloud.store import Store
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Everything that the requests of the identity API work with."""
+
+    directory: Directory
+    assignments: Assignments
+    tokens: Tokens
+    control: AccessControl
+    authentication: Authentication
+    removal: Removal
+
+
+def identity_of(store: Store, clock: Clock, settings: Settings) -> Identity:
+    """Return the identity service over a store; its token key is made on first use."""
+    directory = Directory(store, clock, settings)
+    assignments = Assignments(directory)
+    tokens = Tokens(directory, TokenSeal(token_key(settings.cloud_dir / "token.key")))
+    control = AccessControl(directory, assignments, tokens)
+    return Identity(
+        directory,
+        assignments,
+        tokens,
+        control,
+        Authentication(directory, assignments, tokens, control),
+        Removal(directory, assignments),
+    )

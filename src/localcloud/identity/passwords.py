@@ -1,0 +1,33 @@
+"""Password hashes."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+_COST = 1 << 10
+"""Scrypt's N: about two milliseconds, for a cloud that serves the machine it runs on."""
+
+
+def hashed(password: str) -> str:
+    """Return a salted hash of the password for storage."""
+    salt = secrets.token_bytes(16)
+    digest = _scrypt(password, salt, _COST)
+    return f"scrypt${_COST}${_text(salt)}${_text(digest)}"
+
+
+def verify(password: str, stored: str | None) -> bool:
+    """Whether the password is the one that was hashed."""
+    if not stored:
+        return False
+    _, cost, salt, digest = stored.split("$")
+    actual = _scrypt(password, base64.b64decode(salt), int(cost))
+    return hmac.compare_digest(actual, base64.b64decode(digest))
+
+
+def _scrypt(password: str, salt: bytes, cost: int) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=salt, n=cost, r=8, p=1, dklen=32)
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -1,0 +1,48 @@
+"""Who may do what in the identity service.
+
+Three circles: the administrator of the cloud (role ``admin`` on a project or on the system) may
+do everything; the administrator or manager of a domain (that role on the domain) rules over what
+belongs to the domain; everybody may see and change some things of their own.
+"""
+
+from localcloud.http import Forbidden, RequestContext
+
+
+def refuse(action: str) -> Forbidden:
+    """Return the error for something that the caller may not do."""
+    return Forbidden(f"You are not authorized to perform the requested action: {action}.")
+
+
+def require(allowed: bool, action: str) -> None:
+    """Raise :class:`Forbidden`, naming the action, unless it is allowed."""
+    if not allowed:
+        raise refuse(action)
+
+
+def reads_all(context: RequestContext) -> bool:
+    """Whether the caller may see every object."""
+    return context.is_admin or (context.system and "reader" in context.roles)
+
+
+def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
+    """Whether the caller may change what belongs to the domain."""
+    if context.is_admin:
+        return True
+    own = domain_id is not None and context.domain_id == domain_id
+    return own and bool({"admin", "manager"} & set(context.roles))
+
+
+def reads_domain(context: RequestContext, domain_id: str | None) -> bool:
+    """Whether the caller may see what belongs to the domain."""
+    own = domain_id is not None and context.domain_id == domain_id
+    return reads_all(context) or (own and bool({"admin", "reader"} & set(context.roles)))
+
+
+def lists_domain_objects(context: RequestContext) -> bool:
+    """Whether the caller may list projects, users and groups, of the own domain at least."""
+    return reads_all(context) or reads_domain(context, context.domain_id)
+
+
+def is_domain_manager(context: RequestContext) -> bool:
+    """Whether the caller rules over some domain, or over all."""
+    return manages_domain(context, context.domain_id)

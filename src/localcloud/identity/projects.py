@@ -1,0 +1,258 @@
+"""Projects, their tags, and the tree that they form."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RequestContext,
+    boolean,
+    read_json,
+)
+from localcloud.identity import policy
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules, shown
+from localcloud.store import Document
+
+KIND = Kind(
+    "project",
+    "projects",
+    fields=(
+        Field("name", required=True, longest=64),
+        DESCRIPTION,
+        ENABLED,
+        OPTIONS,
+        DOMAIN,
+        Field("parent_id", fixed=True),
+        Field("is_domain", bool, nullable=False, fixed=True),
+        Field("tags", list, nullable=False, longest=80),
+    ),
+    filters=("name", "domain_id", "parent_id", "enabled", "is_domain"),
+)
+_DEPTH_LIMIT = 5
+
+
+class Projects:
+    """The requests on projects. Domains are shown as projects too, on request."""
+
+    def __init__(self, directory: Directory, removal: Removal) -> None:
+        self._directory = directory
+        self._removal = removal
+        rules = Rules(
+            lists=policy.lists_domain_objects,
+            reads=self._reads,
+            writes=lambda who, document: policy.manages_domain(who, document["domain_id"]),
+            complete=self._complete,
+            change=self._change,
+            remove=self._remove,
+            candidates=self._candidates,
+            find=self._find,
+        )
+        self._resource = Resource(directory, directory.projects, KIND, rules)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes, those of tags included."""
+        tags, tag = "/v3/projects/{id}/tags", "/v3/projects/{id}/tags/{tag}"
+        return [
+            Route(tags, self._list_tags, methods=["GET"]),
+            Route(tags, self._replace_tags, methods=["PUT"]),
+            Route(tags, self._clear_tags, methods=["DELETE"]),
+            Route(tag, self._has_tag, methods=["GET"]),
+            Route(tag, self._add_tag, methods=["PUT"]),
+            Route(tag, self._remove_tag, methods=["DELETE"]),
+            Route("/v3/projects/{id}", self._show, methods=["GET"]),
+            *self._resource.routes(),
+        ]
+
+    async def _show(self, request: Request) -> Response:
+        project = self._resource.get(request, "get", self._reads)
+        body = self._resource.presented(project)
+        query = request.query_params
+        parents, children = self._directory.ancestors(project), None
+        if {"subtree_as_list", "subtree_as_ids"} & query.keys():
+            children = self._directory.descendants(project["id"])
+        if "parents_as_list" in query:
+            body["parents"] = [{"project": shown(self._directory, KIND, p)} for p in parents]
+        elif "parents_as_ids" in query:
+            body["parents"] = _chain([p["id"] for p in parents])
+        if "subtree_as_list" in query:
+            body["subtree"] = [{"project": shown(self._directory, KIND, p)} for p in children or ()]
+        elif "subtree_as_ids" in query:
+            body["subtree"] = _tree(children or [], project["id"])
+        return JSONResponse({"project": body})
+
+    async def _list_tags(self, request: Request) -> Response:
+        project = self._resource.get(request, "get", self._reads)
+        return JSONResponse({"tags": project["tags"], "links": self._tag_links(project)})
+
+    async def _replace_tags(self, request: Request) -> Response:
+        tags = _checked_tags((await read_json(request)).get("tags"))
+        project = self._with_tags(self._writable(request), tags)
+        return JSONResponse({"tags": tags, "links": self._tag_links(project)})
+
+    async def _clear_tags(self, request: Request) -> Response:
+        self._with_tags(self._writable(request), [])
+        return Response(status_code=204)
+
+    async def _has_tag(self, request: Request) -> Response:
+        project = self._resource.get(request, "get", self._reads)
+        _require_tag(project, request.path_params["tag"])
+        return Response(status_code=204)
+
+    async def _add_tag(self, request: Request) -> Response:
+        project, tag = self._writable(request), request.path_params["tag"]
+        self._with_tags(project, _checked_tags([*project["tags"], tag]))
+        return Response(status_code=201)
+
+    async def _remove_tag(self, request: Request) -> Response:
+        project, tag = self._writable(request), request.path_params["tag"]
+        _require_tag(project, tag)
+        self._with_tags(project, [t for t in project["tags"] if t != tag])
+        return Response(status_code=204)
+
+    def _writable(self, request: Request) -> Document:
+        return self._resource.get(
+            request, "update", lambda who, p: policy.manages_domain(who, p["domain_id"])
+        )
+
+    def _with_tags(self, project: Document, tags: list[str]) -> Document:
+        changed = {**project, "tags": tags}
+        (self._directory.domains if project["is_domain"] else self._directory.projects).put(changed)
+        return changed
+
+    def _tag_links(self, project: Document) -> dict[str, Any]:
+        return {
+            "self": self._directory.url(f"projects/{project['id']}/tags"),
+            "next": None,
+            "previous": None,
+        }
+
+    def _find(self, key: str) -> Document | None:
+        return self._directory.project(key) if self._known(key) else None
+
+    def _known(self, key: str) -> bool:
+        return key in self._directory.projects or key in self._directory.domains
+
+    def _candidates(self, who: RequestContext, query: QueryParams) -> Iterable[Document]:
+        directory = self._directory
+        if boolean(query.get("is_domain", "false")):
+            found = [directory.project(domain["id"]) for domain in directory.domains.values()]
+        else:
+            found = list(directory.projects.values())
+        return [project for project in found if _has_tags(project, query)]
+
+    def _reads(self, who: RequestContext, project: Document) -> bool:
+        if policy.reads_domain(who, project["domain_id"]) or who.project_id == project["id"]:
+            return True
+        return project["is_domain"] and policy.reads_domain(who, project["id"])
+
+    def _complete(self, who: RequestContext, body: Document) -> Document:
+        if body.get("is_domain"):
+            raise BadRequest("A project that acts as a domain is made by POST /v3/domains.")
+        parent_id = body.get("parent_id")
+        domain_id = body.get("domain_id") or self._domain_for(who, parent_id)
+        domain = self._directory.domains.get(domain_id)
+        if domain is None:
+            raise BadRequest(f"There is no domain '{domain_id}'.")
+        self._check_parent(parent_id or domain_id, domain_id)
+        project = {
+            "description": "",
+            "enabled": True,
+            "options": {},
+            **body,
+            "domain_id": domain_id,
+            "parent_id": parent_id or domain_id,
+            "is_domain": False,
+            "tags": _checked_tags(body.get("tags", [])),
+        }
+        self._refuse_duplicate(domain_id, project["name"])
+        return project
+
+    def _domain_for(self, who: RequestContext, parent_id: str | None) -> str:
+        parent = self._directory.projects.get(parent_id or "")
+        if parent is not None:
+            return str(parent["domain_id"])
+        return parent_id or who.domain_id or who.project_domain_id or who.user_domain_id
+
+    def _check_parent(self, parent_id: str, domain_id: str) -> None:
+        if parent_id == domain_id:
+            return
+        parent = self._directory.projects.get(parent_id)
+        if parent is None:
+            raise NotFound(f"There is no project '{parent_id}'.")
+        if parent["domain_id"] != domain_id:
+            raise BadRequest("A project must be in the domain of its parent.")
+        if not parent["enabled"]:
+            raise Forbidden("The parent project is disabled.")
+        if len(self._directory.ancestors(parent)) + 2 >= _DEPTH_LIMIT:
+            raise Forbidden(f"Projects may be nested {_DEPTH_LIMIT} deep, domain included.")
+
+    def _change(self, old: Document, changes: Document) -> Document:
+        if old["is_domain"]:
+            raise Forbidden("A project that acts as a domain is changed by PATCH /v3/domains.")
+        if changes.get("name", old["name"]) != old["name"]:
+            self._refuse_duplicate(old["domain_id"], changes["name"])
+        if "tags" in changes:
+            _checked_tags(changes["tags"])
+        children = self._directory.descendants(old["id"])
+        if changes.get("enabled") is False and any(child["enabled"] for child in children):
+            raise Forbidden("A project with enabled projects below it cannot be disabled.")
+        return {**old, **changes}
+
+    def _remove(self, project: Document) -> None:
+        if project["is_domain"]:
+            raise Forbidden("A project that acts as a domain is deleted by DELETE /v3/domains.")
+        if self._directory.descendants(project["id"]):
+            raise Forbidden("A project with projects below it cannot be deleted.")
+        self._removal.project(project)
+
+    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
+        for _ in self._directory.projects.find(domain_id=domain_id, name=name):
+            raise Conflict(f"There is already a project named '{name}' in this domain.")
+
+
+def _checked_tags(tags: Any) -> list[str]:
+    if not isinstance(tags, list) or len(tags) > 80:
+        raise BadRequest("'tags' must be a list of at most 80 tags.")
+    for tag in tags:
+        if not isinstance(tag, str) or not 0 < len(tag) <= 255 or set(tag) & {"/", ","}:
+            raise BadRequest("A tag must have 1 to 255 characters, without slash and comma.")
+    return list(dict.fromkeys(tags))
+
+
+def _require_tag(project: Document, tag: str) -> None:
+    if tag not in project["tags"]:
+        raise NotFound(f"The project has no tag '{tag}'.")
+
+
+def _has_tags(project: Document, query: QueryParams) -> bool:
+    tags = set(project["tags"])
+
+    def asked(name: str) -> set[str]:
+        return set(query[name].split(","))
+
+    return not (
+        ("tags" in query and not asked("tags") <= tags)
+        or ("tags-any" in query and not asked("tags-any") & tags)
+        or ("not-tags" in query and asked("not-tags") <= tags)
+        or ("not-tags-any" in query and asked("not-tags-any") & tags)
+    )
+
+
+def _chain(ids: list[str]) -> dict[str, Any] | None:
+    return {ids[0]: _chain(ids[1:])} if ids else None
+
+
+def _tree(projects: list[Document], parent_id: str) -> dict[str, Any] | None:
+    below = [project["id"] for project in projects if project["parent_id"] == parent_id]
+    return {key: _tree(projects, key) for key in below} or None

@@ -1,0 +1,214 @@
+"""List, show, create, change and delete: what every kind of identity object has in common."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import (
+    BadRequest,
+    PageQuery,
+    RequestContext,
+    boolean,
+    context,
+    page,
+    read_object,
+)
+from localcloud.identity.directory import Directory, missing, new_id
+from localcloud.identity.fields import Field, checked
+from localcloud.identity.policy import refuse, require
+from localcloud.store import Collection, Document
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object as the API shows it."""
+
+    singular: str
+    plural: str
+    fields: tuple[Field, ...]
+    filters: tuple[str, ...] = ()
+    """Members by which lists can be narrowed."""
+    hidden: frozenset[str] = frozenset()
+    """Members that are never shown."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Who may see and change objects of a kind, and what happens when they change."""
+
+    lists: Callable[[RequestContext], bool]
+    reads: Callable[[RequestContext, Document], bool]
+    writes: Callable[[RequestContext, Document], bool]
+    complete: Callable[[RequestContext, Document], Document]
+    """Makes the document of a new object from a checked body; refuses duplicates."""
+    change: Callable[[Document, Document], Document]
+    """Makes the changed document from the old one and the checked changes."""
+    remove: Callable[[Document], None]
+    """Deletes the object and all that is nothing without it."""
+    present: Callable[[Document], Document] = field(default=lambda document: document)
+    find: Callable[[str], Document | None] | None = None
+    """Finds an object by its id, where that is more than a look-up in the collection."""
+    candidates: Callable[[RequestContext, QueryParams], Iterable[Document]] | None = None
+    """All objects among which a list chooses, where they are not just the whole collection."""
+
+
+class Resource:
+    """The five requests for one kind of object."""
+
+    def __init__(
+        self, directory: Directory, collection: Collection, kind: Kind, rules: Rules
+    ) -> None:
+        self._directory = directory
+        self._collection = collection
+        self._kind = kind
+        self._rules = rules
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes of the five requests."""
+        many, one = f"/v3/{self._kind.plural}", f"/v3/{self._kind.plural}/{{id}}"
+        return [
+            Route(many, self.list, methods=["GET"]),
+            Route(many, self.create, methods=["POST"]),
+            Route(one, self.show, methods=["GET"]),
+            Route(one, self.update, methods=["PATCH"]),
+            Route(one, self.delete, methods=["DELETE"]),
+        ]
+
+    async def list(self, request: Request) -> Response:
+        """Answer with the objects that the caller may see and that pass the filters."""
+        who = context(request)
+        action = f"list_{self._kind.plural}"
+        require(self._rules.lists(who), action)
+        query = request.query_params
+        choose = self._rules.candidates
+        documents = self._collection.values() if choose is None else choose(who, query)
+        chosen = [
+            document
+            for document in documents
+            if self._rules.reads(who, document) and passes(document, query, self._kind.filters)
+        ]
+        return JSONResponse(self.collection(chosen, request))
+
+    async def show(self, request: Request) -> Response:
+        """Answer with one object."""
+        document = self.get(request, "get", self._rules.reads)
+        return JSONResponse({self._kind.singular: self.presented(document)})
+
+    async def create(self, request: Request) -> Response:
+        """Make an object and answer with it."""
+        who = context(request)
+        body = checked(await read_object(request, self._kind.singular), self._kind.fields)
+        self._refuse_links(body)
+        document = self._rules.complete(who, {"id": new_id(), **body})
+        require(self._rules.writes(who, document), f"create_{self._kind.singular}")
+        self._collection.put(document)
+        return JSONResponse({self._kind.singular: self.presented(document)}, 201)
+
+    async def update(self, request: Request) -> Response:
+        """Change an object and answer with it."""
+        body = await read_object(request, self._kind.singular)
+        document = self.get(request, "update", self._rules.writes)
+        changes = checked(body, self._kind.fields, document)
+        self._refuse_links(changes)
+        if changes.get("id", document["id"]) != document["id"]:
+            raise BadRequest("'id' cannot be changed.")
+        changed = self._rules.change(document, changes)
+        self._collection.put(changed)
+        return JSONResponse({self._kind.singular: self.presented(changed)})
+
+    async def delete(self, request: Request) -> Response:
+        """Delete an object with all that is nothing without it."""
+        document = self.get(request, "delete", self._rules.writes)
+        with self._directory.store.transaction():
+            self._rules.remove(document)
+        return Response(status_code=204)
+
+    def get(
+        self, request: Request, verb: str, allowed: Callable[[RequestContext, Document], bool]
+    ) -> Document:
+        """Return the object that the path names, if the caller is allowed to do this with it."""
+        who = context(request)
+        action = f"{verb}_{self._kind.singular}"
+        key = request.path_params["id"]
+        document = (self._rules.find or self._collection.get)(key)
+        if document is None:
+            raise missing(self._kind.singular, key) if self._rules.lists(who) else refuse(action)
+        require(allowed(who, document), action)
+        return document
+
+    def presented(self, document: Document) -> dict[str, Any]:
+        """Return the object as answers show it."""
+        return shown(self._directory, self._kind, self._rules.present(document))
+
+    def collection(self, documents: Iterable[Document], request: Request) -> dict[str, Any]:
+        """Return the objects as lists show them."""
+        return listing(
+            self._directory,
+            self._kind.plural,
+            [self.presented(document) for document in documents],
+            request,
+        )
+
+    def _refuse_links(self, body: Document) -> None:
+        for name in self._kind.hidden & body.keys():
+            raise BadRequest(f"'{name}' cannot be set.")
+        body.pop("links", None)
+
+
+def shown(directory: Directory, kind: Kind, document: Document) -> dict[str, Any]:
+    """Return a document with its link and without what is hidden."""
+    visible = {name: value for name, value in document.items() if name not in kind.hidden}
+    return {**visible, "links": {"self": directory.url(f"{kind.plural}/{document['id']}")}}
+
+
+def listing(
+    directory: Directory, plural: str, items: Iterable[dict[str, Any]], request: Request
+) -> dict[str, Any]:
+    """Return the body of a list: its page of the items, and links to itself and the next page."""
+    chosen = page(items, PageQuery.parse(request.query_params))
+    self_url = directory.url(request.url.path.removeprefix("/v3/"))
+    following = None
+    if chosen.more:
+        query = request.url.include_query_params(marker=chosen.items[-1]["id"]).query
+        following = f"{self_url}?{query}"
+    return {
+        plural: chosen.items,
+        "links": {"self": self_url, "next": following, "previous": None},
+    }
+
+
+def passes(document: Document, query: QueryParams, filters: Iterable[str]) -> bool:
+    """Whether the document passes the filters of the query, inexact ones included."""
+    for name in filters:
+        value = document.get(name)
+        if name in query and not _equal(value, query[name]):
+            return False
+        if not isinstance(value, str):
+            continue
+        for comparator, test in _COMPARATORS.items():
+            wanted = query.get(f"{name}__{comparator}")
+            if wanted is not None and not test(value, wanted):
+                return False
+    return True
+
+
+def _equal(value: Any, wanted: str) -> bool:
+    if isinstance(value, bool):
+        return value == boolean(wanted)
+    return (value or "") == wanted
+
+
+_COMPARATORS: dict[str, Callable[[str, str], bool]] = {
+    "contains": lambda value, wanted: wanted in value,
+    "icontains": lambda value, wanted: wanted.lower() in value.lower(),
+    "startswith": lambda value, wanted: value.startswith(wanted),
+    "istartswith": lambda value, wanted: value.lower().startswith(wanted.lower()),
+    "endswith": lambda value, wanted: value.endswith(wanted),
+    "iendswith": lambda value, wanted: value.lower().endswith(wanted.lower()),
+    "iexact": lambda value, wanted: value.lower() == wanted.lower(),
+}

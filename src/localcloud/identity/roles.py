@@ -1,0 +1,149 @@
+"""Roles, and which role implies which."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import BadRequest, Conflict, Forbidden, NotFound, RequestContext, context
+from localcloud.identity import policy
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME, OPTIONS
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules
+from localcloud.store import Document
+
+KIND = Kind(
+    "role",
+    "roles",
+    fields=(NAME, DESCRIPTION, DOMAIN, OPTIONS),
+    filters=("name", "domain_id"),
+)
+
+
+class Roles:
+    """The requests on roles and implied roles."""
+
+    def __init__(self, directory: Directory, assignments: Assignments, removal: Removal) -> None:
+        self._directory = directory
+        self._assignments = assignments
+        rules = Rules(
+            lists=policy.lists_domain_objects,
+            reads=_reads,
+            writes=_writes,
+            complete=self._complete,
+            change=self._change,
+            remove=removal.role,
+            candidates=lambda who, query: [
+                role
+                for role in directory.roles.values()
+                if role["domain_id"] is None or "domain_id" in query
+            ],
+        )
+        self._resource = Resource(directory, directory.roles, KIND, rules)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        one = "/v3/roles/{id}/implies/{implied_id}"
+        return [
+            *self._resource.routes(),
+            Route("/v3/role_inferences", self._inferences, methods=["GET"]),
+            Route("/v3/roles/{id}/implies", self._list_implied, methods=["GET"]),
+            Route(one, self._show_implied, methods=["GET"]),
+            Route(one, self._imply, methods=["PUT"]),
+            Route(one, self._cease, methods=["DELETE"]),
+        ]
+
+    async def _inferences(self, request: Request) -> Response:
+        policy.require(policy.reads_all(context(request)), "list_role_inference_rules")
+        found = [self._inference(role) for role in self._directory.roles.values()]
+        return JSONResponse({"role_inferences": [each for each in found if each["implies"]]})
+
+    async def _list_implied(self, request: Request) -> Response:
+        role = self._resource.get(request, "list_implied_by", _reads)
+        return JSONResponse({"role_inference": self._inference(role)})
+
+    async def _show_implied(self, request: Request) -> Response:
+        prior, implied = self._pair(request)
+        if f"{prior['id']}:{implied['id']}" not in self._directory.implied_roles:
+            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
+        return JSONResponse(self._rule(prior, implied))
+
+    async def _imply(self, request: Request) -> Response:
+        prior, implied = self._pair(request)
+        policy.require(_writes(context(request), prior), "create_implied_role")
+        if implied["domain_id"] is not None and prior["domain_id"] != implied["domain_id"]:
+            raise Forbidden("A global role cannot imply a role of a domain.")
+        if implied["name"] == "admin":
+            raise Forbidden("The role 'admin' cannot be implied by another role.")
+        self.imply(prior["id"], implied["id"])
+        return JSONResponse(self._rule(prior, implied), 201)
+
+    async def _cease(self, request: Request) -> Response:
+        prior, implied = self._pair(request)
+        policy.require(_writes(context(request), prior), "delete_implied_role")
+        key = f"{prior['id']}:{implied['id']}"
+        if key not in self._directory.implied_roles:
+            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
+        self._directory.implied_roles.delete(key)
+        return Response(status_code=204)
+
+    def imply(self, prior_id: str, implied_id: str) -> None:
+        """Let one role imply another; raises :class:`BadRequest` where that makes a circle."""
+        if prior_id in self._assignments.with_implied([implied_id]):
+            raise BadRequest("A role cannot imply itself, directly or through others.")
+        self._directory.implied_roles.put(
+            {"id": f"{prior_id}:{implied_id}", "prior_id": prior_id, "implied_id": implied_id}
+        )
+
+    def _pair(self, request: Request) -> tuple[Document, Document]:
+        prior = self._resource.get(request, "get_implied", _reads)
+        return prior, self._directory.role(request.path_params["implied_id"])
+
+    def _rule(self, prior: Document, implied: Document) -> dict[str, Any]:
+        path = f"roles/{prior['id']}/implies/{implied['id']}"
+        return {
+            "role_inference": {
+                "prior_role": self._resource.presented(prior),
+                "implies": self._resource.presented(implied),
+            },
+            "links": {"self": self._directory.url(path)},
+        }
+
+    def _inference(self, prior: Document) -> dict[str, Any]:
+        rules = self._directory.implied_roles.find(prior_id=prior["id"])
+        return {
+            "prior_role": self._resource.presented(prior),
+            "implies": [
+                self._resource.presented(self._directory.role(rule["implied_id"])) for rule in rules
+            ],
+        }
+
+    def _complete(self, who: RequestContext, body: Document) -> Document:
+        domain_id = body.get("domain_id")
+        if domain_id is not None and domain_id not in self._directory.domains:
+            raise BadRequest(f"There is no domain '{domain_id}'.")
+        self._refuse_duplicate(domain_id, body["name"])
+        return {"description": None, "domain_id": None, "options": {}, **body}
+
+    def _change(self, old: Document, changes: Document) -> Document:
+        if changes.get("name", old["name"]) != old["name"]:
+            self._refuse_duplicate(old["domain_id"], changes["name"])
+        return {**old, **changes}
+
+    def _refuse_duplicate(self, domain_id: str | None, name: str) -> None:
+        for _ in self._directory.roles.find(name=name, domain_id=domain_id):
+            raise Conflict(f"There is already a role named '{name}'.")
+
+
+def _reads(who: RequestContext, role: Document) -> bool:
+    if policy.reads_all(who):
+        return True
+    return role["domain_id"] in {None, who.domain_id} and policy.lists_domain_objects(who)
+
+
+def _writes(who: RequestContext, role: Document) -> bool:
+    own = role["domain_id"] is not None and policy.manages_domain(who, role["domain_id"])
+    return who.is_admin or own

@@ -1,0 +1,132 @@
+"""The identity API, as the application mounts it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.cloud import Cloud, ServiceDescriptor
+from localcloud.http import context, keystone_error
+from localcloud.identity import policy, users
+from localcloud.identity.application_credentials import ApplicationCredentials
+from localcloud.identity.auth import Auth
+from localcloud.identity.bootstrap import bootstrap
+from localcloud.identity.credentials import Credentials
+from localcloud.identity.domains import Domains
+from localcloud.identity.ec2 import Ec2
+from localcloud.identity.grants import Grants
+from localcloud.identity.groups import Groups
+from localcloud.identity.identity import Identity, identity_of
+from localcloud.identity.projects import Projects
+from localcloud.identity.roles import Roles
+from localcloud.identity.services import Services
+from localcloud.identity.trusts import Trusts
+
+_OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
+_OPEN_POSTS = frozenset({"/v3/auth/tokens", "/v3/ec2tokens", "/v3/s3tokens"})
+
+
+def service(cloud: Cloud) -> "IdentityService":
+    """Return the identity service of the cloud."""
+    return IdentityService(cloud)
+
+
+class IdentityService:
+    """Identity API version 3."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._identity = identity_of(cloud.store, cloud.clock, cloud.settings)
+        self._version = _version(cloud.settings.url)
+        self.descriptor = ServiceDescriptor(
+            type="identity",
+            name="keystone",
+            prefix="/identity",
+            endpoint="/identity",
+            render=keystone_error,
+            public=_is_public,
+            versions=(self._version,),
+        )
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return all routes, the busiest first."""
+        return [
+            Route("/", self._versions, methods=["GET"]),
+            Route("/v3", self._show_version, methods=["GET"]),
+            *_resource_routes(self._identity),
+            Route("/v3/limits/model", self._limit_model, methods=["GET"]),
+            Route("/v3/limits", self._limits, methods=["GET"]),
+            Route("/v3/registered_limits", self._registered_limits, methods=["GET"]),
+        ]
+
+    async def start(self) -> None:
+        """Make what a cloud has at least, and the catalog of its services."""
+        bootstrap(self._identity.directory, [s.descriptor for s in self._cloud.services])
+
+    async def stop(self) -> None:
+        """Nothing runs."""
+
+    async def _versions(self, request: Request) -> Response:
+        return JSONResponse({"versions": {"values": [self._version]}}, 300)
+
+    async def _show_version(self, request: Request) -> Response:
+        return JSONResponse({"version": self._version})
+
+    async def _limit_model(self, request: Request) -> Response:
+        context(request)
+        description = "Limits are not nested: each project has its own."
+        return JSONResponse({"model": {"name": "flat", "description": description}})
+
+    async def _limits(self, request: Request) -> Response:
+        return JSONResponse(self._nothing("limits", request))
+
+    async def _registered_limits(self, request: Request) -> Response:
+        return JSONResponse(self._nothing("registered_limits", request))
+
+    def _nothing(self, plural: str, request: Request) -> dict[str, Any]:
+        policy.require(bool(context(request).roles), f"list_{plural}")
+        links = {"self": self._identity.directory.url(plural), "next": None, "previous": None}
+        return {plural: [], "links": links}
+
+
+def _resource_routes(identity: Identity) -> list[BaseRoute]:
+    directory, assignments, removal = identity.directory, identity.assignments, identity.removal
+    auth = Auth(directory, assignments, identity.tokens, identity.control, identity.authentication)
+    return [
+        *auth.routes(),
+        *Ec2(directory, identity.authentication).routes(),
+        *Trusts(directory, assignments).routes(),
+        *users.Users(directory, assignments, removal).routes(),
+        *Credentials(directory).routes(),
+        *Projects(directory, removal).routes(),
+        *Domains(directory, removal).routes(),
+        *Groups(directory, removal, users.KIND).routes(),
+        *Roles(directory, assignments, removal).routes(),
+        *Grants(directory, assignments).routes(),
+        *Services(directory, removal).routes(),
+        *ApplicationCredentials(directory, assignments).routes(),
+    ]
+
+
+def _is_public(method: str, path: str) -> bool:
+    if method == "POST":
+        own_password = path.startswith("/v3/users/") and path.endswith("/password")
+        return path in _OPEN_POSTS or own_password
+    return (method, path) in _OPEN
+
+
+def _version(url: str) -> dict[str, Any]:
+    return {
+        "id": "v3.14",
+        "status": "stable",
+        "updated": "2020-04-07T00:00:00Z",
+        "links": [{"rel": "self", "href": f"{url}/identity/v3/"}],
+        "media-types": [
+            {
+                "base": "application/json",
+                "type": "application/vnd.openstack.identity-v3+json",
+            }
+        ],
+    }

@@ -1,0 +1,63 @@
+"""A token as the API shows it."""
+
+from typing import Any
+
+from localcloud.identity.access import Access
+from localcloud.identity.catalog import catalog
+from localcloud.identity.directory import Directory
+from localcloud.store import Document
+
+
+def token_body(directory: Directory, access: Access, *, with_catalog: bool) -> dict[str, Any]:
+    """Return the object ``token`` of an answer."""
+    token = access.token
+    body: dict[str, Any] = {
+        "methods": list(token.methods),
+        "user": {
+            **_reference(access.user),
+            "domain": _reference(access.user_domain),
+            "password_expires_at": None,
+        },
+        "audit_ids": list(token.audit_ids),
+        "issued_at": token.issued_at,
+        "expires_at": token.expires_at,
+    }
+    if token.scope.kind != "none":
+        body["roles"] = [_reference(role) for role in access.roles]
+        if with_catalog:
+            project_id = access.project["id"] if access.project else None
+            body["catalog"] = catalog(directory, access.user["id"], project_id)
+    return body | _scope(access) | _delegation(access)
+
+
+def _scope(access: Access) -> dict[str, Any]:
+    if access.project is not None and access.project_domain is not None:
+        domain = _reference(access.project_domain)
+        return {"project": {**_reference(access.project), "domain": domain}, "is_domain": False}
+    if access.domain is not None:
+        return {"domain": _reference(access.domain)}
+    return {"system": {"all": True}} if access.token.scope.kind == "system" else {}
+
+
+def _delegation(access: Access) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if access.trust is not None:
+        found["OS-TRUST:trust"] = {
+            "id": access.trust["id"],
+            "impersonation": access.trust["impersonation"],
+            "trustor_user": {"id": access.trust["trustor_user_id"]},
+            "trustee_user": {"id": access.trust["trustee_user_id"]},
+        }
+    credential = access.application_credential
+    if credential is not None:
+        found["application_credential"] = {
+            **_reference(credential),
+            "restricted": not credential["unrestricted"],
+        }
+        if credential["access_rules"] is not None:
+            found["application_credential"]["access_rules"] = credential["access_rules"]
+    return found
+
+
+def _reference(document: Document) -> dict[str, Any]:
+    return {"id": document["id"], "name": document["name"]}

@@ -1,0 +1,147 @@
+"""Tokens: sealed statements that survive a restart, and the list of those that were revoked.
+
+A token says who authenticated how, and for which scope. What its bearer may do is not in it:
+see :mod:`localcloud.identity.access`.
+"""
+
+import base64
+import json
+import secrets
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.fernet import Fernet, InvalidToken
+
+from localcloud.http import Unauthorized
+from localcloud.identity.directory import Directory, precise
+
+_TOKEN_LIMIT = 4096
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a token is good for."""
+
+    kind: str = "none"
+    """``project``, ``domain``, ``system`` or ``none``."""
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Token:
+    """What a token says."""
+
+    user_id: str
+    methods: tuple[str, ...]
+    scope: Scope
+    issued_at: str
+    expires_at: str
+    audit_ids: tuple[str, ...]
+    trust_id: str | None = None
+    application_credential_id: str | None = None
+
+
+class TokenSeal:
+    """Turns tokens into the text that bearers hold, and back."""
+
+    def __init__(self, key: bytes) -> None:
+        self._fernet = Fernet(key)
+        self.opened = lru_cache(maxsize=4096)(self._open)
+
+    def sealed(self, token: Token) -> str:
+        """Return the text of the token."""
+        body = json.dumps(asdict(token), separators=(",", ":")).encode()
+        return self._fernet.encrypt(zlib.compress(body)).decode().rstrip("=")
+
+    def _open(self, text: str) -> Token:
+        """Return what the text says; raises :class:`Unauthorized` if it was not sealed here."""
+        try:
+            padded = text + "=" * (-len(text) % 4)
+            body = json.loads(zlib.decompress(self._fernet.decrypt(padded.encode())))
+        except (InvalidToken, ValueError) as error:
+            raise unknown_token() from error
+        return Token(
+            **{
+                **body,
+                "methods": tuple(body["methods"]),
+                "scope": Scope(**body["scope"]),
+                "audit_ids": tuple(body["audit_ids"]),
+            }
+        )
+
+
+class Tokens:
+    """Issues, opens and revokes tokens."""
+
+    def __init__(self, directory: Directory, seal: TokenSeal) -> None:
+        self._directory = directory
+        self._seal = seal
+        self._clock = directory.clock
+
+    def issue(
+        self,
+        user_id: str,
+        methods: Sequence[str],
+        scope: Scope,
+        *,
+        parent: Token | None = None,
+        expires_at: str | None = None,
+        trust_id: str | None = None,
+        application_credential_id: str | None = None,
+    ) -> tuple[str, Token]:
+        """Return a new token, as text and as what it says.
+
+        It ends no later than its parent and no later than ``expires_at``.
+        """
+        now = self._clock.now()
+        latest = precise(now + timedelta(seconds=self._directory.settings.token_seconds))
+        ends = [latest, expires_at, parent.expires_at if parent else None]
+        audit_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
+        token = Token(
+            user_id=user_id,
+            methods=tuple(dict.fromkeys(methods)),
+            scope=scope,
+            issued_at=precise(now),
+            expires_at=min(end for end in ends if end is not None),
+            audit_ids=(audit_id, parent.audit_ids[-1]) if parent else (audit_id,),
+            trust_id=trust_id,
+            application_credential_id=application_credential_id,
+        )
+        return self._seal.sealed(token), token
+
+    def open(self, text: str) -> Token:
+        """Return what a token says; raises :class:`Unauthorized` for one that is not valid now."""
+        if len(text) > _TOKEN_LIMIT or not text.isascii():
+            raise unknown_token()
+        token = self._seal.opened(text)
+        if token.expires_at <= precise(self._clock.now()):
+            raise unknown_token()
+        if token.audit_ids[0] in self._directory.revocations:
+            raise unknown_token()
+        return token
+
+    def revoke(self, token: Token) -> None:
+        """Make the token worthless, lastingly."""
+        revocations = self._directory.revocations
+        now = precise(self._clock.now())
+        with self._directory.store.transaction():
+            past = [r for r in revocations.values() if r["expires_at"] <= now]
+            self._directory.delete_all(revocations, past)
+            revocations.put({"id": token.audit_ids[0], "expires_at": token.expires_at})
+
+
+def unknown_token() -> Unauthorized:
+    """Return the error for a token that is not valid; it does not tell why."""
+    return Unauthorized("The request you have made requires authentication: invalid token.")
+
+
+def token_key(path: Path) -> bytes:
+    """Return the key in the file, which is made on first use and readable by its owner alone."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_bytes(Fernet.generate_key())
+    return path.read_bytes()

@@ -1,0 +1,142 @@
+"""Users, and what they may do for themselves: change their password, see projects and groups."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    RequestContext,
+    Unauthorized,
+    read_object,
+)
+from localcloud.identity import groups, policy, projects
+from localcloud.identity.assignments import Assignments
+from localcloud.identity.directory import Directory, precise
+from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, NAME, OPTIONS, Field
+from localcloud.identity.passwords import hashed, verify
+from localcloud.identity.removal import Removal
+from localcloud.identity.resource import Kind, Resource, Rules, listing, passes, shown
+from localcloud.store import Document
+
+KIND = Kind(
+    "user",
+    "users",
+    fields=(
+        NAME,
+        DESCRIPTION,
+        ENABLED,
+        OPTIONS,
+        DOMAIN,
+        Field("default_project_id"),
+        Field("password", longest=4096),
+        Field("email"),
+    ),
+    filters=("name", "domain_id", "enabled", "id"),
+    hidden=frozenset({"password_hash", "tokens_valid_from"}),
+)
+
+
+class Users:
+    """The requests on users."""
+
+    def __init__(self, directory: Directory, assignments: Assignments, removal: Removal) -> None:
+        self._directory = directory
+        self._assignments = assignments
+        rules = Rules(
+            lists=policy.lists_domain_objects,
+            reads=reads,
+            writes=lambda who, user: policy.manages_domain(who, user["domain_id"]),
+            complete=self.complete,
+            change=self._change,
+            remove=removal.user,
+            present=lambda user: {"password_expires_at": None, **user},
+        )
+        self._resource = Resource(directory, directory.users, KIND, rules)
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the routes."""
+        return [
+            *self._resource.routes(),
+            Route("/v3/users/{id}/password", self._change_password, methods=["POST"]),
+            Route("/v3/users/{id}/projects", self._projects, methods=["GET"]),
+            Route("/v3/users/{id}/groups", self._groups, methods=["GET"]),
+        ]
+
+    def complete(self, who: RequestContext | None, body: Document) -> Document:
+        """Return the document of a new user."""
+        own = (who.domain_id or who.project_domain_id or who.user_domain_id) if who else None
+        domain_id = body.get("domain_id") or own
+        if domain_id is None or domain_id not in self._directory.domains:
+            raise BadRequest(f"There is no domain '{domain_id}'.")
+        self._refuse_duplicate(domain_id, body["name"])
+        user = {"enabled": True, "options": {}, **body, "domain_id": domain_id}
+        return self._with_password(user)
+
+    async def _change_password(self, request: Request) -> Response:
+        body = await read_object(request, "user")
+        old, new = body.get("original_password"), body.get("password")
+        if not isinstance(old, str) or not isinstance(new, str):
+            raise BadRequest("'original_password' and 'password' must be strings.")
+        user = self._directory.users.get(request.path_params["id"])
+        if user is None or not user["enabled"] or not verify(old, user.get("password_hash")):
+            raise Unauthorized("The request you have made requires authentication.")
+        self._directory.users.put(self._with_password({**user, "password": new}))
+        return Response(status_code=204)
+
+    async def _projects(self, request: Request) -> Response:
+        user = self._resource.get(request, "list_projects_of", reads)
+        found = [
+            shown(self._directory, projects.KIND, project)
+            for project in self._assignments.projects_of(user["id"])
+            if passes(project, request.query_params, projects.KIND.filters)
+        ]
+        return JSONResponse(listing(self._directory, "projects", found, request))
+
+    async def _groups(self, request: Request) -> Response:
+        user = self._resource.get(request, "list_groups_of", reads)
+        found: list[dict[str, Any]] = []
+        for group_id in self._directory.groups_of(user["id"]):
+            group = self._directory.group(group_id)
+            if passes(group, request.query_params, groups.KIND.filters):
+                found.append(shown(self._directory, groups.KIND, group))
+        return JSONResponse(listing(self._directory, "groups", found, request))
+
+    def _change(self, old: Document, changes: Document) -> Document:
+        if changes.get("name", old["name"]) != old["name"]:
+            self._refuse_duplicate(old["domain_id"], changes["name"])
+        return self._with_password({**old, **changes})
+
+    def _with_password(self, user: Document) -> Document:
+        if "password" not in user:
+            return user
+        changed = {name: value for name, value in user.items() if name != "password"}
+        password = user["password"]
+        changed["password_hash"] = None if password is None else hashed(password)
+        changed["tokens_valid_from"] = precise(self._directory.clock.now())
+        return changed
+
+    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
+        for _ in self._directory.users.find(domain_id=domain_id, name=name):
+            raise Conflict(f"There is already a user named '{name}' in this domain.")
+
+
+def reads(who: RequestContext, user: Document) -> bool:
+    """Whether the caller may see the user."""
+    return policy.reads_domain(who, user["domain_id"]) or who.user_id == user["id"]
+
+
+def require_self_or_manager(
+    who: RequestContext, directory: Directory, user_id: str, action: str
+) -> Document:
+    """Return the user if the caller is that user or rules over it; raises otherwise."""
+    user = directory.users.get(user_id)
+    if user is None:
+        policy.require(policy.lists_domain_objects(who), action)
+        return directory.user(user_id)
+    mine = who.user_id == user_id
+    policy.require(mine or policy.manages_domain(who, user["domain_id"]), action)
+    return user

@@ -1,0 +1,106 @@
+"""The server process: listens, brings the cloud up, says ``ready``, and ends when it should."""
+
+import asyncio
+import ctypes
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+import uvloop
+
+from localcloud.app import build
+from localcloud.fabric.interface import Fabric
+from localcloud.settings import Settings
+
+_PR_SET_PDEATHSIG = 1
+_BACKLOG = 1024
+_DRAIN_SECONDS = 3
+
+
+class AddressInUse(Exception):
+    """Another process listens where the cloud should."""
+
+
+def serve(settings: Settings, fabric: Fabric) -> None:
+    """Serve the cloud until SIGTERM or SIGINT, or until the parent process ends.
+
+    Prints ``ready <url>`` once all services answer. Raises :class:`AddressInUse`.
+    """
+    end_with_parent()
+    listener = _listen(settings)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run(settings, fabric, listener))
+
+
+def end_with_parent() -> None:
+    """Ask the kernel to terminate this process when its parent ends."""
+    parent = os.getppid()
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        raise AddressInUse(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+            "Stop what listens there, or choose another address with --host and --port."
+        ) from error
+    listener.listen(_BACKLOG)
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without signal handlers of its own, and with a word when it accepts requests."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to this module."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept, then say so."""
+        await super().startup(sockets)
+        self._on_ready()
+
+
+async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> None:
+    _, app = build(settings, fabric)
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )
+    server = _Server(config, lambda: print(f"ready {settings.url}", flush=True))  # noqa: T201
+
+    def stop() -> None:
+        server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    async with app.running():
+        if not server.should_exit:
+            await server.serve(sockets=[listener])
