@@ -1,0 +1,102 @@
+"""The conditions of a template: each is evaluated once, when something depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.schema.unknown import Unknown
+from stoker.template.functions.failure import Failure
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+
+class NamedConditions:
+    """The conditions section, evaluated on demand."""
+
+    def __init__(self, section: str, written: Mapping[str, Any], scope: Scope) -> None:
+        self._section = section
+        self._written = written
+        self._scope = scope
+        self._known: dict[str, bool | Failure] = {}
+        self._open: list[str] = []
+
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds, given by its name or as it was written.
+
+        Raises :class:`Failure`. Findings inside a named condition are found by :meth:`check`;
+        here they are reported once more, at the place of use.
+        """
+        if isinstance(condition, bool):
+            return condition
+        if isinstance(condition, str):
+            return self._named(condition)
+        if isinstance(condition, dict):
+            return self._truth(self._scope.resolve(condition), condition)
+        raise _invalid(condition)
+
+    def check(self) -> list[Diagnostic]:
+        """What is wrong with the conditions, with paths from the root."""
+        found: list[Diagnostic] = []
+        for name, written in self._written.items():
+            try:
+                if isinstance(written, str):
+                    raise _invalid(written)
+                self._named(name)
+            except Failure as failure:
+                found.extend(failure.inside(self._section, name).diagnostics)
+        return found
+
+    def _named(self, name: str) -> bool:
+        if name not in self._written:
+            raise Failure(
+                [
+                    Diagnostic(
+                        "unknown-condition",
+                        f'there is no condition "{name}"',
+                        suggestion=did_you_mean(name, self._written),
+                    )
+                ]
+            )
+        known = self._known.get(name)
+        if known is None:
+            known = self._evaluate(name)
+            self._known[name] = known
+        if isinstance(known, Failure):
+            raise known
+        return known
+
+    def _evaluate(self, name: str) -> bool | Failure:
+        if name in self._open:
+            circle = " -> ".join([*self._open[self._open.index(name) :], name])
+            return Failure(
+                [Diagnostic("circular-condition", f"the conditions form a circle: {circle}")]
+            )
+        self._open.append(name)
+        written = self._written[name]
+        try:
+            return self._truth(self._scope.resolve(written), written)
+        except Failure as failure:
+            return failure
+        finally:
+            self._open.pop()
+
+    def _truth(self, value: Any, written: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, Unknown):
+            raise Failure([Diagnostic("unknown-value", "a condition must be known in advance")])
+        raise _invalid(value if value != written else written)
+
+
+def _invalid(value: Any) -> Failure:
+    return Failure(
+        [
+            Diagnostic(
+                "bad-condition",
+                f"a condition is a boolean, a function that gives one, or a name, "
+                f"not {kind_of(value)}",
+            )
+        ]
+    )

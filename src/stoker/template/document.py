@@ -1,0 +1,281 @@
+"""The structure of a template: one shape for HOT and CloudFormation.
+
+Sections are checked and taken apart here, once; what stands inside them (functions, conditions)
+is left as it was written for :mod:`stoker.template.evaluation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Findings,
+    Path,
+    did_you_mean,
+)
+from stoker.template.functions.words import kind_of
+from stoker.template.source import Source, accept, read
+from stoker.template.versions import VERSION_KEYS, Version, version_of
+
+NO_CONDITION = object()
+"""The condition of what is unconditional; None may be written in a template, and is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceBody:
+    """A resource as it was written."""
+
+    name: str
+    type_name: str
+    path: Path
+    properties: Any = field(default_factory=dict)
+    metadata: Any = field(default_factory=dict)
+    depends_on: Any = ()
+    deletion_policy: Any = None
+    update_policy: Any = field(default_factory=dict)
+    creation_policy: Any = field(default_factory=dict)
+    condition: Any = NO_CONDITION
+    external_id: Any = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBody:
+    """An output as it was written."""
+
+    name: str
+    value: Any
+    path: Path
+    description: Any = ""
+    condition: Any = NO_CONDITION
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template, taken apart."""
+
+    source: Source
+    version: Version
+    description: Any = "No description"
+    parameters: Any = None
+    """Declarations as written; :mod:`stoker.template.declarations` reads them."""
+    parameter_groups: Any = ()
+    mappings: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    resources: Mapping[str, ResourceBody] = field(default_factory=dict)
+    outputs: Mapping[str, OutputBody] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The document as it was given."""
+        data: Mapping[str, Any] = self.source.data
+        return data
+
+
+def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
+    """The template in a text, or in data that was parsed already.
+
+    Raises :class:`DiagnosticError` with all findings on the structure of the document.
+    """
+    if isinstance(template, Source):
+        source = template
+    elif isinstance(template, str):
+        source = read(template, file)
+    else:
+        source = accept(template, file)
+    try:
+        return _parse(source)
+    except DiagnosticError as error:
+        raise DiagnosticError(source.located(d) for d in error.diagnostics) from None
+
+
+def _parse(source: Source) -> Template:
+    data = source.data
+    if data is None:
+        data = {}
+    if not isinstance(data, Mapping):
+        raise DiagnosticError(
+            [
+                Diagnostic(
+                    "not-a-map",
+                    f"a template is a map of sections, not {kind_of(data)}",
+                    error_type="HTTPBadRequest",
+                )
+            ]
+        )
+    version = version_of(data)
+    findings = Findings()
+    _check_sections(data, version, findings)
+    reader = _Reader(data, version, findings)
+    dialect = version.dialect
+    template = Template(
+        source=source,
+        version=version,
+        description=data.get(dialect.description) or "No description",
+        parameters=data.get(dialect.parameters),
+        parameter_groups=data.get("parameter_groups") or (),
+        mappings=_mappings(reader),
+        conditions=reader.section(dialect.conditions) if version.has_conditions else {},
+        resources=_resources(reader),
+        outputs=_outputs(reader),
+    )
+    findings.raise_errors()
+    return template
+
+
+def _check_sections(data: Mapping[Any, Any], version: Version, findings: Findings) -> None:
+    for key in data:
+        if key not in version.sections and key not in VERSION_KEYS:
+            findings.add(
+                Diagnostic(
+                    "unknown-section",
+                    f'"{key}" is not a section of {version.key} {version.name}',
+                    (key,),
+                    suggestion=did_you_mean(str(key), version.sections),
+                )
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads sections of one document, and keeps what it finds wrong."""
+
+    data: Mapping[Any, Any]
+    version: Version
+    findings: Findings
+
+    def section(self, key: str, error_type: str = "StackValidationFailed") -> Mapping[str, Any]:
+        """A section that is a map; empty if it is absent, nothing, or wrong."""
+        content = self.data.get(key) if key else None
+        if content is None:
+            return {}
+        if not isinstance(content, Mapping):
+            self.refuse(
+                "bad-section", f"{key} is a map, not {kind_of(content)}", (key,), error_type
+            )
+            return {}
+        return {
+            name if isinstance(name, str) else text_key(name): content[name] for name in content
+        }
+
+    def refuse(
+        self,
+        code: str,
+        message: str,
+        path: Path,
+        error_type: str = "StackValidationFailed",
+        suggestion: str | None = None,
+    ) -> None:
+        """Keep a finding."""
+        self.findings.add(
+            Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)
+        )
+
+
+def text_key(key: Any) -> str:
+    """A key of a map as text, as JSON spells it."""
+    if key is None:
+        return "null"
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return str(key)
+
+
+def _mappings(reader: _Reader) -> Mapping[str, Any]:
+    return reader.section(reader.version.dialect.mappings)
+
+
+def _resources(reader: _Reader) -> dict[str, ResourceBody]:
+    dialect = reader.version.dialect
+    found = {}
+    for name, body in reader.section(dialect.resources).items():
+        resource = _resource(reader, name, body)
+        if resource is not None:
+            found[name] = resource
+    return found
+
+
+def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
+    dialect = reader.version.dialect
+    path = (dialect.resources, name)
+    if body is None:
+        body = {}
+    if not isinstance(body, Mapping):
+        reader.refuse("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
+        return None
+    for key in body:
+        if key not in reader.version.resource_keys:
+            version = f"{reader.version.key} {reader.version.name}"
+            reader.refuse(
+                "unknown-key",
+                f'"{key}" is not a key of a resource in {version}',
+                (*path, key),
+                suggestion=did_you_mean(str(key), reader.version.resource_keys),
+            )
+    type_name = body.get(dialect.type)
+    if type_name is not None and not isinstance(type_name, str):
+        reader.refuse(
+            "bad-type", f"a type is text, not {kind_of(type_name)}", (*path, dialect.type)
+        )
+        return None
+    if not type_name:
+        reader.refuse("no-type", f'a resource needs "{dialect.type}"', path)
+        return None
+    for key, kinds, words in _shapes(reader.version):
+        value = body.get(key)
+        if key in body and not isinstance(value, kinds):
+            reader.refuse("bad-shape", f"{key} is {words}, not {kind_of(value)}", (*path, key))
+            return None
+    return ResourceBody(
+        name=name,
+        type_name=type_name,
+        path=path,
+        properties=body.get(dialect.properties) or {},
+        metadata=body.get(dialect.metadata) or {},
+        depends_on=body.get(dialect.depends_on, ()),
+        deletion_policy=body.get(dialect.deletion_policy),
+        update_policy=body.get(dialect.update_policy) or {},
+        creation_policy=body.get(dialect.creation_policy) or {},
+        condition=body.get(dialect.condition, NO_CONDITION),
+        external_id=body.get(dialect.external_id),
+        description=body.get(dialect.description, "") or "",
+    )
+
+
+def _shapes(version: Version) -> tuple[tuple[str, Any, str], ...]:
+    """Key of a resource, the Python types that it may have, and these in words."""
+    dialect = version.dialect
+    return (
+        (dialect.properties, Mapping | None, "a map"),
+        (dialect.metadata, Mapping | None, "a map"),
+        (dialect.depends_on, str | list, "a name or a list of names"),
+        (dialect.deletion_policy, str | Mapping | None, "text"),
+        (dialect.update_policy, Mapping | None, "a map"),
+        (dialect.creation_policy, Mapping | None, "a map"),
+        (dialect.description, str | None, "text"),
+    )
+
+
+def _outputs(reader: _Reader) -> dict[str, OutputBody]:
+    dialect = reader.version.dialect
+    found = {}
+    for name, body in reader.section(dialect.outputs, error_type="AttributeError").items():
+        path = (dialect.outputs, name)
+        if not isinstance(body, Mapping):
+            reader.refuse("bad-output", f"an output is a map, not {kind_of(body)}", path)
+            continue
+        if dialect.value not in body:
+            reader.refuse("no-value", f'an output needs "{dialect.value}"', path)
+            continue
+        found[name] = OutputBody(
+            name=name,
+            value=body[dialect.value],
+            path=path,
+            description=body.get(dialect.description, ""),
+            condition=body.get(dialect.condition, NO_CONDITION),
+        )
+    return found

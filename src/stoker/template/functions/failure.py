@@ -1,0 +1,34 @@
+"""How a function says that it cannot be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NoReturn
+
+from stoker.kernel.diagnostics import Diagnostic, Path
+
+SHAPE = "bad-arguments"
+"""Code of findings on the form of arguments: wrong whatever the values will be."""
+
+
+class Failure(Exception):
+    """One or more snippets cannot be evaluated; paths begin at the snippet that was asked for."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(str(d) for d in self.diagnostics))
+
+    def inside(self, *path: str | int) -> Failure:
+        """The same failure, seen from further out."""
+        return Failure(replace(d, path=(*path, *d.path)) for d in self.diagnostics)
+
+
+def bad_arguments(message: str, path: Path = ()) -> NoReturn:
+    """The arguments do not have the form that the function takes."""
+    raise Failure([Diagnostic(SHAPE, message, path)])
+
+
+def bad_value(message: str, path: Path = (), code: str = "bad-value") -> NoReturn:
+    """The arguments have the right form, but the function has no result for these values."""
+    raise Failure([Diagnostic(code, message, path)])

@@ -1,0 +1,165 @@
+"""Functions on lists."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+MAX_ENTRIES = 1_000_000
+"""Entries that a function may produce."""
+
+
+def list_concat(arguments: Any, scope: Scope) -> Any:
+    """Lists, one after the other; null entries are left out."""
+    lists = scope.resolve(arguments)
+    if isinstance(lists, Unknown):
+        return lists
+    if not isinstance(lists, list):
+        bad_value(f"the arguments are a list of lists, not {kind_of(lists)}")
+    result: list[Any] = []
+    unknown: Unknown | None = None
+    for position, entries in enumerate(lists):
+        if isinstance(entries, Unknown):
+            unknown = entries if unknown is None else unknown | entries
+        elif isinstance(entries, list):
+            result.extend(entries)
+        elif entries is not None:
+            bad_value(f"only lists can be put together, not {kind_of(entries)}", (position,))
+    return result if unknown is None else unknown
+
+
+def list_concat_unique(arguments: Any, scope: Scope) -> Any:
+    """As :func:`list_concat`, with only the first of equal entries."""
+    entries = list_concat(arguments, scope)
+    unknown = unknown_in(entries)
+    return unique(entries) if unknown is None else unknown
+
+
+def unique(entries: Iterable[Any]) -> list[Any]:
+    """The first of equal entries, in order."""
+    seen: set[Any] = set()
+    others: list[Any] = []
+    result = []
+    for entry in entries:
+        if isinstance(entry, list | dict):
+            if entry in others:
+                continue
+            others.append(entry)
+        elif entry in seen:
+            continue
+        else:
+            seen.add(entry)
+        result.append(entry)
+    return result
+
+
+def filter_(arguments: Any, scope: Scope) -> Any:
+    """A list without the given values."""
+    if not isinstance(arguments, list):
+        bad_arguments(f"the arguments are [values, list], not {kind_of(arguments)}")
+    if len(arguments) != 2:
+        bad_arguments(f"the arguments are [values, list], not {len(arguments)} values")
+    values, entries = scope.resolve(arguments)
+    unknown = unknown_in([values, entries])
+    if unknown is not None:
+        return unknown
+    if not isinstance(values, list):
+        bad_value(f"the values to leave out are a list, not {kind_of(values)}", (0,))
+    if not isinstance(entries, list):
+        bad_value(f"only a list can be filtered, not {kind_of(entries)}", (1,))
+    return [entry for entry in entries if entry not in values]
+
+
+def repeat(arguments: Any, scope: Scope) -> Any:
+    """A template for every value of one or more lists or maps, in all combinations or in step."""
+    _check_repeat(arguments, scope)
+    return _repeat(arguments, scope, _values_or_keys)
+
+
+def repeat_lists(arguments: Any, scope: Scope) -> Any:
+    """As :func:`repeat`, over lists only."""
+    _check_repeat(arguments, scope)
+    return _repeat(arguments, scope, _values)
+
+
+def repeat_combined(arguments: Any, scope: Scope) -> Any:
+    """As :func:`repeat_lists`, always in all combinations."""
+    _check_repeat(arguments, scope)
+    kept = {key: arguments[key] for key in ("template", "for_each")}
+    return _repeat(kept, scope, _values)
+
+
+def _check_repeat(arguments: Any, scope: Scope) -> None:
+    if not isinstance(arguments, dict):
+        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    for key in ("template", "for_each"):
+        if key not in arguments:
+            bad_arguments(f'the argument "{key}" is missing')
+    if not isinstance(arguments["for_each"], dict):
+        bad_arguments(f"this is a map, not {kind_of(arguments['for_each'])}", ("for_each",))
+    permutations = arguments.get("permutations", True)
+    if not isinstance(permutations, bool) and not scope.is_call(permutations):
+        bad_arguments(f"this is a boolean, not {kind_of(permutations)}", ("permutations",))
+
+
+Values = Callable[[Any, str], list[Any]]
+
+
+def _values(value: Any, key: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        bad_value(f"only a list can be repeated over, not {kind_of(value)}", ("for_each", key))
+    return value
+
+
+def _values_or_keys(value: Any, key: str) -> list[Any]:
+    return list(value) if isinstance(value, Mapping) else _values(value, key)
+
+
+def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
+    for_each = scope.entry(arguments, "for_each")
+    permutations = scope.entry(arguments, "permutations") if "permutations" in arguments else True
+    template = scope.entry(arguments, "template")
+    unknown = unknown_in([for_each, permutations])
+    if unknown is not None:
+        return unknown
+    if not isinstance(for_each, Mapping):
+        bad_value(f"this is a map, not {kind_of(for_each)}", ("for_each",))
+    words = list(for_each)
+    lists = [values_of(for_each[word], word) for word in words]
+    if permutations:
+        count = 1
+        for entries in lists:
+            count *= len(entries)
+        if count > MAX_ENTRIES:
+            bad_value(f"there would be {count} repetitions; at most {MAX_ENTRIES} are allowed")
+        rows: Iterable[tuple[Any, ...]] = itertools.product(*lists)
+    else:
+        if len({len(entries) for entries in lists}) > 1:
+            bad_value("without permutations all lists must have the same length", ("for_each",))
+        rows = zip(*lists, strict=True)
+    return [_filled(template, words, row) for row in rows]
+
+
+def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:
+    if isinstance(template, str):
+        for word, value in zip(words, row, strict=True):
+            if not isinstance(value, str):
+                message = f'only text can be put in place of "{word}", not {kind_of(value)}'
+                bad_value(message, ("for_each", word))
+            template = template.replace(word, value)
+        return template
+    if isinstance(template, list):
+        return [_filled(entry, words, row) for entry in template]
+    if isinstance(template, Mapping):
+        return {
+            _filled(key, words, row): _filled(entry, words, row) for key, entry in template.items()
+        }
+    return template

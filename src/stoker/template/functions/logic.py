@@ -1,0 +1,77 @@
+"""Functions that decide: conditions, and values that depend on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.unknown import unknown_in
+from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+
+def if_(arguments: Any, scope: Scope) -> Any:
+    """One of two values; the other one is not evaluated."""
+    if not isinstance(arguments, list) or len(arguments) != 3:
+        bad_arguments("the arguments are [condition, value if true, value if false]")
+    condition = scope.condition(arguments, 0)
+    return scope.entry(arguments, 1 if condition else 2)
+
+
+def equals(arguments: Any, scope: Scope) -> Any:
+    """Whether two values are equal."""
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        bad_arguments("the arguments are [value, value]")
+    left, right = scope.resolve(arguments)
+    unknown = unknown_in([left, right])
+    return left == right if unknown is None else unknown
+
+
+def not_(arguments: Any, scope: Scope) -> Any:
+    """Whether a condition does not hold."""
+    return not scope.condition({"not": arguments}, "not")
+
+
+def fn_not(arguments: Any, scope: Scope) -> Any:
+    """Whether the condition in a list of one does not hold."""
+    if not isinstance(arguments, list) or len(arguments) != 1:
+        bad_arguments("the arguments are [condition]")
+    return not scope.condition(arguments, 0)
+
+
+def and_(arguments: Any, scope: Scope) -> Any:
+    """Whether all conditions hold."""
+    return all(_each(arguments, scope))
+
+
+def or_(arguments: Any, scope: Scope) -> Any:
+    """Whether one of the conditions holds."""
+    return any(_each(arguments, scope))
+
+
+def _each(arguments: Any, scope: Scope) -> list[bool]:
+    if not isinstance(arguments, list):
+        bad_arguments(f"the arguments are a list of conditions, not {kind_of(arguments)}")
+    if len(arguments) < 2:
+        bad_arguments("there must be two conditions or more")
+    return [scope.condition(arguments, index) for index in range(len(arguments))]
+
+
+def contains(arguments: Any, scope: Scope) -> Any:
+    """Whether a value is in a list, a text in a text, or a key in a map."""
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        bad_arguments("the arguments are [value, list]")
+    value, entries = scope.resolve(arguments)
+    unknown = unknown_in([value, entries])
+    if unknown is not None:
+        return unknown
+    if isinstance(entries, str):
+        if not isinstance(value, str):
+            bad_value(f"only text can be in a text, not {kind_of(value)}", (0,))
+        return value in entries
+    if isinstance(entries, Mapping):
+        return not isinstance(value, list | dict) and value in entries
+    if not isinstance(entries, list):
+        bad_value(f"only a list, a text or a map can contain values, not {kind_of(entries)}", (1,))
+    return value in entries

@@ -1,0 +1,66 @@
+"""Functions on maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.failure import bad_value
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+
+def map_merge(arguments: Any, scope: Scope) -> Any:
+    """Maps merged into one; of equal keys the last counts."""
+    maps = scope.resolve(arguments)
+    if isinstance(maps, Unknown):
+        return maps
+    if not isinstance(maps, list):
+        bad_value(f"the arguments are a list of maps, not {kind_of(maps)}")
+    result: dict[Any, Any] = {}
+    unknown: Unknown | None = None
+    for position, entries in enumerate(maps):
+        if isinstance(entries, Unknown):
+            unknown = entries if unknown is None else unknown | entries
+        elif isinstance(entries, Mapping):
+            result.update(entries)
+        elif entries is not None:
+            bad_value(f"only maps can be merged, not {kind_of(entries)}", (position,))
+    return result if unknown is None else unknown
+
+
+def map_replace(arguments: Any, scope: Scope) -> Any:
+    """A map with some keys and some values replaced by others."""
+    values = scope.resolve(arguments)
+    unknown = unknown_in(values)
+    if unknown is not None:
+        return unknown
+    if not isinstance(values, list) or len(values) != 2:
+        bad_value("the arguments are [map, {keys: map, values: map}]")
+    given, replacements = values
+    for position, value in enumerate(values):
+        if not isinstance(value, Mapping):
+            bad_value(f"this is a map, not {kind_of(value)}", (position,))
+    for key, value in replacements.items():
+        if key not in ("keys", "values"):
+            bad_value('only "keys" and "values" can be replaced', (1, key))
+        if not isinstance(value, Mapping):
+            bad_value(f"this is a map, not {kind_of(value)}", (1, key))
+    return _replaced(given, replacements.get("keys", {}), replacements.get("values", {}))
+
+
+def _replaced(
+    given: Mapping[Any, Any], keys: Mapping[Any, Any], values: Mapping[Any, Any]
+) -> dict[Any, Any]:
+    result: dict[Any, Any] = {}
+    for key, value in given.items():
+        new = keys.get(key, key)
+        if isinstance(new, list | dict):
+            bad_value(f"a key cannot be {kind_of(new)}", (1, "keys", key))
+        if key in keys and new in given:
+            bad_value(f'the key "{new}" is in the map already', (1, "keys", key))
+        if new in result:
+            bad_value(f'two keys would become "{new}"', (1, "keys", key))
+        result[new] = value if isinstance(value, list | dict) else values.get(value, value)
+    return result

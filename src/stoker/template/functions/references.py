@@ -1,0 +1,174 @@
+"""Functions that refer to parameters, resources, files and the resource a template stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.attributes import has_attribute
+from stoker.template.functions.failure import Failure, bad_arguments, bad_value
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+
+def get_param(arguments: Any, scope: Scope) -> Any:
+    """A parameter, or with a list what a path into it leads to; '' where that leads nowhere."""
+    path = scope.resolve(arguments)
+    if isinstance(path, list):
+        if not path:
+            bad_value("a parameter must be named")
+        name, *path = path
+    else:
+        name, path = path, []
+    if not isinstance(name, str):
+        bad_value(f"a parameter is named by text, not {kind_of(name)}")
+    value = parameter(name, scope)
+    known = unknown_in(path)
+    if known is not None:
+        return known
+    found, reached = follow(value, path)
+    return found if reached else ""
+
+
+def parameter(name: str, scope: Scope) -> Any:
+    """The value of a parameter or pseudo parameter."""
+    try:
+        return scope.parameters[name]
+    except KeyError:
+        pass
+    if not name:
+        bad_value("a parameter must be named")
+    raise Failure(
+        [
+            Diagnostic(
+                "unknown-parameter",
+                f'there is no value for a parameter "{name}"',
+                suggestion=did_you_mean(name, scope.parameters),
+            )
+        ]
+    )
+
+
+def follow(value: Any, path: list[Any]) -> tuple[Any, bool]:
+    """What a path leads to inside a value, and whether it leads anywhere."""
+    for part in path:
+        if isinstance(value, Unknown):
+            return value, True
+        if isinstance(value, Mapping):
+            if not isinstance(part, str | int | float | bool | None) or part not in value:
+                return None, False
+            value = value[part]
+        elif isinstance(value, list | str):
+            index = as_index(part)
+            if index is None or not -len(value) <= index < len(value):
+                return None, False
+            value = value[index]
+        else:
+            return None, False
+    return value, True
+
+
+def as_index(part: Any) -> int | None:
+    """A part of a path as an index, or None."""
+    if isinstance(part, int):
+        return part
+    if isinstance(part, str):
+        try:
+            return int(part)
+        except ValueError:
+            return None
+    return None
+
+
+def get_resource(arguments: Any, scope: Scope) -> Any:
+    """The reference id of a resource."""
+    name = scope.resolve(arguments)
+    if isinstance(name, Unknown):
+        return name
+    return scope.facts.reference(resource_name(name, scope))
+
+
+def resource_name(name: Any, scope: Scope) -> str:
+    """The name of an enabled resource. Raises :class:`Failure` for any other value."""
+    if isinstance(name, list | dict):
+        bad_arguments(f"a resource is named by text, not {kind_of(name)}")
+    if not isinstance(name, str) or name not in scope.resources:
+        raise Failure(
+            [
+                Diagnostic(
+                    "unknown-resource",
+                    f'there is no enabled resource "{name}"',
+                    error_type="InvalidTemplateReference",
+                    suggestion=did_you_mean(str(name), scope.resources),
+                )
+            ]
+        )
+    return name
+
+
+def get_attr(arguments: Any, scope: Scope) -> Any:
+    """An attribute of a resource, or what a path into it leads to; None if that is nowhere."""
+    if isinstance(arguments, dict):
+        arguments = scope.resolve(arguments)
+        if isinstance(arguments, Unknown):
+            return arguments
+    if arguments is not None and not isinstance(arguments, list):
+        bad_arguments(f"the arguments are a list, not {kind_of(arguments)}")
+    if not arguments:
+        bad_arguments("the arguments are [resource, attribute, path...]")
+    name, *path = scope.resolve(arguments)
+    if isinstance(name, Unknown):
+        return name
+    return attribute(resource_name(name, scope), path, scope)
+
+
+def attribute(name: str, path: list[Any], scope: Scope) -> Any:
+    """What a path that begins with the name of an attribute leads to."""
+    unknown = unknown_in(path)
+    if unknown is not None:
+        return unknown
+    for position, part in enumerate(path):
+        if isinstance(part, list | dict):
+            bad_arguments(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
+    type_ = scope.resources[name]
+    if not path:
+        names = () if type_ is None else type_.attributes
+        return {attribute: scope.facts.attribute(name, attribute) for attribute in names}
+    first, *rest = path
+    if not isinstance(first, str):
+        bad_arguments(f"an attribute is named by text, not {kind_of(first)}", (1,))
+    if type_ is not None and not has_attribute(type_, first):
+        raise Failure(
+            [
+                Diagnostic(
+                    "unknown-attribute",
+                    f'"{name}" of type {type_.type_name} has no attribute "{first}"',
+                    (1,),
+                    suggestion=did_you_mean(first, type_.attributes),
+                )
+            ]
+        )
+    return follow(scope.facts.attribute(name, first), rest)[0]
+
+
+def get_file(arguments: Any, scope: Scope) -> Any:
+    """The content of a file that came with the template."""
+    name = scope.resolve(arguments)
+    if isinstance(name, Unknown):
+        return name
+    if not isinstance(name, str):
+        bad_value(f"a file is named by text, not {kind_of(name)}")
+    content = scope.files.get(name)
+    if content is None:
+        raise Failure(
+            [
+                Diagnostic(
+                    "unknown-file",
+                    f'the file "{name}" did not come with the template',
+                    suggestion=did_you_mean(name, scope.files),
+                )
+            ]
+        )
+    return content

@@ -1,0 +1,117 @@
+"""Which function a name means in a version of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.template.functions import (
+    cfn,
+    expressions,
+    lists,
+    logic,
+    maps,
+    references,
+    strings,
+    substitution,
+)
+from stoker.template.functions.failure import SHAPE, Failure
+from stoker.template.functions.scope import Function, Scope
+from stoker.template.versions import CFN, Version
+
+_FUNCTIONS: Mapping[str, Function] = {
+    "Fn::And": logic.and_,
+    "Fn::Base64": cfn.base64,
+    "Fn::Cidr": substitution.cidr,
+    "Fn::Equals": logic.equals,
+    "Fn::FindInMap": cfn.find_in_map,
+    "Fn::GetAZs": cfn.get_azs,
+    "Fn::GetAtt": cfn.get_att,
+    "Fn::If": logic.if_,
+    "Fn::Join": strings.list_join_plain,
+    "Fn::Length": cfn.length,
+    "Fn::MemberListToMap": cfn.member_list_to_map,
+    "Fn::Not": logic.fn_not,
+    "Fn::Or": logic.or_,
+    "Fn::Replace": cfn.fn_replace,
+    "Fn::ResourceFacade": cfn.fn_resource_facade,
+    "Fn::Select": cfn.select,
+    "Fn::Split": cfn.fn_split,
+    "Fn::Sub": substitution.sub,
+    "Fn::ToJsonString": cfn.to_json_string,
+    "Ref": cfn.ref,
+    "and": logic.and_,
+    "contains": logic.contains,
+    "digest": strings.digest,
+    "equals": logic.equals,
+    "filter": lists.filter_,
+    "get_attr": references.get_attr,
+    "get_file": references.get_file,
+    "get_param": references.get_param,
+    "get_resource": references.get_resource,
+    "if": logic.if_,
+    "list_concat": lists.list_concat,
+    "list_concat_unique": lists.list_concat_unique,
+    "list_join": strings.list_join,
+    "make_url": strings.make_url,
+    "map_merge": maps.map_merge,
+    "map_replace": maps.map_replace,
+    "not": logic.not_,
+    "or": logic.or_,
+    "repeat": lists.repeat,
+    "resource_facade": cfn.resource_facade,
+    "str_replace": strings.str_replace,
+    "str_replace_strict": strings.str_replace_strict,
+    "str_replace_vstrict": strings.str_replace_vstrict,
+    "str_split": strings.str_split,
+    "yaql": expressions.yaql,
+}
+"""The newest form of each function."""
+
+_EARLIER: tuple[tuple[str, str, Function], ...] = (
+    ("2015-10-15", "list_join", strings.list_join_plain),
+    ("2015-10-15", "str_replace", strings.str_replace_plain),
+    ("2016-10-14", "repeat", lists.repeat_combined),
+)
+"""Before the version of that name, the function was another one."""
+
+
+@cache
+def functions_of(version: Version) -> Mapping[str, Function]:
+    """The functions of resources and outputs."""
+    table = {name: _form(version, name) for name in version.functions | version.extensions}
+    table |= {name: _refusal(_removed(name, version)) for name in version.removed}
+    return table
+
+
+@cache
+def condition_functions_of(version: Version) -> Mapping[str, Function]:
+    """The functions of conditions; the others of the version are refused by name."""
+    table: dict[str, Function] = {
+        name: _refusal(f'"{name}" cannot be used in a condition')
+        for name in version.functions | version.extensions | version.removed
+    }
+    for name in version.condition_functions:
+        table[name] = cfn.ref_param if name == "Ref" else _form(version, name)
+    return table
+
+
+def _form(version: Version, name: str) -> Function:
+    if version.dialect is not CFN:
+        for until, earlier, function in _EARLIER:
+            if earlier == name and version.name < until:
+                return function
+    return _FUNCTIONS[name]
+
+
+def _removed(name: str, version: Version) -> str:
+    return f'"{name}" is not a function of {version.key} {version.name}'
+
+
+def _refusal(message: str) -> Function:
+    def refuse(arguments: Any, scope: Scope) -> Any:
+        raise Failure([Diagnostic(SHAPE, message)])
+
+    return refuse

@@ -1,0 +1,119 @@
+"""What a function may use, and the walk that evaluates a snippet.
+
+A snippet is plain data. A map with one key that names a function is a call; everything else
+stands for itself. One walk visits each value once; it goes on after a failure, so that all that
+is wrong comes out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.resource_type import ResourceType
+from stoker.template.definition import Facts
+from stoker.template.functions.failure import Failure
+from stoker.template.versions import Version
+
+Function = Callable[[Any, "Scope"], Any]
+"""Takes its arguments as they were written, and the scope that evaluates them."""
+
+
+class Conditions(Protocol):
+    """The conditions of the template."""
+
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds, given by its name or as it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facade:
+    """What a nested template may learn of the resource that it stands for."""
+
+    metadata: Any = field(default_factory=dict)
+    deletion_policy: str = "Delete"
+    update_policy: Any = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Everything that functions may use."""
+
+    version: Version
+    table: Mapping[str, Function]
+    parameters: Mapping[str, Any]
+    facts: Facts
+    conditions: Conditions
+    resources: Mapping[str, ResourceType | None] = field(default_factory=dict)
+    """The enabled resources with their types; None for a type that is not known."""
+    mappings: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    facade: Facade | None = None
+    region: str | None = None
+
+    def resolve(self, snippet: Any) -> Any:
+        """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
+        if isinstance(snippet, dict):
+            if len(snippet) == 1:
+                ((name, arguments),) = snippet.items()
+                function = self.table.get(name)
+                if function is not None:
+                    return self._call(name, function, arguments)
+            return self._map(snippet)
+        if isinstance(snippet, list):
+            return self._list(snippet)
+        return snippet
+
+    def is_call(self, snippet: Any) -> bool:
+        """Whether a snippet calls a function, so that its form says nothing of its value."""
+        return isinstance(snippet, dict) and len(snippet) == 1 and next(iter(snippet)) in self.table
+
+    def entry(self, arguments: Any, key: str | int) -> Any:
+        """The value of one entry of the arguments."""
+        try:
+            return self.resolve(arguments[key])
+        except Failure as failure:
+            raise failure.inside(key) from None
+
+    def condition(self, arguments: Any, key: str | int) -> bool:
+        """Whether the condition that is an entry of the arguments holds."""
+        try:
+            return self.conditions.holds(arguments[key])
+        except Failure as failure:
+            raise failure.inside(key) from None
+
+    def with_facts(self, facts: Facts) -> Scope:
+        """The same scope with other facts."""
+        return replace(self, facts=facts)
+
+    def _call(self, name: str, function: Function, arguments: Any) -> Any:
+        try:
+            return function(arguments, self)
+        except Failure as failure:
+            raise failure.inside(name) from None
+
+    def _map(self, snippet: dict[Any, Any]) -> dict[Any, Any]:
+        result = {}
+        found: list[Diagnostic] = []
+        for key, item in snippet.items():
+            try:
+                result[key] = self.resolve(item) if isinstance(item, dict | list) else item
+            except Failure as failure:
+                found.extend(failure.inside(key).diagnostics)
+        if found:
+            raise Failure(found)
+        return result
+
+    def _list(self, snippet: list[Any]) -> list[Any]:
+        result = []
+        found: list[Diagnostic] = []
+        for index, item in enumerate(snippet):
+            try:
+                result.append(self.resolve(item) if isinstance(item, dict | list) else item)
+            except Failure as failure:
+                found.extend(failure.inside(index).diagnostics)
+        if found:
+            raise Failure(found)
+        return result

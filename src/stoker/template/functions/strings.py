@@ -1,0 +1,326 @@
+"""Functions on text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.references import as_index
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+MAX_TEXT = 64 * 1024 * 1024
+"""Characters that a function may produce; nested functions could multiply without end."""
+
+
+def as_json(value: Any) -> str:
+    """Data as JSON text, with sorted keys, so that equal data gives equal text."""
+    try:
+        return json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        bad_value(f"the value cannot be written as JSON: {error}")
+
+
+def str_replace(arguments: Any, scope: Scope) -> Any:
+    """A text with placeholders replaced; maps and lists are inserted as JSON."""
+    return _replace(arguments, scope)[0]
+
+
+def str_replace_plain(arguments: Any, scope: Scope) -> Any:
+    """As :func:`str_replace`, for text and numbers only."""
+    template, params = _replace_arguments(arguments, scope)
+    _refuse_collections(params)
+    return _replaced(template, params)[0]
+
+
+def str_replace_strict(arguments: Any, scope: Scope) -> Any:
+    """As :func:`str_replace`, but every placeholder must occur in the text."""
+    text, unused, _ = _replace(arguments, scope)
+    _refuse_unused(unused)
+    return text
+
+
+def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
+    """As :func:`str_replace_strict`, and no value may be empty."""
+    text, unused, params = _replace(arguments, scope)
+    _refuse_unused(unused)
+    for key, value in params.items():
+        if value is None or value == "":
+            bad_value(f'the value of "{key}" is empty', ("params", key))
+    return text
+
+
+def _replace(arguments: Any, scope: Scope) -> tuple[Any, list[str], Mapping[str, Any]]:
+    template, params = _replace_arguments(arguments, scope)
+    return (*_replaced(template, params), {} if isinstance(params, Unknown) else params)
+
+
+def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
+    if not isinstance(arguments, dict):
+        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    for key in ("template", "params"):
+        if key not in arguments:
+            bad_arguments(f'the argument "{key}" is missing')
+    if not isinstance(arguments["params"], dict):
+        kind = kind_of(arguments["params"])
+        bad_arguments(f"the parameters are a map, not {kind}", ("params",))
+    return replacement_values(scope.entry(arguments, "template"), scope.entry(arguments, "params"))
+
+
+def replacement_values(template: Any, params: Any) -> tuple[Any, Any]:
+    """Template and parameters of a replacement, checked."""
+    if not isinstance(template, str | Unknown):
+        bad_value(f"the template is text, not {kind_of(template)}", ("template",))
+    if not isinstance(params, Mapping | Unknown):
+        bad_value(f"the parameters are a map, not {kind_of(params)}", ("params",))
+    return template, params
+
+
+def _refuse_collections(params: Any) -> None:
+    if isinstance(params, Unknown):
+        return
+    for key, value in params.items():
+        if isinstance(value, list | dict):
+            bad_value(f'"{key}" may be text or a number, not {kind_of(value)}', ("params", key))
+
+
+def _refuse_unused(unused: list[str]) -> None:
+    if unused:
+        bad_value(f"not found in the template: {', '.join(sorted(unused))}", ("params",))
+
+
+def _replaced(template: Any, params: Any) -> tuple[Any, list[str]]:
+    """The text with every placeholder replaced, and the placeholders that were not found."""
+    unknown = unknown_in([template, params])
+    if unknown is not None:
+        return unknown, []
+    pairs = {}
+    for key, value in params.items():
+        if not isinstance(key, str):
+            bad_value(f"a placeholder is text, not {kind_of(key)}", ("params",))
+        if not key:
+            bad_value("a placeholder cannot be empty", ("params",))
+        pairs[key] = as_text(value)
+    return replace_words(template, pairs)
+
+
+def as_text(value: Any) -> str:
+    """A value as it appears inside text."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | dict):
+        return as_json(value)
+    return str(value)
+
+
+def replace_words(text: str, pairs: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Replace words, longer ones first, never inside what was inserted; and those not found."""
+    pieces: list[tuple[str, bool]] = [(text, False)]
+    unused = []
+    for word in sorted(pairs, key=len, reverse=True):
+        used = False
+        following: list[tuple[str, bool]] = []
+        for piece, inserted in pieces:
+            if inserted or word not in piece:
+                following.append((piece, inserted))
+                continue
+            used = True
+            for position, part in enumerate(piece.split(word)):
+                if position:
+                    following.append((pairs[word], True))
+                following.append((part, False))
+        pieces = following
+        if not used:
+            unused.append(word)
+    return bounded("", [piece for piece, _ in pieces]), unused
+
+
+def bounded(delimiter: str, parts: list[str]) -> str:
+    """Texts joined, refused if the result were larger than any function may produce."""
+    size = sum(map(len, parts)) + len(delimiter) * max(len(parts) - 1, 0)
+    if size > MAX_TEXT:
+        bad_value(f"the text would have {size} characters; at most {MAX_TEXT} are allowed")
+    return delimiter.join(parts)
+
+
+def list_join(arguments: Any, scope: Scope) -> Any:
+    """The entries of one or more lists joined to a text; maps and lists are joined as JSON."""
+    if not isinstance(arguments, list) or len(arguments) < 2:
+        bad_arguments("the arguments are [delimiter, list, ...]")
+    delimiter, *lists = scope.resolve(arguments)
+    return _joined(delimiter, lists, _json_item)
+
+
+def list_join_plain(arguments: Any, scope: Scope) -> Any:
+    """The entries of a list, all of them text, joined to a text."""
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        bad_arguments("the arguments are [delimiter, list]")
+    delimiter, *lists = scope.resolve(arguments)
+    return _joined(delimiter, lists, _plain_item)
+
+
+def _joined(delimiter: Any, lists: list[Any], text_of: Any) -> Any:
+    unknown = unknown_in([delimiter, lists])
+    if unknown is not None:
+        return unknown
+    if not isinstance(delimiter, str):
+        bad_value(f"the delimiter is text, not {kind_of(delimiter)}", (0,))
+    parts: list[str] = []
+    for position, entries in enumerate(lists, 1):
+        if entries is None:
+            continue
+        if not isinstance(entries, list):
+            bad_value(f"only lists can be joined, not {kind_of(entries)}", (position,))
+        parts.extend(text_of(entry, (position, index)) for index, entry in enumerate(entries))
+    return bounded(delimiter, parts)
+
+
+def _plain_item(value: Any, path: tuple[int, int]) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        bad_value(f"only text can be joined, not {kind_of(value)}", path)
+    return value
+
+
+def _json_item(value: Any, path: tuple[int, int]) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str | list | dict):
+        bad_value(f"only text, lists and maps can be joined, not {kind_of(value)}", path)
+    return as_text(value)
+
+
+def str_split(arguments: Any, scope: Scope) -> Any:
+    """A text split at a delimiter, or one part of it."""
+    if isinstance(arguments, dict) and not scope.is_call(arguments):
+        bad_arguments("the arguments are [delimiter, text, index]")
+    values = scope.resolve(arguments)
+    unknown = unknown_in(values)
+    if unknown is not None:
+        return unknown
+    if not isinstance(values, list) or len(values) < 2:
+        bad_value("the arguments are [delimiter, text, index]")
+    delimiter, text = values[:2]
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        bad_value(f"only text can be split, not {kind_of(text)}", (1,))
+    parts = split(delimiter, text)
+    if len(values) == 2:
+        return parts
+    index = as_index(values[2])
+    if index is None:
+        bad_value("the index is a number", (2,))
+    if not 0 <= index < len(parts):
+        bad_value(f"there are {len(parts)} parts: the index is at most {len(parts) - 1}", (2,))
+    return parts[index]
+
+
+def split(delimiter: Any, text: str) -> list[str]:
+    """A text split at a delimiter."""
+    if not isinstance(delimiter, str):
+        bad_value(f"the delimiter is text, not {kind_of(delimiter)}", (0,))
+    if not delimiter:
+        bad_value("the delimiter cannot be empty", (0,))
+    return text.split(delimiter)
+
+
+DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+
+
+def digest(arguments: Any, scope: Scope) -> Any:
+    """The hexadecimal digest of a text."""
+    values = scope.resolve(arguments)
+    unknown = unknown_in(values)
+    if unknown is not None:
+        return unknown
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        bad_value("the arguments are [algorithm, text]")
+    if len(values) != 2:
+        bad_value(f"the arguments are [algorithm, text], not {len(values)} values")
+    algorithm, text = values
+    if algorithm not in DIGESTS:
+        bad_value(f'"{algorithm}" is not one of {", ".join(DIGESTS)}', (0,))
+    return hashlib.new(algorithm, text.encode(), usedforsecurity=False).hexdigest()
+
+
+_URL_PARTS = ("scheme", "username", "password", "host", "port", "path", "query", "fragment")
+
+
+def make_url(arguments: Any, scope: Scope) -> Any:
+    """A URL made of its parts."""
+    if not isinstance(arguments, dict):
+        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    for key in arguments:
+        if key not in _URL_PARTS:
+            bad_arguments(f"the parts of a URL are {', '.join(_URL_PARTS)}", (key,))
+    _check_url_shape(arguments, scope)
+    parts = scope.resolve(arguments)
+    unknown = unknown_in(parts)
+    if unknown is not None:
+        return unknown
+    return _url(parts)
+
+
+def _check_url_shape(arguments: Mapping[str, Any], scope: Scope) -> None:
+    for key, value in arguments.items():
+        if scope.is_call(value):
+            continue
+        if key == "query":
+            if not isinstance(value, dict):
+                bad_arguments(f"the query is a map, not {kind_of(value)}", (key,))
+        elif isinstance(value, list | dict):
+            bad_arguments(f"this part is text, not {kind_of(value)}", (key,))
+        elif key == "port" and value not in (None, ""):
+            _port(value, bad_arguments)
+
+
+def _port(value: Any, refuse: Any) -> int:
+    port = as_index(value)
+    if port is None:
+        refuse(f"a port is a number, not {kind_of(value)}", ("port",))
+    elif not 1 <= port <= 65535:
+        refuse(f"{port} is not a port between 1 and 65535", ("port",))
+    return port or 0
+
+
+def _url(parts: Mapping[str, Any]) -> str:
+    text = ""
+    scheme = as_text(parts.get("scheme"))
+    if ":" in scheme:
+        bad_value('a scheme has no ":"', ("scheme",))
+    if scheme:
+        text = f"{scheme}:"
+    host = as_text(parts.get("host"))
+    username, password = as_text(parts.get("username")), as_text(parts.get("password"))
+    port = parts.get("port")
+    authority = ""
+    if username or password:
+        authority = quote(username, "")
+        if password:
+            authority += f":{quote(password, '')}"
+        authority += "@"
+    authority += f"[{host}]" if ":" in host and not host.startswith("[") else host
+    if port not in (None, ""):
+        authority += f":{_port(port, bad_value)}"
+    path = as_text(parts.get("path"))
+    if authority or scheme:
+        text += f"//{authority}"
+        if path and not path.startswith("/"):
+            path = f"/{path}"
+    text += quote(path)
+    query = parts.get("query")
+    if query:
+        if not isinstance(query, Mapping):
+            bad_value(f"the query is a map, not {kind_of(query)}", ("query",))
+        text += f"?{urlencode(query)}"
+    fragment = as_text(parts.get("fragment"))
+    return f"{text}#{quote(fragment)}" if fragment else text

@@ -1,0 +1,86 @@
+"""Fn::Sub and Fn::Cidr, which CloudFormation has and Heat's dialect of it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from ipaddress import ip_network
+from itertools import islice
+from typing import Any
+
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.cfn import get_att, ref
+from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.strings import as_text, bounded
+from stoker.template.functions.words import kind_of
+
+_VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")
+_MAX_BLOCKS = 256
+
+
+def sub(arguments: Any, scope: Scope) -> Any:
+    """A text in which ``${Name}`` and ``${Resource.Attribute}`` are replaced."""
+    text, values = arguments, {}
+    if isinstance(arguments, list):
+        if len(arguments) != 2 or not isinstance(arguments[1], dict):
+            bad_arguments("the arguments are a text, or [text, {name: value}]")
+        text, values = arguments[0], scope.entry(arguments, 1)
+    if not isinstance(text, str):
+        bad_arguments(f"the text to fill in is text, not {kind_of(text)}")
+    if not isinstance(values, Mapping):
+        bad_value(f"the values are a map, not {kind_of(values)}", (1,))
+    parts: list[str] = []
+    unknown: Unknown | None = None
+    end = 0
+    for match in _VARIABLE.finditer(text):
+        parts.append(text[end : match.start()])
+        end = match.end()
+        literal, name = match[1], match[2].strip()
+        value = f"${{{name}}}" if literal else _variable(name, values, scope)
+        found = unknown_in(value)
+        if found is not None:
+            unknown = found if unknown is None else unknown | found
+        else:
+            parts.append(as_text(value))
+    parts.append(text[end:])
+    return bounded("", parts) if unknown is None else unknown
+
+
+def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
+    if name in values:
+        return values[name]
+    if "." in name and name not in scope.resources:
+        return get_att(name, scope)
+    return ref(name, scope)
+
+
+def cidr(arguments: Any, scope: Scope) -> Any:
+    """A number of networks within a network, each with the given number of host bits."""
+    if not isinstance(arguments, list) or len(arguments) not in (2, 3):
+        bad_arguments("the arguments are [network, count, host bits]")
+    values = scope.resolve(arguments)
+    unknown = unknown_in(values)
+    if unknown is not None:
+        return unknown
+    block, count = values[:2]
+    try:
+        network = ip_network(block)
+    except ValueError as error:
+        bad_value(f"this is not a network: {error}", (0,))
+    number = _number(count, 1, 1, _MAX_BLOCKS)
+    bits = _number(values[2] if len(values) == 3 else 8, 2, 1, network.max_prefixlen)
+    prefix = network.max_prefixlen - bits
+    if prefix < network.prefixlen or number > 2 ** (prefix - network.prefixlen):
+        bad_value(f"{number} networks with {bits} host bits do not fit into {network}")
+    return [str(part) for part in islice(network.subnets(new_prefix=prefix), number)]
+
+
+def _number(value: Any, position: int, low: int, high: int) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        bad_value(f"this is a number, not {kind_of(value)}", (position,))
+    if not low <= number <= high:
+        bad_value(f"this is a number between {low} and {high}", (position,))
+    return number

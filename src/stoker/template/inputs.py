@@ -1,0 +1,60 @@
+"""What one template is evaluated with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.template.environment import EMPTY, Environment
+from stoker.template.functions.scope import Facade
+from stoker.template.versions import HOT, Version
+
+MAX_NESTED_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The stack that a template is evaluated for; before there is one, an id of all zeros."""
+
+    stack_name: str = "stack"
+    stack_id: str = "00000000-0000-0000-0000-000000000000"
+    project_id: str = ""
+    region: str | None = None
+    arn: str | None = None
+    """What ``AWS::StackId`` gives; None for the stack's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Everything beside the template."""
+
+    identity: Identity = Identity()
+    environment: Environment = EMPTY
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Values that were given for the stack; they come before those of the environment."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    facade: Facade | None = None
+    """The resource that the template stands for, if it is nested."""
+    depth: int = 0
+    """How many templates this one is nested in."""
+    max_depth: int = MAX_NESTED_DEPTH
+    open_files: tuple[str, ...] = ()
+    """The files of the templates that this one is nested in, outermost first."""
+    url: str | None = None
+    """The file that the template came from, which anchors relative names inside it."""
+
+
+def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
+    """The parameters that every template has."""
+    if version.dialect is HOT:
+        return {
+            "OS::stack_name": identity.stack_name,
+            "OS::stack_id": identity.stack_id,
+            "OS::project_id": identity.project_id,
+        }
+    return {
+        "AWS::Region": "ap-southeast-1",
+        "AWS::StackId": identity.arn or identity.stack_id,
+        "AWS::StackName": identity.stack_name,
+    }

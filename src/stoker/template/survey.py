@@ -1,0 +1,190 @@
+"""A first look at each resource, before anything exists: what it refers to, and what is wrong.
+
+The look is an evaluation in which every reference is recorded and gives an unknown value. Thus
+it follows the same branches, names and paths as every later evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.schema.resource_type import ResourceType
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.values import check_properties
+from stoker.template.definition import CustomCheck, Definition, DeletionPolicy
+from stoker.template.document import ResourceBody, Template
+from stoker.template.functions.failure import Failure
+from stoker.template.functions.scope import Scope
+from stoker.template.functions.words import kind_of
+
+Attributes = dict[str, set[str]]
+
+
+class RecordedReferences:
+    """Facts of which nothing is known; they record what is asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.attributes: Attributes = {}
+
+    def reference(self, name: str) -> Any:
+        """An unknown value."""
+        self.names.add(name)
+        return Unknown(frozenset((name,)))
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        """An unknown value."""
+        self.names.add(name)
+        self.attributes.setdefault(name, set()).add(attribute)
+        return Unknown(frozenset((name,)))
+
+
+@dataclass(slots=True)
+class Survey:
+    """What is known of a resource in advance."""
+
+    definition: Definition | None
+    """With unknown values where others are referred to; None if it could not be evaluated."""
+    needs: frozenset[str]
+    attributes: Attributes
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    custom_checks: list[CustomCheck] = field(default_factory=list)
+    final: bool = False
+    """Nothing in the definition is unknown, so that it will not change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Evaluates the resources of one template."""
+
+    template: Template
+    scope: Scope
+    types: Mapping[str, ResourceType]
+
+    def survey(self, body: ResourceBody) -> Survey:
+        """The first look at a resource."""
+        facts = RecordedReferences()
+        found: list[Diagnostic] = []
+        explicit = self._explicit(body, found)
+        parts = self._parts(body, self.scope.with_facts(facts), found)
+        needs = frozenset(facts.names) | explicit
+        survey = Survey(None, needs, facts.attributes, found)
+        type_ = self.types.get(body.name)
+        if type_ is None or parts is None:
+            return survey
+        definition = self._definition(body, type_, parts, needs, explicit, survey)
+        if not any(d.severity is Severity.ERROR for d in found):
+            survey.definition = definition
+            survey.final = not facts.names or unknown_in(parts.values()) is None
+        return survey
+
+    def definition(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
+        """The same look with more facts."""
+        found: list[Diagnostic] = []
+        parts = self._parts(body, scope, found)
+        latest = Survey(None, survey.needs, survey.attributes, found)
+        type_ = self.types.get(body.name)
+        if type_ is None or parts is None:
+            return latest
+        explicit = survey.definition.explicit_needs if survey.definition else frozenset()
+        latest.definition = self._definition(body, type_, parts, survey.needs, explicit, latest)
+        return latest
+
+    def _parts(
+        self, body: ResourceBody, scope: Scope, found: list[Diagnostic]
+    ) -> dict[str, Any] | None:
+        """The evaluated parts of a resource; None if one of them has no value."""
+        dialect = self.template.version.dialect
+        parts: dict[str, Any] = {}
+        before = len(found)
+        for key, written in (
+            (dialect.properties, body.properties),
+            (dialect.metadata, body.metadata),
+            (dialect.deletion_policy, body.deletion_policy),
+            (dialect.update_policy, body.update_policy),
+            (dialect.creation_policy, body.creation_policy),
+            (dialect.external_id, body.external_id),
+        ):
+            try:
+                parts[key] = scope.resolve(written) if written else written
+            except Failure as failure:
+                found.extend(failure.inside(*body.path, key).diagnostics)
+        return parts if len(found) == before else None
+
+    def _definition(
+        self,
+        body: ResourceBody,
+        type_: ResourceType,
+        parts: Mapping[str, Any],
+        needs: frozenset[str],
+        explicit: frozenset[str],
+        survey: Survey,
+    ) -> Definition | None:
+        dialect = self.template.version.dialect
+        found = survey.diagnostics
+        path = (*body.path, dialect.properties)
+        properties = _as_map(parts[dialect.properties], path, found)
+        checked = check_properties(properties, type_.properties, path)
+        found.extend(checked.findings)
+        survey.custom_checks.extend(checked.custom_checks)
+        return Definition(
+            name=body.name,
+            type_name=body.type_name,
+            type=type_,
+            properties=checked.values,
+            needs=needs,
+            explicit_needs=explicit,
+            metadata=_as_map(parts[dialect.metadata], (*body.path, dialect.metadata), found),
+            deletion_policy=self._policy(body, parts[dialect.deletion_policy], found),
+            update_policy=_as_map(
+                parts[dialect.update_policy], (*body.path, dialect.update_policy), found
+            ),
+            creation_policy=parts[dialect.creation_policy] or {},
+            description=body.description,
+            external_id=parts[dialect.external_id],
+        )
+
+    def _policy(self, body: ResourceBody, value: Any, found: list[Diagnostic]) -> DeletionPolicy:
+        if value is None:
+            return DeletionPolicy.DELETE
+        policies = self.template.version.deletion_policies
+        if isinstance(value, str) and value in policies:
+            return DeletionPolicy(policies[value])
+        path = (*body.path, self.template.version.dialect.deletion_policy)
+        names = ", ".join(policies)
+        message = f"a deletion policy is one of {names}, not {value!r}"
+        suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
+        found.append(Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion))
+        return DeletionPolicy.DELETE
+
+    def _explicit(self, body: ResourceBody, found: list[Diagnostic]) -> frozenset[str]:
+        path = (*body.path, self.template.version.dialect.depends_on)
+        names = [body.depends_on] if isinstance(body.depends_on, str) else body.depends_on
+        needs = set()
+        for index, name in enumerate(names):
+            if isinstance(name, str) and name in self.scope.resources:
+                needs.add(name)
+            elif not isinstance(name, str) or name not in self.template.resources:
+                found.append(_unknown_need(name, path, index, self.template.resources))
+        return frozenset(needs)
+
+
+def _unknown_need(name: Any, path: Path, index: int, known: Iterable[str]) -> Diagnostic:
+    return Diagnostic(
+        "unknown-resource",
+        f'there is no resource "{name}"',
+        (*path, index),
+        error_type="InvalidTemplateReference",
+        suggestion=did_you_mean(str(name), known),
+    )
+
+
+def _as_map(value: Any, path: Path, found: list[Diagnostic]) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    if value is not None and not isinstance(value, Unknown):
+        found.append(Diagnostic("bad-shape", f"this is a map, not {kind_of(value)}", path))
+    return {}

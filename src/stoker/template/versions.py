@@ -1,0 +1,316 @@
+"""The versions of the template language: which sections and functions each of them has.
+
+A version only adds to or removes from the one before it, so the tables below state changes; the
+sets that they lead to are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The spelling of sections and of the keys of resources and outputs."""
+
+    name: str
+    description: str
+    parameters: str
+    resources: str
+    outputs: str
+    conditions: str
+    mappings: str
+    type: str
+    properties: str
+    metadata: str
+    depends_on: str
+    deletion_policy: str
+    update_policy: str
+    creation_policy: str
+    condition: str
+    external_id: str
+    value: str
+
+    @property
+    def resource_keys(self) -> frozenset[str]:
+        """The keys that a resource may have in the newest version of the dialect."""
+        return frozenset(
+            {
+                self.type,
+                self.properties,
+                self.metadata,
+                self.depends_on,
+                self.deletion_policy,
+                self.update_policy,
+                self.creation_policy,
+                self.condition,
+                self.external_id,
+                self.description,
+            }
+        ) - {""}
+
+
+HOT = Dialect(
+    name="hot",
+    description="description",
+    parameters="parameters",
+    resources="resources",
+    outputs="outputs",
+    conditions="conditions",
+    mappings="",
+    type="type",
+    properties="properties",
+    metadata="metadata",
+    depends_on="depends_on",
+    deletion_policy="deletion_policy",
+    update_policy="update_policy",
+    creation_policy="",
+    condition="condition",
+    external_id="external_id",
+    value="value",
+)
+CFN = Dialect(
+    name="cfn",
+    description="Description",
+    parameters="Parameters",
+    resources="Resources",
+    outputs="Outputs",
+    conditions="Conditions",
+    mappings="Mappings",
+    type="Type",
+    properties="Properties",
+    metadata="Metadata",
+    depends_on="DependsOn",
+    deletion_policy="DeletionPolicy",
+    update_policy="UpdatePolicy",
+    creation_policy="CreationPolicy",
+    condition="Condition",
+    external_id="",
+    value="Value",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the template language."""
+
+    key: str
+    """The section that names the version, as ``heat_template_version``."""
+    name: str
+    dialect: Dialect
+    functions: frozenset[str]
+    condition_functions: frozenset[str]
+    sections: frozenset[str]
+    aliases: tuple[str, ...] = ()
+    removed: frozenset[str] = frozenset()
+    """Functions of older versions, which this one refuses by name."""
+    extensions: frozenset[str] = frozenset()
+    """Functions beyond those that this version is known for elsewhere."""
+    resource_keys: frozenset[str] = frozenset()
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether resources and outputs may be conditional."""
+        return self.dialect.conditions in self.sections
+
+    @property
+    def deletion_policies(self) -> Mapping[str, str]:
+        """Accepted spellings of deletion policies."""
+        policies = {name: name for name in ("Delete", "Retain", "Snapshot")}
+        if self.dialect is HOT and self.has_conditions:
+            policies |= {name.lower(): name for name in tuple(policies)}
+        return policies
+
+    def __str__(self) -> str:
+        return f"{self.key}.{self.name}"
+
+
+_CFN_FUNCTIONS = frozenset(
+    {
+        "Fn::Base64",
+        "Fn::FindInMap",
+        "Fn::GetAZs",
+        "Fn::GetAtt",
+        "Fn::Join",
+        "Fn::MemberListToMap",
+        "Fn::Replace",
+        "Fn::ResourceFacade",
+        "Fn::Select",
+        "Fn::Split",
+        "Ref",
+    }
+)
+_CFN_EXTENSIONS = frozenset({"Fn::Cidr", "Fn::Length", "Fn::Sub", "Fn::ToJsonString"})
+_CFN_SECTIONS = frozenset(
+    {
+        "AWSTemplateFormatVersion",
+        "HeatTemplateFormatVersion",
+        "Description",
+        "Mappings",
+        "Parameters",
+        "Resources",
+        "Outputs",
+    }
+)
+_CFN_CONDITIONS = frozenset({"Fn::And", "Fn::Equals", "Fn::FindInMap", "Fn::Not", "Fn::Or", "Ref"})
+_CFN_IN_HOT = frozenset(_CFN_FUNCTIONS - {"Fn::FindInMap", "Fn::GetAtt"})
+_HOT_SECTIONS = frozenset(
+    {
+        "heat_template_version",
+        "description",
+        "parameter_groups",
+        "parameters",
+        "resources",
+        "outputs",
+    }
+)
+_HOT_FIRST = frozenset(
+    {
+        "get_attr",
+        "get_file",
+        "get_param",
+        "get_resource",
+        "list_join",
+        "resource_facade",
+        "str_replace",
+    }
+)
+_HOT_CHANGES: tuple[tuple[str, tuple[str, ...], frozenset[str], frozenset[str]], ...] = (
+    ("2013-05-23", (), _HOT_FIRST | _CFN_IN_HOT, frozenset()),
+    ("2014-10-16", (), frozenset(), _CFN_IN_HOT - {"Fn::Select"}),
+    ("2015-04-30", (), frozenset({"digest", "repeat"}), frozenset()),
+    ("2015-10-15", (), frozenset({"str_split"}), frozenset({"Fn::Select"})),
+    ("2016-04-08", (), frozenset({"map_merge"}), frozenset()),
+    ("2016-10-14", ("newton",), frozenset({"if", "map_replace", "yaql"}), frozenset()),
+    ("2017-02-24", ("ocata",), frozenset({"filter", "str_replace_strict"}), frozenset()),
+    (
+        "2017-09-01",
+        ("pike",),
+        frozenset(
+            {
+                "contains",
+                "list_concat",
+                "list_concat_unique",
+                "make_url",
+                "str_replace_vstrict",
+            }
+        ),
+        frozenset(),
+    ),
+    ("2018-03-02", ("queens",), frozenset(), frozenset()),
+    ("2018-08-31", ("rocky",), frozenset(), frozenset()),
+    ("2021-04-16", ("wallaby",), frozenset(), frozenset()),
+)
+_CONDITIONAL_SINCE = "2016-10-14"
+_RICH_CONDITIONS_SINCE = "2017-09-01"
+
+
+def _hot_versions() -> list[Version]:
+    versions = []
+    functions: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    for name, aliases, added, dropped in _HOT_CHANGES:
+        functions = (functions | added) - dropped
+        removed = removed | dropped
+        conditions: frozenset[str] = frozenset()
+        sections, keys = _HOT_SECTIONS, HOT.resource_keys
+        if name >= _CONDITIONAL_SINCE:
+            conditions = frozenset({"and", "equals", "get_param", "not", "or"})
+            sections = sections | {"conditions"}
+        else:
+            keys = keys - {"condition", "external_id"}
+        if name >= _RICH_CONDITIONS_SINCE:
+            conditions = conditions | {"contains", "yaql"}
+        versions.append(
+            Version(
+                key="heat_template_version",
+                name=name,
+                dialect=HOT,
+                functions=functions,
+                condition_functions=conditions,
+                sections=sections,
+                aliases=aliases,
+                removed=removed,
+                resource_keys=keys,
+            )
+        )
+    return versions
+
+
+VERSIONS: tuple[Version, ...] = (
+    Version(
+        key="AWSTemplateFormatVersion",
+        name="2010-09-09",
+        dialect=CFN,
+        functions=_CFN_FUNCTIONS | {"Fn::If"},
+        condition_functions=_CFN_CONDITIONS,
+        sections=_CFN_SECTIONS | {"Conditions"},
+        extensions=_CFN_EXTENSIONS,
+        resource_keys=CFN.resource_keys,
+    ),
+    Version(
+        key="HeatTemplateFormatVersion",
+        name="2012-12-12",
+        dialect=CFN,
+        functions=_CFN_FUNCTIONS,
+        condition_functions=frozenset(),
+        sections=_CFN_SECTIONS,
+        extensions=_CFN_EXTENSIONS,
+        resource_keys=CFN.resource_keys - {"Condition"},
+    ),
+    *_hot_versions(),
+)
+"""All versions, the CloudFormation ones first, then by date."""
+
+VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
+
+_BY_NAME: dict[tuple[str, str], Version] = {
+    (version.key, name): version
+    for version in VERSIONS
+    for name in (version.name, *version.aliases)
+}
+
+
+def version_of(data: Mapping[Any, Any]) -> Version:
+    """The version that a document names. Raises :class:`DiagnosticError` if it names none."""
+    keys = [key for key in VERSION_KEYS if key in data]
+    if not keys:
+        raise DiagnosticError(
+            [
+                Diagnostic(
+                    "no-version",
+                    f"a template needs a version, as {VERSION_KEYS[0]}: 2021-04-16",
+                    error_type="HTTPBadRequest",
+                )
+            ]
+        )
+    key = keys[0]
+    if len(keys) > 1:
+        raise _invalid(f"only one of {', '.join(keys)} may be given", (key,))
+    name = data[key]
+    if not isinstance(name, str):
+        raise _invalid(f"{key} must name a version", (key,))
+    version = _BY_NAME.get((key, name))
+    if version is None:
+        names = [known for owner, known in _BY_NAME if owner == key]
+        message = f'"{name}" is not a version of {key}; known are {", ".join(sorted(names))}'
+        raise _invalid(message, (key,), did_you_mean(name, names))
+    return version
+
+
+def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:
+    return DiagnosticError(
+        [
+            Diagnostic(
+                "bad-version",
+                message,
+                path,
+                error_type="InvalidTemplateVersion",
+                suggestion=suggestion,
+            )
+        ]
+    )
