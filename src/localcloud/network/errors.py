@@ -20,9 +20,11 @@ _NOT_FOUND = {
 }
 
 
-def not_found(kind: str, id: str) -> ApiError:
+def not_found(kind: str, object_id: str) -> ApiError:
     """Return the 404 for an object that is not there, or that the caller may not see."""
-    return NotFound(f"No {kind.replace('_', ' ')} {id} could be found.", type=_NOT_FOUND[kind])
+    return NotFound(
+        f"No {kind.replace('_', ' ')} {object_id} could be found.", type=_NOT_FOUND[kind]
+    )
 
 
 def invalid(message: str) -> ApiError:
@@ -35,14 +37,14 @@ def malformed(message: str) -> ApiError:
     return BadRequest(message, type="HTTPBadRequest")
 
 
-def bad_request(message: str, type: str = "BadRequest") -> ApiError:
+def bad_request(message: str, type_name: str = "BadRequest") -> ApiError:
     """Return the 400 with the given type name."""
-    return BadRequest(message, type=type)
+    return BadRequest(message, type=type_name)
 
 
-def conflict(type: str, message: str) -> ApiError:
+def conflict(type_name: str, message: str) -> ApiError:
     """Return the 409 with the given type name."""
-    return Conflict(message, type=type)
+    return Conflict(message, type=type_name)
 
 
 def denied(action: str) -> ApiError:

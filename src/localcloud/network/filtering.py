@@ -63,7 +63,7 @@ def resolve(
     address_group_members: Callable[[str], Iterable[str]],
 ) -> tuple[Rule, ...]:
     """Return the fabric's rules; remote groups become the CIDRs that the look-ups return."""
-    resolved = {}
+    resolved: dict[Rule, None] = {}
     for rule in rules:
         remotes: tuple[str, ...] | None = None
         if rule["remote_group_id"]:

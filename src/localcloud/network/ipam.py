@@ -16,6 +16,7 @@ from ipaddress import (
     ip_network,
     summarize_address_range,
 )
+from itertools import pairwise
 
 from localcloud.network.errors import bad_request, conflict
 
@@ -46,6 +47,13 @@ def network(cidr: str) -> IPNetwork:
 def pools(documents: Iterable[Mapping[str, str]]) -> list[Pool]:
     """Return the ranges of a subnet's ``allocation_pools``."""
     return [Pool(ip_address(d["start"]), ip_address(d["end"])) for d in documents]
+
+
+def contains(outer: IPNetwork, inner: IPNetwork) -> bool:
+    """Whether one network lies within another one."""
+    if isinstance(outer, IPv4Network):
+        return isinstance(inner, IPv4Network) and inner.subnet_of(outer)
+    return isinstance(inner, IPv6Network) and inner.subnet_of(outer)
 
 
 def host_range(subnet: IPNetwork) -> Pool:
@@ -102,7 +110,7 @@ def check_pools(subnet: IPNetwork, gateway: str | None, found: Sequence[Pool]) -
                 f"The gateway {gateway} lies in the allocation pool {label}.",
             )
     ordered = sorted(found, key=lambda pool: int(pool.first))
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if int(other.first) <= int(one.last):
             raise conflict(
                 "OverlappingAllocationPools",
@@ -118,9 +126,7 @@ def pool_size(found: Iterable[Pool]) -> int:
 def pool_prefixes(found: Iterable[Pool]) -> list[str]:
     """Return the fewest CIDRs that cover exactly the ranges."""
     return [
-        str(prefix)
-        for pool in found
-        for prefix in summarize_address_range(pool.first, pool.last)  # type: ignore[type-var]
+        str(prefix) for pool in found for prefix in summarize_address_range(pool.first, pool.last)
     ]
 
 

@@ -1,0 +1,133 @@
+"""How attributes of the API's objects are described, and how a body is checked against that."""
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from localcloud.http import RequestContext
+from localcloud.network.checks import Check, anything
+from localcloud.network.errors import denied, invalid, malformed
+from localcloud.store import Document
+
+
+class Default(Enum):
+    """What happens when an attribute is missing in a create request."""
+
+    REQUIRED = "required"
+    UNSET = "unset"
+    """It stays out of the values, and the operation decides."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: who may write it when, and with which values."""
+
+    name: str
+    check: Check = anything
+    post: bool = True
+    put: bool = True
+    default: Any = Default.UNSET
+    admin: bool = False
+    """Only administrators may write it."""
+    hidden: bool = False
+    """Only administrators see it."""
+
+
+def read_only(name: str, *, hidden: bool = False) -> Attribute:
+    """Return an attribute that the service alone writes."""
+    return Attribute(name, post=False, put=False, hidden=hidden)
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One kind of object of the API."""
+
+    kind: str
+    """The name around one object: ``security_group``."""
+    collection: str
+    """The name around a list: ``security_groups``; with hyphens it is the path."""
+    attributes: Mapping[str, Attribute]
+
+    @property
+    def path(self) -> str:
+        """The path of the list below ``/v2.0``."""
+        return "/" + self.collection.replace("_", "-")
+
+
+def resource(kind: str, collection: str, attributes: Iterable[Attribute]) -> Resource:
+    """Return the kind of object with the attributes that all kinds have in addition."""
+    common = (
+        read_only("id"),
+        read_only("tenant_id"),
+        Attribute("project_id", put=False),
+        read_only("created_at"),
+        read_only("updated_at"),
+        read_only("revision_number"),
+    )
+    return Resource(kind, collection, {a.name: a for a in (*common, *attributes)})
+
+
+def _written(resource: Resource, body: Any) -> dict[str, Any]:
+    if not isinstance(body, dict):
+        raise malformed(f"'{resource.kind}' must be an object.")
+    values = dict(body)
+    tenant = values.pop("tenant_id", None)
+    if tenant is not None and values.setdefault("project_id", tenant) != tenant:
+        raise malformed("'project_id' and 'tenant_id' differ.")
+    unknown = sorted(set(values) - set(resource.attributes))
+    if unknown:
+        raise malformed(f"Unrecognized attribute(s) '{', '.join(unknown)}'.")
+    return values
+
+
+def _checked(attribute: Attribute, value: Any) -> Any:
+    try:
+        return attribute.check(value)
+    except ValueError as error:
+        raise invalid(f"Invalid value for {attribute.name}: {error}.") from None
+
+
+def _owner(context: RequestContext, asked: Any) -> str:
+    if asked in (None, "") or asked == context.project_id:
+        return context.project_id or ""
+    if not context.is_admin:
+        raise malformed("Only administrators can create for another project.")
+    if not isinstance(asked, str) or len(asked) > 64:
+        raise invalid(f"Invalid value for project_id: '{asked}'.")
+    return asked
+
+
+def for_create(resource: Resource, context: RequestContext, body: Any) -> Document:
+    """Return the values of a new object, defaults included; raises ApiError for a bad body."""
+    given = _written(resource, body)
+    values: Document = {"project_id": _owner(context, given.pop("project_id", None))}
+    for name, value in given.items():
+        attribute = resource.attributes[name]
+        if not attribute.post:
+            raise malformed(f"Attribute '{name}' cannot be given on creation.")
+        if attribute.admin and not context.is_admin and value != attribute.default:
+            raise denied(f"create_{resource.kind}:{name}")
+        values[name] = _checked(attribute, value)
+    for name, attribute in resource.attributes.items():
+        if name in values or not attribute.post:
+            continue
+        if attribute.default is Default.REQUIRED:
+            raise malformed(f"Required attribute '{name}' is missing.")
+        if attribute.default is not Default.UNSET:
+            values[name] = copy.copy(attribute.default)
+    return values
+
+
+def for_update(resource: Resource, context: RequestContext, body: Any) -> Document:
+    """Return the changes that a body asks for; raises ApiError for a bad body."""
+    changes = {}
+    for name, value in _written(resource, body).items():
+        attribute = resource.attributes[name]
+        if not attribute.put:
+            raise malformed(f"Attribute '{name}' is read-only and cannot be updated.")
+        if attribute.admin and not context.is_admin:
+            raise denied(f"update_{resource.kind}:{name}")
+        changes[name] = _checked(attribute, value)
+    return changes

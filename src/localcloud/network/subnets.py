@@ -1,0 +1,180 @@
+"""Subnets: ranges of addresses in a network."""
+
+from ipaddress import ip_address
+from typing import Any
+
+from localcloud.http import RequestContext
+from localcloud.network import ipam, quotas, subnetpools
+from localcloud.network.addresses import is_automatic
+from localcloud.network.errors import bad_request, conflict, invalid
+from localcloud.network.ipam import IPNetwork
+from localcloud.network.state import State
+from localcloud.network.visibility import find, require_owner
+from localcloud.store import Document
+
+KIND = "subnet"
+_UNUSED = object()
+
+
+def _cidr(state: State, context: RequestContext, values: Document) -> tuple[str, str | None]:
+    """Return the CIDR of a new subnet and the pool it comes from."""
+    pool_id = values.get("subnetpool_id")
+    cidr = values.get("cidr")
+    if values.get("use_default_subnetpool"):
+        if pool_id:
+            raise bad_request("subnetpool_id and use_default_subnetpool exclude each other.")
+        pool_id = subnetpools.default(state, context, values.get("ip_version") or 4)["id"]
+    if pool_id is None:
+        if cidr is None:
+            raise bad_request("A subnet needs a cidr or a subnet pool.")
+        if "prefixlen" in values:
+            raise bad_request("cidr and prefixlen exclude each other.")
+        return cidr, None
+    pool = find(state, context, "subnetpool", pool_id)
+    if values.get("ip_version") not in (None, pool["ip_version"]):
+        raise bad_request(f"The subnet pool {pool_id} is of IP version {pool['ip_version']}.")
+    if cidr is not None and "prefixlen" in values:
+        raise bad_request("cidr and prefixlen exclude each other.")
+    if cidr is not None:
+        return subnetpools.claim(state, pool, ipam.network(cidr)), pool_id
+    return subnetpools.allocate(state, pool, values.get("prefixlen"), values["project_id"]), pool_id
+
+
+def _check_range(state: State, network: Document, net: IPNetwork, values: Document) -> None:
+    if values.get("ip_version") not in (None, net.version):
+        raise invalid(f"The cidr {net} is not of IP version {values['ip_version']}.")
+    if net.prefixlen == 0:
+        raise invalid("A subnet cannot have a prefix length of 0.")
+    if values["enable_dhcp"] and net.prefixlen > net.max_prefixlen - 2:
+        raise invalid(f"The subnet {net} is too small for DHCP.")
+    if values["enable_dhcp"] and (net.is_multicast or net.is_loopback):
+        raise invalid(f"{net} cannot be served by DHCP: it is a multicast or loopback range.")
+    for other in state.subnets(network["id"]):
+        present = ipam.network(other["cidr"])
+        if present.version == net.version and present.overlaps(net):
+            raise invalid(f"{net} overlaps with {present} of subnet {other['id']} in the network.")
+
+
+def _check_modes(net: IPNetwork, values: Document) -> None:
+    ra, mode = values["ipv6_ra_mode"], values["ipv6_address_mode"]
+    if ra is None and mode is None:
+        return
+    if net.version == 4:
+        raise invalid("IPv6 modes do not go with a subnet of IPv4.")
+    if not values["enable_dhcp"]:
+        raise invalid("IPv6 modes need enable_dhcp.")
+    if ra is not None and mode is not None and ra != mode:
+        raise invalid(f"ipv6_ra_mode {ra} and ipv6_address_mode {mode} differ.")
+    if net.prefixlen != 64 and {"slaac", "dhcpv6-stateless"} & {ra, mode}:
+        raise invalid(f"Automatic addresses need a prefix length of 64, {net} has not.")
+
+
+def _check_gateway(net: IPNetwork, gateway: str | None) -> None:
+    if gateway is None:
+        return
+    address = ip_address(gateway)
+    if address.version != net.version:
+        raise invalid(f"The gateway {gateway} and the subnet {net} differ in IP version.")
+    if net.version == 4 and address in net and address not in ipam.host_range(net):
+        raise invalid(f"{gateway} cannot be a gateway: it is no address for hosts of {net}.")
+
+
+def _check_routes(net: IPNetwork, routes: list[dict[str, Any]]) -> None:
+    for route in routes:
+        versions = {
+            ipam.network(route["destination"]).version,
+            ip_address(route["nexthop"]).version,
+        }
+        if versions != {net.version}:
+            raise invalid(f"The host route {route} is not of IP version {net.version}.")
+
+
+def create(state: State, context: RequestContext, values: Document) -> Document:
+    """Make a subnet; raises ApiError for ranges that make no sense or overlap."""
+    network = find(state, context, "network", values["network_id"])
+    require_owner(context, network, "create_subnet")
+    quotas.require(state, KIND, values["project_id"])
+    cidr, pool_id = _cidr(state, context, values)
+    net = ipam.network(cidr)
+    _check_range(state, network, net, values)
+    _check_modes(net, values)
+    slaac = values["ipv6_address_mode"] == "slaac" or values["ipv6_ra_mode"] == "slaac"
+    gateway = values.get("gateway_ip", _UNUSED)
+    if gateway is _UNUSED:
+        gateway = ipam.default_gateway(net) if net.num_addresses > 1 or slaac else None
+    _check_gateway(net, gateway)
+    _check_routes(net, values["host_routes"])
+    if values.get("allocation_pools"):
+        ranges = ipam.pools(values["allocation_pools"])
+        ipam.check_pools(net, gateway, ranges)
+    else:
+        ranges = ipam.default_pools(net, gateway)
+    document = {k: v for k, v in values.items() if k not in ("prefixlen", "use_default_subnetpool")}
+    created = state.create(
+        KIND,
+        {
+            **document,
+            "cidr": str(net),
+            "ip_version": net.version,
+            "gateway_ip": gateway,
+            "allocation_pools": [pool.document() for pool in ranges],
+            "subnetpool_id": pool_id,
+        },
+    )
+    state.pending.network(network["id"])
+    return created
+
+
+def update(state: State, context: RequestContext, subnet: Document, changes: Document) -> Document:
+    """Change a subnet; raises ApiError where its ports forbid that."""
+    require_owner(context, subnet, "update_subnet")
+    net = ipam.network(subnet["cidr"])
+    gateway = changes.get("gateway_ip", subnet["gateway_ip"])
+    if gateway != subnet["gateway_ip"]:
+        _check_gateway(net, gateway)
+        _require_gateway_unused(state, subnet)
+    if "allocation_pools" in changes:
+        ranges = ipam.pools(changes["allocation_pools"])
+        changes = {**changes, "allocation_pools": [pool.document() for pool in ranges]}
+    else:
+        ranges = ipam.pools(subnet["allocation_pools"])
+    ipam.check_pools(net, gateway, ranges)
+    _check_routes(net, changes.get("host_routes", []))
+    changed = state.update(KIND, subnet, changes)
+    for port_id in set(state.addresses(subnet["id"]).owners.values()):
+        state.pending.port(port_id)
+        port = state.get("port", port_id)
+        if port["device_owner"] in ("network:router_interface", "network:router_gateway"):
+            state.pending.router(port["device_id"])
+    return changed
+
+
+def _require_gateway_unused(state: State, subnet: Document) -> None:
+    old = subnet["gateway_ip"]
+    owner = None if old is None else state.addresses(subnet["id"]).owner(old)
+    if owner is not None:
+        raise conflict(
+            "GatewayIpInUse", f"The gateway {old} of the subnet is in use by port {owner}."
+        )
+
+
+def delete(state: State, context: RequestContext, subnet: Document) -> None:
+    """Remove a subnet; raises ApiError while ports have addresses in it."""
+    require_owner(context, subnet, "delete_subnet")
+    for port_id in dict.fromkeys(state.addresses(subnet["id"]).owners.values()):
+        port = state.get("port", port_id)
+        if not is_automatic(subnet) or port["device_owner"].startswith("network:"):
+            raise conflict(
+                "SubnetInUse",
+                f"Subnet {subnet['id']} cannot be removed: port {port_id} has an address in it.",
+            )
+        left = [fixed for fixed in port["fixed_ips"] if fixed["subnet_id"] != subnet["id"]]
+        state.update("port", port, {"fixed_ips": left})
+        state.pending.port(port_id)
+    state.delete(KIND, subnet)
+
+
+def view(state: State, context: RequestContext, subnet: Document) -> Document:
+    """Return what the API shows beyond the document."""
+    network = state.all("network").get(subnet["network_id"])
+    return {"router:external": network is not None and network["router:external"]}
