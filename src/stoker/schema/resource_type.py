@@ -248,6 +248,14 @@ class Signals(Protocol):
 
 
 @runtime_checkable
+class ShowsSignals(Protocol):
+    """The signals of a resource show in its metadata."""
+
+    def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
+        """What the signals add to the metadata of the resource."""
+
+
+@runtime_checkable
 class Validates(Protocol):
     """The type checks more than its declarations can say."""
 

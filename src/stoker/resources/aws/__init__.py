@@ -1,0 +1,1 @@
+"""Types under the names that CloudFormation gave them."""

@@ -1,0 +1,1 @@
+"""Types that need no cloud service but this one."""

@@ -1,0 +1,79 @@
+"""What the types of software configuration have in common: their declarations and their keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Property, Type
+from stoker.schema.resource_type import Call, Done
+from stoker.schema.support import SUPPORTED, SupportStatus
+
+UNGROUPED = "Heat::Ungrouped"
+_VALUE_TYPES = (AllowedValues(["String", "Number", "CommaDelimitedList", "Json", "Boolean"]),)
+
+
+def config_group(support: SupportStatus = SUPPORTED) -> Property:
+    """The property that says which tool applies a configuration."""
+    return Property(
+        Type.STRING,
+        "Which tool applies the configuration, as script or puppet.",
+        default=UNGROUPED,
+        support=support,
+    )
+
+
+OPTIONS = Property(Type.MAP, "Options of the tool that applies the configuration.")
+INPUTS = Property(
+    Type.LIST,
+    "The inputs of the configuration.",
+    items=Property(
+        Type.MAP,
+        entries={
+            "name": Property(Type.STRING, "Name of the input.", required=True),
+            "description": Property(Type.STRING, "What the input is for."),
+            "type": Property(
+                Type.STRING, "Type of the value.", default="String", constraints=_VALUE_TYPES
+            ),
+            "default": Property(Type.ANY, "Value if none is given."),
+            "replace_on_change": Property(
+                Type.BOOLEAN,
+                "Whether a new value replaces the deployment instead of updating it.",
+                default=False,
+            ),
+        },
+    ),
+)
+OUTPUTS = Property(
+    Type.LIST,
+    "The outputs of the configuration.",
+    items=Property(
+        Type.MAP,
+        entries={
+            "name": Property(Type.STRING, "Name of the output.", required=True),
+            "description": Property(Type.STRING, "What the output tells."),
+            "type": Property(
+                Type.STRING, "Type of the value.", default="String", constraints=_VALUE_TYPES
+            ),
+            "error_output": Property(
+                Type.BOOLEAN,
+                "Whether a value in this output means that the deployment failed.",
+                default=False,
+            ),
+        },
+    ),
+)
+
+
+def keep_config(call: Call, config: Any) -> Done:
+    """A configuration under the id of its resource, with all that deployments need of it."""
+    given: Mapping[str, Any] = call.properties
+    data = {
+        "config": config,
+        "group": given.get("group") or UNGROUPED,
+        "inputs": given.get("inputs") or [],
+        "outputs": given.get("outputs") or [],
+        "options": given.get("options") or {},
+    }
+    return Done(physical_id=call.resource_id, attributes={"config": config}, data=data)

@@ -1,0 +1,96 @@
+"""Several configurations in one MIME message, as cloud-init takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email import message_from_string
+from email.message import Message
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from typing import Any
+
+from stoker.resources.heat.configs import config_group, keep_config
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.support import since
+
+
+class MultipartMime(ResourceType):
+    """Parts, each a text or another configuration, in one message; it never changes."""
+
+    type_name = "OS::Heat::MultipartMime"
+    description = "Several configurations in one MIME message, as cloud-init takes them."
+    support = since("2014.1")
+    properties = {
+        "parts": Property(
+            Type.LIST,
+            "The parts of the message.",
+            default=[],
+            items=Property(
+                Type.MAP,
+                entries={
+                    "config": Property(
+                        Type.STRING,
+                        "Text, or a reference to a configuration resource.",
+                        required=True,
+                    ),
+                    "filename": Property(Type.STRING, "Name of the part as an attached file."),
+                    "type": Property(
+                        Type.STRING,
+                        "Whether the part is text or itself a message of several parts.",
+                        default="text",
+                        constraints=(AllowedValues(["text", "multipart"]),),
+                    ),
+                    "subtype": Property(
+                        Type.STRING, "MIME subtype of a text, as x-shellscript or cloud-config."
+                    ),
+                },
+            ),
+        ),
+        "group": config_group(since("14.0.0")),
+    }
+    attributes = {"config": Attribute("The message.", Type.STRING)}
+
+    def create(self, call: Call) -> Outcome:
+        """Keeps the message."""
+        return keep_config(call, _message(call))
+
+    def delete(self, call: Call) -> Outcome:
+        """The message goes with the resource."""
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The message as it was kept."""
+        return {"config": call.data.get("config")}
+
+
+def _message(call: Call) -> str:
+    """The same message each time: its boundary comes from the resource's token."""
+    message = MIMEMultipart(boundary=f"==============={call.token}==")
+    for part in call.properties["parts"] or ():
+        text = call.configs.get(part["config"], part["config"])
+        if part["type"] == "multipart":
+            _attach_parts(message, text, part["filename"])
+        else:
+            message.attach(_text_part(text, part["subtype"] or "plain", part["filename"]))
+    return message.as_string()
+
+
+def _text_part(text: str, subtype: str, filename: str | None) -> Message:
+    charset = "us-ascii" if text.isascii() else "utf-8"
+    part = MIMEText(text, _subtype=subtype, _charset=charset)
+    if filename:
+        part.add_header("Content-Disposition", "attachment", filename=filename)
+    return part
+
+
+def _attach_parts(message: MIMEMultipart, text: str, filename: str | None) -> None:
+    """The parts of another message, or the text itself when it is none."""
+    inner = message_from_string(text)
+    if not inner.is_multipart():
+        message.attach(_text_part(text, "plain", filename))
+        return
+    for part in inner.get_payload():
+        if isinstance(part, Message):
+            message.attach(part)

@@ -1,0 +1,25 @@
+"""A resource that accepts everything and does nothing."""
+
+from __future__ import annotations
+
+from stoker.schema.properties import AnyAttribute, AnyName
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.support import since
+
+
+class NoResource(ResourceType):
+    """Takes the place of a type that is not wanted in some environment."""
+
+    type_name = "OS::Heat::None"
+    description = "Does nothing: accepts all properties, and all its attributes are empty."
+    support = since("5.0.0")
+    properties = AnyName()
+    attributes = AnyAttribute()
+
+    def create(self, call: Call) -> Outcome:
+        """Nothing is made."""
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing is removed."""
+        return Done()

@@ -1,0 +1,136 @@
+"""A random string, drawn once and kept."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.constraints import AllowedValues, Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.support import deprecated, hidden, since
+from stoker.schema.unknown import unknown_in
+
+CLASSES = {
+    "lettersdigits": string.ascii_letters + string.digits,
+    "letters": string.ascii_letters,
+    "lowercase": string.ascii_lowercase,
+    "uppercase": string.ascii_uppercase,
+    "digits": string.digits,
+    "hexdigits": string.digits + "ABCDEF",
+    "octdigits": string.octdigits,
+}
+_LIMIT = Range(1, 512)
+_MINIMUM = Property(Type.INTEGER, "How many characters at least.", default=1, constraints=(_LIMIT,))
+
+
+class RandomString(ResourceType):
+    """A string from the system's source of randomness; it changes only by replacement."""
+
+    type_name = "OS::Heat::RandomString"
+    description = "A random string, such as a password or a secret, drawn once and kept."
+    support = since("2014.1")
+    properties = {
+        "length": Property(
+            Type.INTEGER, "Length of the string.", default=32, constraints=(_LIMIT,)
+        ),
+        "sequence": Property(
+            Type.STRING,
+            "The class of all characters.",
+            constraints=(AllowedValues(list(CLASSES)),),
+            support=hidden(
+                "5.0.0",
+                deprecated("2014.2", use="character_classes"),
+                "Use character_classes.",
+            ),
+        ),
+        "character_classes": Property(
+            Type.LIST,
+            "Classes of characters that the string is drawn from.",
+            default=[{"class": "lettersdigits", "min": 1}],
+            items=Property(
+                Type.MAP,
+                entries={
+                    "class": Property(
+                        Type.STRING,
+                        "A class of characters.",
+                        default="lettersdigits",
+                        constraints=(AllowedValues(list(CLASSES)),),
+                    ),
+                    "min": _MINIMUM,
+                },
+            ),
+        ),
+        "character_sequences": Property(
+            Type.LIST,
+            "Characters that the string is drawn from besides the classes.",
+            items=Property(
+                Type.MAP,
+                entries={
+                    "sequence": Property(
+                        Type.STRING, "The characters to draw from.", required=True
+                    ),
+                    "min": _MINIMUM,
+                },
+            ),
+        ),
+        "salt": Property(
+            Type.STRING, "Any value; when it changes, a new string is drawn, and only then."
+        ),
+    }
+    attributes = {"value": Attribute("The string.", Type.STRING)}
+
+    def create(self, call: Call) -> Outcome:
+        """Draws the string, unless an earlier call has."""
+        value = call.data.get("value") or _draw(call.properties)
+        return Done(
+            physical_id=call.physical_name, attributes={"value": value}, data={"value": value}
+        )
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing is left to remove."""
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The string as it was drawn."""
+        return {"value": call.data.get("value")}
+
+    def reference(self, call: Call) -> Any:
+        """The string itself."""
+        return call.data.get("value", call.name)
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Whether the minimums fit into the length."""
+        if unknown_in(properties):
+            return ()
+        least = sum(minimum for _, minimum in _sources(properties))
+        if least <= properties["length"]:
+            return ()
+        message = (
+            f"the string has {properties['length']} characters, but its classes and sequences "
+            f"need at least {least}"
+        )
+        return (Diagnostic("too-short", message, ("length",)),)
+
+
+def _sources(properties: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Characters to draw from, and how many at least from each."""
+    classes = properties["character_classes"] or ()
+    if properties["sequence"]:
+        classes = [{"class": properties["sequence"], "min": 1}]
+    found = [(CLASSES[entry["class"]], entry["min"]) for entry in classes]
+    sequences = properties["character_sequences"] or ()
+    return found + [(entry["sequence"], entry["min"]) for entry in sequences if entry["sequence"]]
+
+
+def _draw(properties: Mapping[str, Any]) -> str:
+    sources = _sources(properties) or [(CLASSES["lettersdigits"], 1)]
+    drawn = [secrets.choice(characters) for characters, least in sources for _ in range(least)]
+    while len(drawn) < properties["length"]:
+        characters, _ = secrets.choice(sources)
+        drawn.append(secrets.choice(characters))
+    secrets.SystemRandom().shuffle(drawn)
+    return "".join(drawn)

@@ -1,0 +1,126 @@
+"""A resource for tests of templates and of the service: it waits and fails as it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.support import since
+
+
+def _seconds(description: str) -> Property:
+    return Property(Type.NUMBER, description, update_allowed=True)
+
+
+class TestResource(ResourceType):
+    """Waits, fails and is replaced as its properties say."""
+
+    __test__ = False
+    type_name = "OS::Heat::TestResource"
+    description = "Waits, fails and is replaced as its properties say: for tests of templates."
+    support = since("5.0.0")
+    properties = {
+        "value": Property(
+            Type.STRING,
+            "What the attribute output gives back.",
+            default="test_string",
+            update_allowed=True,
+        ),
+        "fail": Property(
+            Type.BOOLEAN,
+            "Whether creation and update fail.",
+            default=False,
+            update_allowed=True,
+        ),
+        "update_replace": Property(
+            Type.BOOLEAN,
+            "Whether a change of the value replaces the resource.",
+            default=False,
+            update_allowed=True,
+        ),
+        "update_replace_value": Property(
+            Type.STRING, "A value whose change replaces the resource.", support=since("7.0.0")
+        ),
+        "wait_secs": Property(
+            Type.NUMBER, "Seconds that each action takes.", default=0, update_allowed=True
+        ),
+        "action_wait_secs": Property(
+            Type.MAP,
+            "Seconds that single actions take, instead of wait_secs.",
+            update_allowed=True,
+            entries={
+                "create": _seconds("Seconds that creation takes."),
+                "update": _seconds("Seconds that an update takes."),
+                "delete": _seconds("Seconds that deletion takes."),
+            },
+        ),
+        "client_name": Property(
+            Type.STRING, "Accepted for compatibility.", default="", update_allowed=True
+        ),
+        "entity_name": Property(
+            Type.STRING, "Accepted for compatibility.", default="", update_allowed=True
+        ),
+        "attr_wait_secs": Property(
+            Type.NUMBER,
+            "Accepted for compatibility: reading attributes takes no time.",
+            default=0,
+            update_allowed=True,
+            support=since("6.0.0"),
+        ),
+        "constraint_prop_secs": Property(
+            Type.NUMBER,
+            "Accepted for compatibility: checking the constraint takes no time.",
+            default=0,
+            update_allowed=True,
+            constraints=(Custom("test_constr"),),
+            support=since("6.0.0"),
+        ),
+    }
+    attributes = {"output": Attribute("The value.", cached=False)}
+
+    def create(self, call: Call) -> Outcome:
+        """Waits, then fails or not."""
+        return _act(call, "create", call.physical_name)
+
+    def update(self, call: Call) -> Outcome:
+        """Waits, then fails or not."""
+        return _act(call, "update", None)
+
+    def delete(self, call: Call) -> Outcome:
+        """Waits."""
+        if call.physical_id is None:
+            return Done()
+        return _wait(call, "delete", None) or Done()
+
+    def check(self, call: Call) -> Outcome:
+        """Finds the resource in order."""
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The value."""
+        return {"output": call.properties["value"]}
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether the value changes and a change is to replace the resource."""
+        return "value" in call.changed and bool(call.properties["update_replace"])
+
+
+def _act(call: Call, action: str, physical_id: str | None) -> Outcome:
+    waiting = _wait(call, action, physical_id)
+    if waiting is not None:
+        return waiting
+    if call.properties["fail"]:
+        return Failed(f"{call.name} was told to fail", physical_id)
+    return Done(physical_id=physical_id, attributes={"output": call.properties["value"]})
+
+
+def _wait(call: Call, action: str, physical_id: str | None) -> Wait | None:
+    single = (call.properties["action_wait_secs"] or {}).get(action)
+    seconds = call.properties["wait_secs"] if single is None else single
+    left = call.started_at + (seconds or 0) - call.now
+    if left <= 0:
+        return None
+    return Wait(after=left, physical_id=physical_id)

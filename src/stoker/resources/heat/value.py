@@ -1,0 +1,72 @@
+"""A resource that holds a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.conversion import (
+    Mismatch,
+    to_boolean,
+    to_list,
+    to_map,
+    to_number,
+    to_string,
+)
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.support import since
+from stoker.schema.unknown import unknown_in
+
+_FITS: Mapping[str, Callable[[Any], Any]] = {
+    "string": to_string,
+    "number": to_number,
+    "comma_delimited_list": to_list,
+    "json": to_map,
+    "boolean": to_boolean,
+}
+
+
+class Value(ResourceType):
+    """Evaluates an expression once and hands it to many."""
+
+    type_name = "OS::Heat::Value"
+    description = "Holds a value, so that an expression is written once and used in many places."
+    support = since("7.0.0")
+    properties = {
+        "type": Property(
+            Type.STRING,
+            "The type that the value must have.",
+            update_allowed=True,
+            constraints=(
+                AllowedValues(["string", "number", "comma_delimited_list", "json", "boolean"]),
+            ),
+        ),
+        "value": Property(Type.ANY, "The value.", required=True, update_allowed=True),
+    }
+    attributes = {"value": Attribute("The value.")}
+
+    def create(self, call: Call) -> Outcome:
+        """Keeps the value."""
+        return Done(physical_id=call.physical_name, attributes={"value": call.properties["value"]})
+
+    def update(self, call: Call) -> Outcome:
+        """Keeps the new value."""
+        return Done(attributes={"value": call.properties["value"]})
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing is left to remove."""
+        return Done()
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Whether the value has the type that is asked for."""
+        kind, value = properties["type"], properties["value"]
+        if kind is None or value is None or unknown_in([kind, value]) is not None:
+            return ()
+        try:
+            _FITS[kind](value)
+        except Mismatch as mismatch:
+            return (Diagnostic("wrong-type", str(mismatch), ("value",)),)
+        return ()

@@ -1,0 +1,177 @@
+"""The handle of a wait condition: what is signalled, and how."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.kernel.errors import Invalid
+from stoker.resources.signed_handle import describe_signal
+from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Failed,
+    Outcome,
+    ResourceType,
+    Signal,
+    Signalling,
+)
+from stoker.schema.support import since
+
+KEYS = frozenset({"id", "status", "reason", "data"})
+TRANSPORTS = (
+    "CFN_SIGNAL",
+    "TEMP_URL_SIGNAL",
+    "HEAT_SIGNAL",
+    "NO_SIGNAL",
+    "ZAQAR_SIGNAL",
+    "TOKEN_SIGNAL",
+)
+_CREDENTIALS = (
+    "auth_url",
+    "username",
+    "user_id",
+    "password",
+    "project_id",
+    "domain_id",
+    "region_name",
+)
+
+
+class WaitConditionHandle(ResourceType):
+    """Receives the signals that a wait condition waits for. Calls the identity service."""
+
+    type_name = "OS::Heat::WaitConditionHandle"
+    description = "Receives the signals that a wait condition waits for."
+    support = since("2014.2")
+    service = "identity"
+    properties = {
+        "signal_transport": Property(
+            Type.STRING,
+            "How a server signals: by a signed address, an address with a token, or with "
+            "credentials of its own.",
+            default="TOKEN_SIGNAL",
+            constraints=(AllowedValues(list(TRANSPORTS)),),
+            support=since("6.0.0"),
+        )
+    }
+    attributes = {
+        "token": Attribute("A token for the signal's address.", Type.STRING, cached=False),
+        "endpoint": Attribute("The address that accepts signals.", Type.STRING, cached=False),
+        "curl_cli": Attribute(
+            "A command that signals success; more of the body goes into --data-binary.",
+            Type.STRING,
+            cached=False,
+        ),
+        "signal": Attribute(
+            "JSON text: address and credentials for the chosen transport.",
+            Type.STRING,
+            cached=False,
+        ),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Makes what the transport needs: a stack user, and perhaps a key and an address."""
+        transport = call.properties["signal_transport"]
+        if transport == "NO_SIGNAL":
+            return Done(physical_id=call.resource_id, attributes=_no_signal())
+        if transport not in _MAKERS:
+            return Failed(f"{transport} is not available in this service")
+        signalling = call.signalling
+        if signalling is None:
+            return Failed("this service has no endpoint that could be signalled")
+        user = call.data if "user_id" in call.data else signalling.create_user(call)
+        data, attributes = _MAKERS[transport](replace(call, data=dict(user)), signalling)
+        return Done(physical_id=user["user_id"], data=data, attributes=attributes)
+
+    def delete(self, call: Call) -> Outcome:
+        """Removes the stack user."""
+        if call.signalling is not None and "user_id" in call.data:
+            call.signalling.delete_user(call)
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The attributes, with a new token where there is one."""
+        transport = call.properties["signal_transport"]
+        if transport not in _MAKERS or call.signalling is None:
+            return _no_signal()
+        return _MAKERS[transport](call, call.signalling)[1]
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The signal with what it leaves out filled in: a success with the next number as id.
+
+        Raises ``Invalid`` for keys and states that do not exist.
+        """
+        body = details if isinstance(details, Mapping) else {}
+        unknown = sorted(str(key) for key in body if key not in KEYS)
+        if unknown:
+            raise Invalid(f"a signal has no {', '.join(unknown)}, only {', '.join(sorted(KEYS))}")
+        status = body.get("status", SUCCESS)
+        if status not in (SUCCESS, FAILURE):
+            raise Invalid(f"the status of a signal is {SUCCESS} or {FAILURE}")
+        number = len(received(call.signals.get(str(self.reference(call)), ()))) + 1
+        return {
+            "id": str(body.get("id", number)),
+            "status": status,
+            "reason": body.get("reason", f"Signal {number} received"),
+            "data": body.get("data"),
+        }
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        """Status and reason of the signal."""
+        return describe_signal(details)
+
+    def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
+        """The signals by their id."""
+        return metadata_of(signals)
+
+
+Made = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""Data to keep, and attributes."""
+
+
+def _no_signal() -> dict[str, Any]:
+    return {"token": None, "endpoint": None, "curl_cli": None, "signal": json.dumps({})}
+
+
+def _with_token(call: Call, signalling: Signalling) -> Made:
+    token, endpoint = signalling.token(call), signalling.signal_url(call)
+    command = (
+        f"curl -i -X POST -H 'X-Auth-Token: {token}' -H 'Content-Type: application/json' "
+        f"-H 'Accept: application/json' {endpoint}"
+    )
+    attributes = {
+        "token": token,
+        "endpoint": endpoint,
+        "curl_cli": command,
+        "signal": json.dumps(None),
+    }
+    return call.data, attributes
+
+
+def _with_credentials(call: Call, signalling: Signalling) -> Made:
+    signal = {key: call.data[key] for key in _CREDENTIALS if key in call.data}
+    signal["region_name"] = call.stack.region
+    signal["endpoint"] = signalling.signal_url(call)
+    return call.data, {**_no_signal(), "signal": json.dumps(signal)}
+
+
+def _with_signed_address(call: Call, signalling: Signalling) -> Made:
+    data = call.data
+    if "access" not in data:
+        data = {**data, **signalling.create_keypair(call, data["user_id"])}
+    url = data.get("alarm_url") or signalling.presigned_url(replace(call, data=data), "signal")
+    data = {**data, "alarm_url": url}
+    return data, {**_no_signal(), "signal": json.dumps({"alarm_url": url})}
+
+
+_MAKERS: Mapping[str, Callable[[Call, Signalling], Made]] = {
+    "TOKEN_SIGNAL": _with_token,
+    "HEAT_SIGNAL": _with_credentials,
+    "CFN_SIGNAL": _with_signed_address,
+}

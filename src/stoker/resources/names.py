@@ -1,0 +1,43 @@
+"""Where the built-in types are: names to ``module:Class``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_HEAT = "stoker.resources.heat"
+_AWS = "stoker.resources.aws"
+_NOVA = "stoker.resources.nova"
+_NEUTRON = "stoker.resources.neutron"
+
+BUILT_IN: Mapping[str, str] = {
+    "AWS::CloudFormation::WaitCondition": f"{_AWS}.wait_condition:WaitCondition",
+    "AWS::CloudFormation::WaitConditionHandle": (
+        f"{_AWS}.wait_condition_handle:WaitConditionHandle"
+    ),
+    "OS::Heat::CloudConfig": f"{_HEAT}.cloud_config:CloudConfig",
+    "OS::Heat::Delay": f"{_HEAT}.delay:Delay",
+    "OS::Heat::MultipartMime": f"{_HEAT}.multipart_mime:MultipartMime",
+    "OS::Heat::None": f"{_HEAT}.none:NoResource",
+    "OS::Heat::RandomString": f"{_HEAT}.random_string:RandomString",
+    "OS::Heat::SoftwareConfig": f"{_HEAT}.software_config:SoftwareConfig",
+    "OS::Heat::StructuredConfig": f"{_HEAT}.structured_config:StructuredConfig",
+    "OS::Heat::TestResource": f"{_HEAT}.test_resource:TestResource",
+    "OS::Heat::UpdateWaitConditionHandle": (
+        f"{_HEAT}.update_wait_condition_handle:UpdateWaitConditionHandle"
+    ),
+    "OS::Heat::Value": f"{_HEAT}.value:Value",
+    "OS::Heat::WaitCondition": f"{_HEAT}.wait_condition:WaitCondition",
+    "OS::Heat::WaitConditionHandle": f"{_HEAT}.wait_condition_handle:WaitConditionHandle",
+    "OS::Neutron::FloatingIP": f"{_NEUTRON}.floating_ip:FloatingIP",
+    "OS::Neutron::FloatingIPAssociation": (
+        f"{_NEUTRON}.floating_ip_association:FloatingIPAssociation"
+    ),
+    "OS::Neutron::Net": f"{_NEUTRON}.net:Net",
+    "OS::Neutron::Port": f"{_NEUTRON}.port:Port",
+    "OS::Neutron::Router": f"{_NEUTRON}.router:Router",
+    "OS::Neutron::RouterInterface": f"{_NEUTRON}.router_interface:RouterInterface",
+    "OS::Neutron::SecurityGroup": f"{_NEUTRON}.security_group:SecurityGroup",
+    "OS::Neutron::Subnet": f"{_NEUTRON}.subnet:Subnet",
+    "OS::Nova::KeyPair": f"{_NOVA}.key_pair:KeyPair",
+    "OS::Nova::Server": f"{_NOVA}.server:Server",
+}

@@ -1,0 +1,112 @@
+"""The resource types that this service knows: built in, from plugins, from plugin directories.
+
+A type is imported when it is first asked for; listing names imports nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from stoker.resources.names import BUILT_IN
+from stoker.schema.resource_type import ResourceType
+
+GROUP = "stoker.resources"
+_log = logging.getLogger(__name__)
+
+
+class Registry:
+    """Resource types by name. A plugin directory goes before what is built in, entry points last.
+
+    ``places`` maps type names to ``module:Class``.
+    """
+
+    def __init__(
+        self,
+        places: Mapping[str, str] = BUILT_IN,
+        plugin_directories: Sequence[str] = (),
+    ) -> None:
+        self._places = places
+        self._plugin_directories = plugin_directories
+        self._types: dict[str, ResourceType | None] = {}
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+        if type_name not in self._types:
+            found = self._load(type_name)
+            if found is None:
+                return None
+            self._types[type_name] = found
+        return self._types[type_name]
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self._places, *self._plugins, *self._entry_points})
+
+    def _load(self, type_name: str) -> ResourceType | None:
+        if type_name in self._plugins:
+            return self._plugins[type_name]()
+        place = self._places.get(type_name)
+        if place is not None:
+            module, _, name = place.partition(":")
+            found: type[ResourceType] = vars(importlib.import_module(module))[name]
+            return found()
+        entry = self._entry_points.get(type_name)
+        return None if entry is None else _load_entry_point(entry)
+
+    @cached_property
+    def _entry_points(self) -> Mapping[str, EntryPoint]:
+        """Entry points are named for the type that they lead to."""
+        return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+    @cached_property
+    def _plugins(self) -> Mapping[str, type[ResourceType]]:
+        found: dict[str, type[ResourceType]] = {}
+        for directory in self._plugin_directories:
+            for file in sorted(Path(directory).glob("*.py")):
+                for type_ in _types_in(file):
+                    found[type_.type_name] = type_
+        return found
+
+
+def _load_entry_point(entry: EntryPoint) -> ResourceType | None:
+    try:
+        loaded = entry.load()
+    except Exception:  # noqa: BLE001 - a plugin is someone else's code and may raise anything
+        _log.exception("The resource type %s of a plugin cannot be loaded", entry.name)
+        return None
+    if not (isinstance(loaded, type) and issubclass(loaded, ResourceType)):
+        _log.error("The plugin %s is no resource type", entry.name)
+        return None
+    return loaded()
+
+
+def _types_in(file: Path) -> list[type[ResourceType]]:
+    try:
+        module = _import_file(file)
+    except Exception:  # noqa: BLE001 - a plugin is someone else's code and may raise anything
+        _log.exception("The plugin %s cannot be loaded", file)
+        return []
+    return [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, ResourceType)
+        and value.__module__ == module.__name__
+        and "type_name" in vars(value)
+    ]
+
+
+def _import_file(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"stoker_plugin_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
