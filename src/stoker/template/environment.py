@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
+from stoker.template.registry import child_registry, registry_findings
 from stoker.template.source import read
 
 SECTIONS = (
@@ -73,10 +74,14 @@ def parse_environment(
                 wrong,
                 did_you_mean(str(section), SECTIONS),
             )
+    registry = _map_section(given, "resource_registry", file)
+    findings = [replace(finding, file=file) for finding in registry_findings(registry)]
+    if findings:
+        raise DiagnosticError(findings)
     return Environment(
         parameters=_map_section(given, "parameters", file),
         parameter_defaults=_map_section(given, "parameter_defaults", file),
-        resource_registry=_map_section(given, "resource_registry", file),
+        resource_registry=registry,
         encrypted_param_names=tuple(
             str(name) for name in _list_section(given, "encrypted_param_names", file)
         ),
@@ -155,6 +160,18 @@ def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str
                 "one of: overwrite, merge, deep_merge",
             )
     return section
+
+
+def child_environment(
+    environment: Environment, resource_name: str, parameters: Mapping[str, Any]
+) -> Environment:
+    """The environment of the nested stack behind a resource, with its own parameters."""
+    return replace(
+        environment,
+        parameters=parameters,
+        resource_registry=child_registry(environment.resource_registry, resource_name),
+        encrypted_param_names=(),
+    )
 
 
 def stored(environment: Environment) -> dict[str, Any]:

@@ -1,0 +1,252 @@
+"""What type names stand for in an environment: other types, template files, nothing.
+
+The section ``resource_registry`` maps names of types, or their beginnings with ``*``, for the
+whole stack or (below ``resources``) for single resources, and holds hooks and restricted actions.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
+from stoker.schema.resource_type import ResourceType
+from stoker.template.definition import TypeRegistry
+
+TEMPLATE_SUFFIXES = (".yaml", ".template", ".yml", ".json")
+HOOKS = ("pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete")
+RESTRICTED_ACTIONS = ("update", "replace")
+_NOT_TYPES = frozenset({"hooks", "restricted_actions"})
+RESOURCES = "resources"
+BASE_URL = "base_url"
+WRONG_SHAPE = "AttributeError"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a type name stands for: a type, or a template file."""
+
+    type: ResourceType | None = None
+    template: str | None = None
+    """Name of the file, or its URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """An entry that applies to a name; ``order`` is low where it goes first."""
+
+    order: tuple[int, int, str]
+    key: str
+    value: Any
+
+
+class ResourceRegistry:
+    """The registry of one stack: its own entries, then those of the whole service, then types.
+
+    Among the entries of one level those for the single resource go first, then the keys in
+    alphabetical order, which puts a glob before the names that it covers.
+    """
+
+    def __init__(
+        self,
+        own: Mapping[str, Any],
+        types: TypeRegistry,
+        files: Collection[str] = (),
+        service: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._levels = (own, service or {})
+        self._types = types
+        self._files = files
+
+    def meaning(self, type_name: str, resource_name: str | None = None) -> Meaning:
+        """What a type name stands for. Raises ``DiagnosticError`` when it stands for nothing."""
+        seen: list[str] = []
+        name = type_name
+        while name not in seen:
+            seen.append(name)
+            match = self._first(name, resource_name)
+            if match is None or match.value == name:
+                return self._itself(type_name, name)
+            if match.value is None:
+                raise _unknown(type_name, name, self._types)
+            if _is_template(match.value):
+                return Meaning(template=self._file(match.value))
+            name = _substitute(match, name)
+        chain = " -> ".join([*seen, name])
+        raise _refused("circular-type", f"the type leads back to itself: {chain}")
+
+    def _first(self, name: str, resource_name: str | None) -> _Match | None:
+        matches = [
+            match
+            for level, registry in enumerate(self._levels)
+            for match in _matches(registry, level, name, resource_name)
+        ]
+        return min(matches, key=lambda match: match.order, default=None)
+
+    def _itself(self, type_name: str, name: str) -> Meaning:
+        type_ = self._types.find(name)
+        if type_ is not None:
+            return Meaning(type=type_)
+        if _is_template(name):
+            return Meaning(template=self._file(name))
+        raise _unknown(type_name, name, self._types)
+
+    def _file(self, name: str) -> str:
+        base = self._levels[0].get(BASE_URL)
+        if name not in self._files and isinstance(base, str):
+            joined = urljoin(base if base.endswith("/") else f"{base}/", name)
+            if joined in self._files:
+                return joined
+        return name
+
+    def learned(self, type_name: str, resource_name: str) -> str | None:
+        """The type that an entry other than the name's own leads to.
+
+        The API shows such a type as if it had been an entry.
+        """
+        match = self._first(type_name, resource_name)
+        if match is None or (match.key == type_name and match.order[1] == _WHOLE_STACK):
+            return None
+        meaning = self.meaning(type_name, resource_name)
+        return None if meaning.type is None else meaning.type.type_name
+
+    def hooks(self, resource_name: str) -> frozenset[str]:
+        """The hooks at which the resource stops."""
+        return self._words("hooks", resource_name)
+
+    def restricted_actions(self, resource_name: str) -> frozenset[str]:
+        """What may not be done to the resource: ``update``, ``replace``."""
+        return self._words("restricted_actions", resource_name)
+
+    def _words(self, key: str, resource_name: str) -> frozenset[str]:
+        found: set[str] = set()
+        for registry in self._levels:
+            for pattern, entry in (registry.get(RESOURCES) or {}).items():
+                if isinstance(entry, Mapping) and fnmatch.fnmatchcase(resource_name, str(pattern)):
+                    found.update(_as_list(entry.get(key)))
+        return frozenset(found)
+
+
+_WHOLE_STACK = 1
+
+
+def _matches(
+    registry: Mapping[str, Any], level: int, name: str, resource_name: str | None
+) -> Iterator[_Match]:
+    single = (registry.get(RESOURCES) or {}).get(resource_name)
+    for rank, entries in ((0, single), (_WHOLE_STACK, registry)):
+        if not isinstance(entries, Mapping):
+            continue
+        for key, value in entries.items():
+            if _covers(key, name) and not isinstance(value, Mapping):
+                yield _Match((level, rank, key), key, value)
+
+
+def _covers(key: str, name: str) -> bool:
+    if key in _NOT_TYPES or key in {RESOURCES, BASE_URL}:
+        return False
+    return key == name or (key.endswith("*") and name.startswith(key[:-1]))
+
+
+def _substitute(match: _Match, name: str) -> str:
+    """The name that a mapping gives; ``*`` on both sides keeps the rest of the name."""
+    value = str(match.value)
+    if match.key.endswith("*") and value.endswith("*"):
+        return value[:-1] + name[len(match.key) - 1 :]
+    return value
+
+
+def _is_template(value: Any) -> bool:
+    return isinstance(value, str) and value.endswith(TEMPLATE_SUFFIXES)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _refused(
+    code: str,
+    message: str,
+    suggestion: str | None = None,
+    path: Path = (),
+    error_type: str = "StackValidationFailed",
+) -> DiagnosticError:
+    return DiagnosticError(
+        [Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)]
+    )
+
+
+def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
+    via = "" if name == type_name else f' (it stands for "{name}")'
+    return _refused(
+        "unknown-type",
+        f'there is no resource type "{type_name}"{via}',
+        did_you_mean(name, types.names()),
+    )
+
+
+def registry_findings(section: Mapping[str, Any]) -> list[Diagnostic]:
+    """What is wrong with a ``resource_registry`` in itself."""
+    root = "resource_registry"
+    findings = _entry_findings(section, (root,))
+    resources = section.get(RESOURCES)
+    if resources is not None and not isinstance(resources, Mapping):
+        message = "resources must map names of resources to entries"
+        findings.append(
+            Diagnostic("invalid-section", message, (root, RESOURCES), error_type=WRONG_SHAPE)
+        )
+    return findings
+
+
+def _entry_findings(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
+    findings: list[Diagnostic] = []
+    for key, value in entries.items():
+        here = (*path, str(key))
+        if isinstance(value, Mapping):
+            findings.extend(_entry_findings(value, here))
+        elif key == "hooks":
+            findings.extend(_word_findings(value, HOOKS, here, "InvalidBreakPointHook"))
+        elif key == "restricted_actions":
+            findings.extend(
+                _word_findings(value, RESTRICTED_ACTIONS, here, "InvalidRestrictedAction")
+            )
+        elif value is not None and not isinstance(value, str) and key != RESOURCES:
+            message = "a type stands for the name of a type or of a template file"
+            findings.append(Diagnostic("invalid-mapping", message, here, error_type=WRONG_SHAPE))
+    return findings
+
+
+def _word_findings(
+    value: Any, known: Collection[str], path: Path, error_type: str
+) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            "unknown-word",
+            f"{word!r} is not known here",
+            path,
+            error_type=error_type,
+            suggestion=f"one of: {', '.join(known)}",
+        )
+        for word in _as_list(value)
+        if word not in known
+    ]
+
+
+def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
+    """The registry of the nested stack behind a resource.
+
+    Mappings for the whole stack are inherited; entries for single resources are those that stand
+    below the resource's own name.
+    """
+    below = (section.get(RESOURCES) or {}).get(resource_name)
+    inner = {
+        key: value
+        for key, value in (below.items() if isinstance(below, Mapping) else ())
+        if isinstance(value, Mapping)
+    }
+    return {**section, RESOURCES: inner}
