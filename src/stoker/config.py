@@ -1,0 +1,182 @@
+"""Every option, once. Names and defaults are those of Heat where Heat has the option,
+so that a ``heat.conf`` can be read as it is; what it holds beyond these options is ignored.
+
+The group ``oslo_policy`` is registered by oslo.policy itself. Importing oslo.config takes about
+0.1 s; nothing else is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+
+MEBIBYTE = 1024 * 1024
+
+_SERVICE = (
+    cfg.StrOpt("data_dir", default="", help="Directory of the database and of generated keys."),
+    cfg.StrOpt("host", default="localhost", help="Name of this machine in the list of engines."),
+    cfg.BoolOpt("debug", default=False, help="Log more, and send tracebacks to clients."),
+    cfg.StrOpt("log_file", help="File for the log instead of standard error."),
+    cfg.StrOpt("region_name_for_services", help="Region of the services that stacks use."),
+    cfg.StrOpt("region_name_for_shared_services", help="Region of services shared by regions."),
+    cfg.StrOpt(
+        "server_keystone_endpoint_type",
+        default="",
+        help="Interface of the identity endpoint that servers are told; empty: the public one.",
+    ),
+    cfg.StrOpt(
+        "heat_metadata_server_url",
+        help="Root URL of the CloudFormation endpoint that servers read metadata from.",
+    ),
+    cfg.StrOpt(
+        "heat_waitcondition_server_url",
+        help="URL below which wait conditions are signalled; empty: from the catalog.",
+    ),
+    cfg.StrOpt("heat_watch_server_url", default="", help="URL of the CloudWatch endpoint."),
+    cfg.StrOpt("instance_connection_is_secure", default="0", help="Whether servers use HTTPS."),
+    cfg.StrOpt(
+        "instance_connection_https_validate_certificates",
+        default="1",
+        help="Whether servers check certificates.",
+    ),
+    cfg.StrOpt("default_software_config_transport", default="POLL_SERVER_CFN"),
+    cfg.StrOpt("default_deployment_signal_transport", default="CFN_SIGNAL"),
+    cfg.StrOpt("default_user_data_format", default="HEAT_CONFIG"),
+)
+
+_LIMITS = (
+    cfg.IntOpt("max_stacks_per_tenant", default=512, help="-1 for no bound."),
+    cfg.IntOpt("max_resources_per_stack", default=1000, help="-1 for no bound."),
+    cfg.IntOpt("max_template_size", default=524288, help="In bytes."),
+    cfg.IntOpt("max_json_body_size", default=MEBIBYTE, help="In bytes."),
+    cfg.IntOpt("max_nested_stack_depth", default=5),
+    cfg.IntOpt("max_events_per_stack", default=1000),
+    cfg.IntOpt("max_snapshots_per_stack", default=32),
+    cfg.IntOpt("max_software_configs_per_tenant", default=4096),
+    cfg.IntOpt("max_software_deployments_per_tenant", default=4096),
+    cfg.IntOpt("max_interface_check_attempts", default=10),
+    cfg.IntOpt("stack_action_timeout", default=3600, help="In seconds."),
+    cfg.IntOpt("error_wait_time", default=240, help="Seconds for work under way after a failure."),
+    cfg.IntOpt("client_retry_limit", default=2),
+    cfg.IntOpt("num_engine_workers", help="Threads for calls to the cloud."),
+)
+
+_BEHAVIOUR = (
+    cfg.BoolOpt("enable_stack_abandon", default=False),
+    cfg.BoolOpt("enable_stack_adopt", default=False),
+    cfg.BoolOpt("encrypt_parameters_and_properties", default=False),
+    cfg.BoolOpt("observe_on_update", default=False),
+    cfg.BoolOpt("convergence_engine", default=True, help="Always on; read for compatibility."),
+    cfg.ListOpt("hidden_stack_tags", default=["data-processing-cluster"]),
+    cfg.ListOpt("plugin_dirs", default=["/usr/lib64/heat", "/usr/lib/heat"]),
+    cfg.StrOpt("environment_dir", default="/etc/heat/environment.d"),
+    cfg.StrOpt("template_dir", default="/etc/heat/templates"),
+    cfg.BoolOpt("allow_template_url", default=True, help="Fetch templates by URL for clients."),
+    cfg.FloatOpt("template_fetch_timeout", default=60.0, help="In seconds."),
+)
+
+_DEFERRED = (
+    cfg.StrOpt("deferred_auth_method", default="trusts", choices=["password", "trusts"]),
+    cfg.ListOpt("trusts_delegated_roles", default=[], help="Empty: all roles of the user."),
+    cfg.BoolOpt("allow_trusts_redelegation", default=False),
+    cfg.StrOpt("reauthentication_auth_method", default="", choices=["", "trusts"]),
+    cfg.StrOpt("heat_stack_user_role", default="heat_stack_user"),
+    cfg.StrOpt("stack_user_domain_id", help="Wins over the name."),
+    cfg.StrOpt("stack_user_domain_name"),
+    cfg.StrOpt("stack_domain_admin"),
+    cfg.StrOpt("stack_domain_admin_password", secret=True),
+    cfg.StrOpt("auth_encryption_key", secret=True, help="Empty: a key file in the data dir."),
+)
+
+_LISTENER = (
+    cfg.HostAddressOpt("bind_host", default="0.0.0.0"),  # noqa: S104
+    cfg.IntOpt("workers", default=0),
+)
+
+_AUTH = (
+    cfg.StrOpt("auth_type"),
+    cfg.StrOpt("auth_url"),
+    cfg.StrOpt("auth_uri", help="Old name of www_authenticate_uri."),
+    cfg.StrOpt("www_authenticate_uri"),
+    cfg.StrOpt("username", deprecated_name="user_name"),
+    cfg.StrOpt("password", secret=True),
+    cfg.StrOpt("user_domain_id"),
+    cfg.StrOpt("user_domain_name"),
+    cfg.StrOpt("project_name", deprecated_name="tenant_name"),
+    cfg.StrOpt("project_domain_id"),
+    cfg.StrOpt("project_domain_name"),
+    cfg.StrOpt("region_name"),
+    cfg.StrOpt("interface"),
+    cfg.StrOpt("cafile"),
+    cfg.BoolOpt("insecure", default=False),
+    cfg.IntOpt("token_cache_time", default=300, help="In seconds."),
+    cfg.IntOpt("http_connect_timeout", help="In seconds."),
+)
+
+_CLIENT = (
+    cfg.StrOpt("endpoint_type"),
+    cfg.StrOpt("ca_file"),
+    cfg.StrOpt("cert_file"),
+    cfg.StrOpt("key_file"),
+    cfg.BoolOpt("insecure"),
+    cfg.StrOpt("auth_uri"),
+    cfg.StrOpt("url"),
+)
+
+
+def _listener(port: int) -> tuple[Any, ...]:
+    return (*_LISTENER, cfg.PortOpt("bind_port", default=port))
+
+
+_GROUPS: dict[str, tuple[Any, ...]] = {
+    "DEFAULT": (*_SERVICE, *_LIMITS, *_BEHAVIOUR, *_DEFERRED),
+    "heat_api": _listener(8004),
+    "heat_api_cfn": _listener(8000),
+    "heat_api_cloudwatch": _listener(8003),
+    "keystone_authtoken": _AUTH,
+    "trustee": _AUTH,
+    "clients": _CLIENT,
+    "clients_keystone": _CLIENT,
+    "clients_heat": _CLIENT,
+    "database": (
+        cfg.StrOpt("connection", secret=True, help="Empty: SQLite in the data dir."),
+        cfg.IntOpt("max_pool_size", default=5),
+    ),
+    "ec2authtoken": (
+        cfg.StrOpt("auth_uri"),
+        cfg.BoolOpt("multi_cloud", default=False),
+        cfg.ListOpt("allowed_auth_uris", default=[]),
+    ),
+    "paste_deploy": (cfg.StrOpt("flavor", help="standalone lets clients send passwords."),),
+    "oslo_middleware": (cfg.BoolOpt("enable_proxy_headers_parsing", default=False),),
+    "oslo_messaging_notifications": (
+        cfg.MultiStrOpt("driver", default=[]),
+        cfg.StrOpt("transport_url", secret=True),
+        cfg.ListOpt("topics", default=["notifications"]),
+    ),
+    "cors": (cfg.ListOpt("allowed_origin", default=[]),),
+    "yaql": (
+        cfg.IntOpt("limit_iterators", default=200),
+        cfg.IntOpt("memory_quota", default=10000),
+    ),
+    "revision": (
+        cfg.StrOpt("heat_revision", default="unknown"),
+        cfg.StrOpt("stoker_revision", default="unknown"),
+    ),
+    "volumes": (cfg.BoolOpt("backups_enabled", default=True),),
+}
+
+
+def load(files: Sequence[Path] = (), arguments: Sequence[str] = ()) -> Any:
+    """The options (an ``oslo_config.cfg.ConfigOpts``) as the given files, in order, set them.
+
+    Raises ``oslo_config.cfg.Error`` naming the file or the option that is wrong.
+    """
+    conf = cfg.ConfigOpts()
+    for group, options in _GROUPS.items():
+        conf.register_opts(options, group=None if group == "DEFAULT" else group)
+    conf(list(arguments), project="stoker", default_config_files=[str(f) for f in files])
+    return conf

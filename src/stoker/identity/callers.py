@@ -1,0 +1,44 @@
+"""From a token to a caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stoker.engine.requests import Caller
+from stoker.identity.grants import Grant
+from stoker.identity.settings import IdentitySettings
+
+IsAdmin = Callable[[Mapping[str, Any]], bool]
+"""Whether the credentials of a caller (in the terms of policies) are those of an admin."""
+
+
+def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
+    """The caller that a token stands for. The project is empty for tokens that are for none."""
+    user = grant.body["user"]
+    project = grant.body.get("project", {})
+    roles = grant.roles
+    return Caller(
+        project_id=grant.project_id,
+        user_id=grant.user_id,
+        user_name=str(user.get("name", "")),
+        roles=frozenset(roles),
+        is_admin=is_admin(credentials_of(grant)),
+        token=grant.token,
+        is_stack_user=settings.stack_user_role in roles,
+        project_name=str(project.get("name", "")),
+        user_domain_id=user.get("domain", {}).get("id"),
+        project_domain_id=project.get("domain", {}).get("id"),
+    )
+
+
+def credentials_of(grant: Grant) -> dict[str, Any]:
+    """What a token says, in the terms of policies."""
+    return {
+        "user_id": grant.user_id,
+        "project_id": grant.project_id,
+        "domain_id": grant.domain_id or None,
+        "system_scope": "all" if grant.body.get("system", {}).get("all") else None,
+        "roles": grant.roles,
+        "is_admin_project": grant.body.get("is_admin_project", True),
+    }

@@ -1,0 +1,98 @@
+"""Requests that are signed with EC2 keys. The identity service has the keys, so it checks them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from stoker.engine.requests import Caller
+from stoker.identity.callers import IsAdmin, caller_of
+from stoker.identity.grants import granted
+from stoker.identity.keystone import Keystone
+from stoker.kernel.errors import Forbidden, Invalid
+
+_FIELD = re.compile(r"(\w+)=([^,\s]+)")
+_SIGNATURES = ("Signature", "X-Amz-Signature")
+
+
+class SignatureVerifier:
+    """Lets the identity service check signatures of versions 2 and 4."""
+
+    def __init__(self, keystone: Keystone, is_admin: IsAdmin) -> None:
+        self._keystone = keystone
+        self._is_admin = is_admin
+
+    async def __call__(
+        self,
+        *,
+        method: str,
+        host: str,
+        path: str,
+        params: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> Caller:
+        """The caller whose key signed the request; see ``stoker.api.ports.VerifySignature``."""
+        signed = dict(re.findall(_FIELD, headers.get("authorization", "")))
+        signature = _first(params, *_SIGNATURES) or signed.get("Signature")
+        if signature is None:
+            raise Invalid("The request is not signed.", "IncompleteSignature")
+        access = params.get("AWSAccessKeyId") or _key_of(
+            params.get("X-Amz-Credential") or signed.get("Credential", "")
+        )
+        if not access:
+            raise Forbidden("The request names no access key.", "MissingAuthenticationToken")
+        return await self._caller(
+            {
+                "access": access,
+                "signature": signature,
+                "host": host,
+                "verb": method,
+                "path": path,
+                "params": {k: v for k, v in params.items() if k != "Signature"},
+                "headers": dict(headers),
+                "body_hash": hashlib.sha256(body).hexdigest(),
+            }
+        )
+
+    async def _caller(self, credentials: Mapping[str, Any]) -> Caller:
+        response = await self._ask(credentials, renew=False)
+        if response.status_code == httpx.codes.UNAUTHORIZED and _own_token_refused(response):
+            response = await self._ask(credentials, renew=True)
+        grant = granted(response)
+        if grant is None:
+            raise _refusal(response)
+        return caller_of(grant, self._keystone.settings, self._is_admin)
+
+    async def _ask(self, credentials: Mapping[str, Any], *, renew: bool) -> httpx.Response:
+        """The answer to a check. Newer identity services want to know who asks."""
+        own = await self._keystone.service_grant(renew=renew)
+        body = {"ec2Credentials": credentials}
+        return await self._keystone.request("POST", "/ec2tokens", token=own.token, json=body)
+
+
+def _first(params: Mapping[str, str], *names: str) -> str | None:
+    return next((params[name] for name in names if params.get(name)), None)
+
+
+def _key_of(credential: str) -> str:
+    """The access key at the head of a credential scope."""
+    return credential.partition("/")[0]
+
+
+def _own_token_refused(response: httpx.Response) -> bool:
+    return "WWW-Authenticate" in response.headers and "signature" not in response.text.lower()
+
+
+def _refusal(response: httpx.Response) -> Forbidden:
+    """The refusal that the answer's words allow; services only tell some cases apart."""
+    text = response.text.lower()
+    if "access key" in text and ("not found" in text or "unknown" in text):
+        return Forbidden("The access key does not exist.", "InvalidClientTokenId")
+    if "not supplied" in text:
+        return Forbidden("The signature is missing.", "SignatureDoesNotMatch")
+    return Forbidden("The signature is not accepted.", "AccessDenied")

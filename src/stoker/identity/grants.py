@@ -1,0 +1,139 @@
+"""Tokens of the identity service, as its version 3 API gives them, and how they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from stoker.identity.settings import User
+from stoker.kernel.errors import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A token and what it says."""
+
+    token: str = field(repr=False)
+    body: Mapping[str, Any] = field(repr=False)
+    expires_at: float
+    """Seconds since the epoch."""
+
+    @property
+    def user_id(self) -> str:
+        """Id of the user."""
+        return str(self.body["user"]["id"])
+
+    @property
+    def project_id(self) -> str:
+        """Id of the project; empty for tokens that are for none."""
+        return str(self.body.get("project", {}).get("id", ""))
+
+    @property
+    def domain_id(self) -> str:
+        """Id of the domain that the token is for; empty for tokens that are for none."""
+        return str(self.body.get("domain", {}).get("id", ""))
+
+    @property
+    def roles(self) -> list[str]:
+        """Names of the roles."""
+        return [str(role["name"]) for role in self.body.get("roles", ())]
+
+    def endpoint(self, service_type: str, interface: str, region: str | None) -> str | None:
+        """The URL of a service in the token's catalog, or None."""
+        for service in self.body.get("catalog", ()):
+            if service.get("type") != service_type:
+                continue
+            for endpoint in service.get("endpoints", ()):
+                here = region is None or endpoint.get("region") == region
+                if here and endpoint.get("interface") == interface:
+                    return str(endpoint["url"])
+        return None
+
+
+def unavailable(detail: str) -> Refused:
+    """The refusal (503) for an identity service that does not answer."""
+    return Refused(f"The identity service does not answer: {detail}.", "ServiceUnavailable")
+
+
+def read_grant(token: str, content: Any) -> Grant:
+    """The grant that an answer of the identity service holds; refuses (503) a malformed one."""
+    try:
+        body = content["token"]
+        expires_at = datetime.fromisoformat(body["expires_at"]).timestamp()
+        str(body["user"]["id"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise unavailable(f"its token has no {error}") from error
+    return Grant(token, body, expires_at)
+
+
+def granted(response: httpx.Response) -> Grant | None:
+    """The grant of an answer to an authentication request; None when it was refused."""
+    if response.status_code not in (httpx.codes.OK, httpx.codes.CREATED):
+        return None
+    return read_grant(response.headers.get("X-Subject-Token", ""), json_of(response))
+
+
+def json_of(response: httpx.Response) -> Any:
+    """The JSON of an answer; refuses (503) an answer that has none."""
+    try:
+        return response.json()
+    except ValueError as error:
+        raise unavailable("its answer is no JSON") from error
+
+
+def by_password(user: User, scope: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The request for a token of ``user``, for its own scope unless another one is given."""
+    identity = {
+        "methods": ["password"],
+        "password": {
+            "user": {
+                "name": user.name,
+                "password": user.password,
+                "domain": _named(user.domain_id, user.domain_name),
+            }
+        },
+    }
+    return _request(identity, scope or _scope_of(user))
+
+
+def by_user_id(user_id: str, password: str, project_id: str) -> dict[str, Any]:
+    """The request for a token of a user that is known by id, for a project."""
+    identity = {
+        "methods": ["password"],
+        "password": {"user": {"id": user_id, "password": password}},
+    }
+    return _request(identity, project_scope(project_id))
+
+
+def project_scope(project_id: str) -> dict[str, Any]:
+    """The scope of tokens for a project."""
+    return {"project": {"id": project_id}}
+
+
+def trust_scope(trust_id: str) -> dict[str, Any]:
+    """The scope of tokens by a trust."""
+    return {"OS-TRUST:trust": {"id": trust_id}}
+
+
+def _request(identity: Mapping[str, Any], scope: Mapping[str, Any] | None) -> dict[str, Any]:
+    auth: dict[str, Any] = {"identity": identity}
+    if scope is not None:
+        auth["scope"] = scope
+    return {"auth": auth}
+
+
+def _scope_of(user: User) -> dict[str, Any] | None:
+    if user.scope_domain_id or user.scope_domain_name:
+        return {"domain": _named(user.scope_domain_id, user.scope_domain_name)}
+    if user.project_name is None:
+        return None
+    domain = _named(user.project_domain_id, user.project_domain_name)
+    return {"project": {"name": user.project_name, "domain": domain}}
+
+
+def _named(id_: str | None, name: str | None) -> dict[str, str]:
+    return {"id": id_} if id_ else {"name": name or "Default"}

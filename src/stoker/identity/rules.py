@@ -1,0 +1,160 @@
+"""The policies that hold where an operator's policy file says nothing: Heat's names and defaults.
+
+Each rule is written as (name, who, who by the older defaults); the older ones count in addition
+where ``[oslo_policy] enforce_new_defaults`` is off. An empty text means everybody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_EVERYBODY = ""
+_NOBODY = "!"
+_ADMIN = "rule:project_admin"
+_NOT_STACK_USER = "rule:deny_stack_user"
+_READ = (
+    "(role:admin and system_scope:all) or role:admin or (role:reader and project_id:%(project_id)s)"
+)
+_WRITE = (
+    "(role:admin and system_scope:all) or role:admin or (role:member and project_id:%(project_id)s)"
+)
+_STACK_USER = " or (role:heat_stack_user and project_id:%(project_id)s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: who it lets through, and whom the older defaults let through."""
+
+    name: str
+    check: str
+    older: str | None = None
+
+
+BASE = (
+    Rule(
+        "context_is_admin",
+        "(role:admin and is_admin_project:True) or (role:admin and system_scope:all)",
+    ),
+    Rule("project_admin", "role:admin"),
+    Rule("deny_stack_user", "not role:heat_stack_user"),
+    Rule("deny_everybody", _NOBODY),
+    Rule("allow_everybody", _EVERYBODY),
+)
+
+_READS = (
+    "build_info:build_info",
+    "events:index",
+    "events:show",
+    "resource:index",
+    "resource:show",
+    "software_configs:index",
+    "software_configs:show",
+    "software_deployments:index",
+    "software_deployments:show",
+    "stacks:detail",
+    "stacks:environment",
+    "stacks:files",
+    "stacks:generate_template",
+    "stacks:index",
+    "stacks:list_outputs",
+    "stacks:list_resource_types",
+    "stacks:list_snapshots",
+    "stacks:list_template_functions",
+    "stacks:list_template_versions",
+    "stacks:resource_schema",
+    "stacks:show",
+    "stacks:show_output",
+    "stacks:show_snapshot",
+    "stacks:template",
+)
+_WRITES = (
+    "actions:cancel_update",
+    "actions:cancel_without_rollback",
+    "actions:check",
+    "actions:resume",
+    "actions:snapshot",
+    "actions:suspend",
+    "resource:mark_unhealthy",
+    "software_configs:create",
+    "software_configs:delete",
+    "software_deployments:create",
+    "software_deployments:delete",
+    "software_deployments:update",
+    "stacks:abandon",
+    "stacks:create",
+    "stacks:delete",
+    "stacks:delete_snapshot",
+    "stacks:export",
+    "stacks:preview",
+    "stacks:preview_update",
+    "stacks:preview_update_patch",
+    "stacks:restore_snapshot",
+    "stacks:snapshot",
+    "stacks:update",
+    "stacks:update_no_change",
+    "stacks:update_patch",
+    "stacks:validate_template",
+)
+_CLOUDFORMATION_READS = (
+    "DescribeStackEvents",
+    "DescribeStackResources",
+    "DescribeStacks",
+    "EstimateTemplateCost",
+    "GetTemplate",
+    "ListStackResources",
+    "ListStacks",
+    "ValidateTemplate",
+)
+_CLOUDFORMATION_WRITES = ("CancelUpdateStack", "CreateStack", "DeleteStack", "UpdateStack")
+_ADMIN_TYPES = (
+    "OS::Blazar::Host",
+    "OS::Cinder::EncryptedVolumeType",
+    "OS::Cinder::QoSAssociation",
+    "OS::Cinder::QoSSpecs",
+    "OS::Cinder::Quota",
+    "OS::Cinder::VolumeType",
+    "OS::Keystone::Domain",
+    "OS::Keystone::Endpoint",
+    "OS::Keystone::Group",
+    "OS::Keystone::GroupRoleAssignment",
+    "OS::Keystone::Project",
+    "OS::Keystone::Region",
+    "OS::Keystone::Role",
+    "OS::Keystone::Service",
+    "OS::Keystone::User",
+    "OS::Keystone::UserRoleAssignment",
+    "OS::Manila::ShareType",
+    "OS::Neutron::ProviderNet",
+    "OS::Neutron::QoSBandwidthLimitRule",
+    "OS::Neutron::QoSDscpMarkingRule",
+    "OS::Neutron::QoSMinimumBandwidthRule",
+    "OS::Neutron::QoSMinimumPacketRateRule",
+    "OS::Neutron::QoSPolicy",
+    "OS::Neutron::Quota",
+    "OS::Neutron::Segment",
+    "OS::Nova::Flavor",
+    "OS::Nova::HostAggregate",
+    "OS::Nova::Quota",
+    "OS::Octavia::Flavor",
+    "OS::Octavia::FlavorProfile",
+    "OS::Octavia::Quota",
+)
+
+DEFAULTS: tuple[Rule, ...] = (
+    *BASE,
+    *(Rule(name, _READ, _NOT_STACK_USER) for name in _READS),
+    *(Rule(name, _WRITE, _NOT_STACK_USER) for name in _WRITES),
+    *(Rule(f"cloudformation:{n}", _READ, _NOT_STACK_USER) for n in _CLOUDFORMATION_READS),
+    *(Rule(f"cloudformation:{n}", _WRITE, _NOT_STACK_USER) for n in _CLOUDFORMATION_WRITES),
+    Rule("cloudformation:DescribeStackResource", _READ + _STACK_USER, _EVERYBODY),
+    Rule("actions:action", _WRITE, _NOT_STACK_USER),
+    Rule("resource:metadata", _READ + _STACK_USER, _EVERYBODY),
+    Rule("resource:signal", _WRITE + _STACK_USER, _EVERYBODY),
+    Rule("software_deployments:metadata", _READ + _STACK_USER, _EVERYBODY),
+    Rule("stacks:lookup", _READ + _STACK_USER, _EVERYBODY),
+    Rule("service:index", "role:admin"),
+    Rule("stacks:global_index", _NOBODY),
+    Rule("software_configs:global_index", _NOBODY),
+    Rule("resource_types:OS::default", _EVERYBODY),
+    *(Rule(f"resource_types:{name}", _ADMIN) for name in _ADMIN_TYPES),
+)

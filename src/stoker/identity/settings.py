@@ -1,0 +1,117 @@
+"""How the identity service is reached, and as whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user with a password, and the project or domain that its tokens are for."""
+
+    name: str
+    password: str = field(repr=False)
+    domain_name: str | None = "Default"
+    domain_id: str | None = None
+    """Wins over the name."""
+    project_name: str | None = None
+    project_domain_name: str | None = "Default"
+    project_domain_id: str | None = None
+    scope_domain_id: str | None = None
+    """The domain that tokens are for, instead of a project."""
+    scope_domain_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitySettings:
+    """Options of this package; times in seconds."""
+
+    auth_url: str
+    service_user: User
+    """Validates tokens; the trustee unless another one is named."""
+    trustee: User | None = None
+    region: str | None = None
+    interface: str = "public"
+    verify: bool | str = True
+    """Whether certificates are checked, or the file to check them against."""
+    timeout: float = 30.0
+    token_cache_time: float = 300.0
+    token_cache_size: int = 4096
+    passwords: bool = False
+    """Accept ``X-Auth-User`` and ``X-Auth-Key`` in place of a token."""
+    delegated_roles: tuple[str, ...] = ()
+    """Roles that trusts give; empty: all roles of the user."""
+    allow_redelegation: bool = False
+    stack_user_role: str = "heat_stack_user"
+    stack_domain_admin: User | None = None
+    """Scoped to the domain of stack users; None: there are no stack users."""
+    orchestration_url: str | None = None
+    """Root of the REST API (without version) as servers reach it; None: from the catalog."""
+    waitcondition_url: str | None = None
+    """URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog."""
+
+    @property
+    def api_url(self) -> str:
+        """The root of version 3 of the identity API, without a trailing slash."""
+        root = self.auth_url.rstrip("/")
+        return root if root.endswith("/v3") else f"{root.removesuffix('/v2.0')}/v3"
+
+
+def settings_from(conf: Any) -> IdentitySettings:
+    """The settings that options (``oslo_config.cfg.ConfigOpts``) make.
+
+    Raises ValueError when the options name no identity service or no service user.
+    """
+    section = conf.keystone_authtoken
+    auth_url = section.auth_url or conf.clients_keystone.auth_uri or section.auth_uri
+    if not auth_url or not section.username:
+        raise ValueError("[keystone_authtoken] needs auth_url, username and password")
+    return IdentitySettings(
+        auth_url=auth_url,
+        service_user=_user(section),
+        trustee=_user(conf.trustee) if conf.trustee.username else None,
+        region=conf.region_name_for_services or section.region_name,
+        interface=_interface(conf),
+        verify=(section.cafile or True) if not section.insecure else False,
+        timeout=float(section.http_connect_timeout or 30),
+        token_cache_time=float(section.token_cache_time),
+        passwords=conf.paste_deploy.flavor == "standalone",
+        delegated_roles=tuple(conf.trusts_delegated_roles),
+        allow_redelegation=conf.allow_trusts_redelegation,
+        stack_user_role=conf.heat_stack_user_role,
+        stack_domain_admin=_domain_admin(conf),
+        orchestration_url=conf.clients_heat.url or None,
+        waitcondition_url=conf.heat_waitcondition_server_url or None,
+    )
+
+
+def _user(section: Any) -> User:
+    return User(
+        name=section.username,
+        password=section.password or "",
+        domain_name=section.user_domain_name or "Default",
+        domain_id=section.user_domain_id,
+        project_name=section.project_name,
+        project_domain_name=section.project_domain_name or "Default",
+        project_domain_id=section.project_domain_id,
+    )
+
+
+def _domain_admin(conf: Any) -> User | None:
+    domain_id, domain_name = conf.stack_user_domain_id, conf.stack_user_domain_name
+    if not conf.stack_domain_admin or not (domain_id or domain_name):
+        return None
+    return User(
+        name=conf.stack_domain_admin,
+        password=conf.stack_domain_admin_password or "",
+        domain_name=domain_name,
+        domain_id=domain_id,
+        scope_domain_id=domain_id,
+        scope_domain_name=domain_name,
+    )
+
+
+def _interface(conf: Any) -> str:
+    kind = conf.clients.endpoint_type or conf.keystone_authtoken.interface or "public"
+    return str(kind).removesuffix("URL")

@@ -1,0 +1,109 @@
+"""Who sends a request: by token, or by name and password where that is allowed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import httpx
+
+from stoker.engine.requests import Caller
+from stoker.identity.callers import IsAdmin, caller_of
+from stoker.identity.grants import Grant, by_password, json_of, project_scope, read_grant
+from stoker.identity.keystone import Keystone
+from stoker.identity.settings import User
+from stoker.kernel.clock import Clock
+
+_LONGEST_TOKEN = 16384
+
+
+class Authenticator:
+    """Validates what requests bring, and remembers what was valid for a while.
+
+    Tokens are remembered by their hash, at most ``token_cache_size`` of them, at most for
+    ``token_cache_time`` seconds and never beyond their own expiry.
+    """
+
+    def __init__(self, keystone: Keystone, clock: Clock, is_admin: IsAdmin) -> None:
+        self._keystone = keystone
+        self._settings = keystone.settings
+        self._clock = clock
+        self._is_admin = is_admin
+        self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
+
+    async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
+        """The caller, or None when the request does not prove who sends it.
+
+        Refuses (503) when the identity service does not answer.
+        """
+        token = headers.get("x-auth-token", "")
+        if token:
+            return await self._by_token(token)
+        name, password = headers.get("x-auth-user"), headers.get("x-auth-key")
+        if self._settings.passwords and name and password and project_id:
+            domain = headers.get("x-user-domain-name") or self._settings.service_user.domain_name
+            return await self._by_password(User(name, password, domain), project_id)
+        return None
+
+    async def _by_token(self, token: str) -> Caller | None:
+        if len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable():
+            return None
+        key = _digest("token", token)
+        known = self._remembered(key)
+        if known is not None:
+            return known
+        grant = await self._validate(token)
+        return self._remember(key, grant) if grant is not None else None
+
+    async def _by_password(self, user: User, project_id: str) -> Caller | None:
+        key = _digest("password", user.name, user.domain_name or "", user.password, project_id)
+        known = self._remembered(key)
+        if known is not None:
+            return known
+        grant = await self._keystone.authenticate(by_password(user, project_scope(project_id)))
+        return self._remember(key, grant) if grant is not None else None
+
+    async def _validate(self, token: str) -> Grant | None:
+        response = await self._ask(token, (await self._keystone.service_grant()).token)
+        if response.status_code == httpx.codes.UNAUTHORIZED:
+            own = await self._keystone.service_grant(renew=True)
+            response = await self._ask(token, own.token)
+        if response.status_code != httpx.codes.OK:
+            return None
+        grant = read_grant(token, json_of(response))
+        return grant if grant.expires_at > self._clock.now() else None
+
+    async def _ask(self, token: str, own: str) -> httpx.Response:
+        return await self._keystone.request(
+            "GET",
+            "/auth/tokens",
+            token=own,
+            headers={"X-Subject-Token": token},
+            params={"nocatalog": ""},
+        )
+
+    def _remembered(self, key: bytes) -> Caller | None:
+        known = self._known.get(key)
+        if known is None:
+            return None
+        caller, until = known
+        if until <= self._clock.now():
+            del self._known[key]
+            return None
+        self._known.move_to_end(key)
+        return caller
+
+    def _remember(self, key: bytes, grant: Grant) -> Caller:
+        caller = caller_of(grant, self._settings, self._is_admin)
+        until = min(self._clock.now() + self._settings.token_cache_time, grant.expires_at)
+        self._known[key] = (caller, until)
+        while len(self._known) > self._settings.token_cache_size:
+            self._known.popitem(last=False)
+        return caller
+
+
+def _digest(*parts: str) -> bytes:
+    text = "/".join(quote(part, safe="") for part in parts)
+    return hashlib.sha256(text.encode()).digest()
