@@ -134,16 +134,16 @@ def _collection_routes(
     return [
         Route(path, create, methods=["POST"]),
         Route(path, listed, methods=["GET"]),
-        Route(f"{path}/{{object_id}}", show, methods=["GET"]),
-        Route(f"{path}/{{object_id}}", update, methods=["PUT"]),
-        Route(f"{path}/{{object_id}}", delete, methods=["DELETE"]),
+        Route(f"{path}/{{id}}", show, methods=["GET"]),
+        Route(f"{path}/{{id}}", update, methods=["PUT"]),
+        Route(f"{path}/{{id}}", delete, methods=["DELETE"]),
     ]
 
 
 def _tag_routes(service: NetworkService, operations: Operations) -> list[BaseRoute]:
     """Return the routes of the tags of one kind."""
     state, kind = service.state, operations.resource.kind
-    path = f"/v2.0{operations.resource.path}/{{object_id}}/tags"
+    path = f"/v2.0{operations.resource.path}/{{id}}/tags"
 
     async def listed(request: Request) -> Response:
         document = find(state, context(request), kind, request.path_params["id"])

@@ -1,0 +1,127 @@
+"""A fabric that does nothing but remember what was declared to it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from localcloud.fabric.interface import (
+    Capabilities,
+    Exit,
+    FabricError,
+    FloatingIP,
+    Forwarding,
+    Network,
+    Port,
+    Router,
+    Server,
+)
+
+
+@dataclass
+class RecordingFabric:
+    """Holds the last declaration of each object, and every call in order."""
+
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of method and id of the object."""
+    networks: dict[str, Network] = field(default_factory=dict)
+    routers: dict[str, Router] = field(default_factory=dict)
+    ports: dict[str, Port] = field(default_factory=dict)
+    floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
+    plugged: dict[str, list[str]] = field(default_factory=dict)
+    servers: dict[str, Server] = field(default_factory=dict)
+    """Servers that run."""
+    paused: set[str] = field(default_factory=set)
+    refusals: dict[str, str] = field(default_factory=dict)
+    """Reasons by method: these methods raise FabricError."""
+    listening: list[Forwarding] = field(default_factory=list)
+    on_exit: Callable[[Exit], None] | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(isolated=True, networks=True, packet_filter=True, overlay=True)
+
+    def _note(self, method: str, object_id: str) -> None:
+        self.calls.append((method, object_id))
+        if method in self.refusals:
+            raise FabricError(self.refusals[method])
+
+    async def start(self, on_exit: Callable[[Exit], None]) -> None:
+        self.on_exit = on_exit
+
+    async def close(self) -> None:
+        self.servers.clear()
+
+    async def ensure_network(self, network: Network) -> None:
+        self._note("ensure_network", network.id)
+        self.networks[network.id] = network
+
+    async def remove_network(self, network_id: str) -> None:
+        self._note("remove_network", network_id)
+        self.networks.pop(network_id, None)
+
+    async def ensure_router(self, router: Router) -> None:
+        self._note("ensure_router", router.id)
+        legs = (*router.legs, *((router.gateway,) if router.gateway else ()))
+        assert all(leg.network_id in self.networks for leg in legs), "networks come first"
+        self.routers[router.id] = router
+
+    async def remove_router(self, router_id: str) -> None:
+        self._note("remove_router", router_id)
+        self.routers.pop(router_id, None)
+
+    async def ensure_port(self, port: Port) -> None:
+        self._note("ensure_port", port.id)
+        assert port.network_id in self.networks, "networks come first"
+        self.ports[port.id] = port
+
+    async def plug(self, server_id: str, port: Port) -> None:
+        self._note("plug", port.id)
+        self.plugged.setdefault(server_id, []).append(port.id)
+
+    async def unplug(self, server_id: str, port_id: str) -> None:
+        self._note("unplug", port_id)
+        if port_id in self.plugged.get(server_id, []):
+            self.plugged[server_id].remove(port_id)
+
+    async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
+        self._note("ensure_floating_ip", floating_ip.id)
+        self.floating_ips[floating_ip.id] = floating_ip
+
+    async def remove_floating_ip(self, floating_ip_id: str) -> None:
+        self._note("remove_floating_ip", floating_ip_id)
+        self.floating_ips.pop(floating_ip_id, None)
+
+    def forwardings(self) -> Sequence[Forwarding]:
+        return tuple(self.listening)
+
+    async def boot(self, server: Server) -> None:
+        self._note("boot", server.id)
+        self.servers[server.id] = server
+
+    async def stop_server(self, server_id: str) -> None:
+        self._note("stop_server", server_id)
+        self._end(server_id)
+
+    async def delete_server(self, server_id: str, disk: Path) -> None:
+        self._note("delete_server", server_id)
+        self._end(server_id)
+
+    async def pause(self, server_id: str, paused: bool) -> None:
+        self._note("pause", server_id)
+        if paused:
+            self.paused.add(server_id)
+        else:
+            self.paused.discard(server_id)
+
+    def running(self) -> frozenset[str]:
+        return frozenset(self.servers)
+
+    def exit(self, server_id: str, code: int = 0) -> None:
+        """Let a server end by itself."""
+        self.servers.pop(server_id, None)
+        if self.on_exit is not None:
+            self.on_exit(Exit(server_id, code, asked=False))
+
+    def _end(self, server_id: str) -> None:
+        if self.servers.pop(server_id, None) is not None and self.on_exit is not None:
+            self.on_exit(Exit(server_id, None, asked=True))
