@@ -64,7 +64,7 @@ class Template:
     parameters: Any = None
     """Declarations as written; :mod:`stoker.template.declarations` reads them."""
     parameter_groups: Any = ()
-    mappings: Mapping[str, Any] = field(default_factory=dict)
+    mappings: Any = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)
     resources: Mapping[str, ResourceBody] = field(default_factory=dict)
     outputs: Mapping[str, OutputBody] = field(default_factory=dict)
@@ -118,7 +118,7 @@ def _parse(source: Source) -> Template:
         description=data.get(dialect.description) or "No description",
         parameters=data.get(dialect.parameters),
         parameter_groups=data.get("parameter_groups") or (),
-        mappings=_mappings(reader),
+        mappings=(data.get(dialect.mappings) if dialect.mappings else None) or {},
         conditions=reader.section(dialect.conditions) if version.has_conditions else {},
         resources=_resources(reader),
         outputs=_outputs(reader),
@@ -151,16 +151,14 @@ class _Reader:
     def section(self, key: str, error_type: str = "StackValidationFailed") -> Mapping[str, Any]:
         """A section that is a map; empty if it is absent, nothing, or wrong."""
         content = self.data.get(key) if key else None
-        if content is None:
+        if not content:
             return {}
         if not isinstance(content, Mapping):
             self.refuse(
                 "bad-section", f"{key} is a map, not {kind_of(content)}", (key,), error_type
             )
             return {}
-        return {
-            name if isinstance(name, str) else text_key(name): content[name] for name in content
-        }
+        return content
 
     def refuse(
         self,
@@ -174,19 +172,6 @@ class _Reader:
         self.findings.add(
             Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)
         )
-
-
-def text_key(key: Any) -> str:
-    """A key of a map as text, as JSON spells it."""
-    if key is None:
-        return "null"
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return str(key)
-
-
-def _mappings(reader: _Reader) -> Mapping[str, Any]:
-    return reader.section(reader.version.dialect.mappings)
 
 
 def _resources(reader: _Reader) -> dict[str, ResourceBody]:

@@ -176,9 +176,13 @@ class Evaluation:
         return survey.definition
 
     def outputs(self, facts: Facts) -> list[Output]:
-        """The enabled outputs. Never raises: what cannot be computed says why."""
+        """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
         scope = self._scope.with_facts(facts)
-        return [_output(body, scope) for body in self.enabled_outputs]
+        enabled = {body.name for body in self.enabled_outputs}
+        return [
+            _output(body, scope) if body.name in enabled else Output(body.name, None)
+            for body in self.template.outputs.values()
+        ]
 
     @cached_property
     def enabled_outputs(self) -> tuple[OutputBody, ...]:

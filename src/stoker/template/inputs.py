@@ -21,8 +21,12 @@ class Identity:
     stack_id: str = "00000000-0000-0000-0000-000000000000"
     project_id: str = ""
     region: str | None = None
-    arn: str | None = None
-    """What ``AWS::StackId`` gives; None for the stack's id."""
+
+    @property
+    def arn(self) -> str:
+        """What ``AWS::StackId`` gives."""
+        name = f"{self.stack_name}/{self.stack_id}"
+        return f"arn:openstack:heat::{self.project_id}:stacks/{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,6 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
         }
     return {
         "AWS::Region": "ap-southeast-1",
-        "AWS::StackId": identity.arn or identity.stack_id,
+        "AWS::StackId": identity.arn,
         "AWS::StackName": identity.stack_name,
     }

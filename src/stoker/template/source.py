@@ -162,6 +162,17 @@ def _read_yaml(text: str, file: str | None) -> Any:
         return refuse("bad-syntax", f"the text is not valid YAML: {error}")
 
 
+def text_key(key: Any) -> str:
+    """A key of a map as text, as JSON spells it."""
+    if isinstance(key, str):
+        return key
+    if key is None:
+        return "null"
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return str(key)
+
+
 class _Loader(yaml.CSafeLoader):
     """Composes nodes with a bounded depth: the composer recurses, so its stack must be."""
 
@@ -217,7 +228,7 @@ class _Builder:
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
                 self._refuse("bad-key", "a key must be a plain value", key_node)
-            key = self._scalar(key_node)
+            key = text_key(self._scalar(key_node))
             if key in result:
                 message = f'the key "{key_node.value}" is given twice in one map'
                 self._refuse("duplicate-key", message, key_node)
@@ -270,6 +281,8 @@ class _Builder:
     def _tagged(self, node: yaml.Node, value: Any) -> Any:
         if node.tag in (_TAG + "map", _TAG + "seq"):
             return value
+        if node.tag == _TAG + "set" and isinstance(value, dict):
+            return list(value)
         function = short_tag(node.tag, value)
         if function is None:
             self._refuse("unknown-tag", f'the tag "{node.tag}" is not known', node)

@@ -18,7 +18,16 @@ from stoker.template.functions.failure import SHAPE, Failure
 from stoker.template.functions.scope import Scope
 from stoker.template.survey import Survey
 
-STATIC = frozenset({SHAPE, "unknown-resource", "unknown-attribute", "unknown-condition"})
+STATIC = frozenset(
+    {
+        SHAPE,
+        "bad-condition",
+        "circular-condition",
+        "unknown-attribute",
+        "unknown-condition",
+        "unknown-resource",
+    }
+)
 """Codes of findings that no value could mend: an output with one of these refuses a template."""
 
 REFERENCES = frozenset({"unknown-resource", "unknown-reference"})
@@ -71,9 +80,14 @@ def output_findings(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     except Failure as failure:
         path = (*body.path, scope.version.dialect.value)
         return [
-            replace(d, error_type="StackValidationFailed")
+            replace(d, error_type=_as_output(d.error_type))
             if d.code in STATIC
             else replace(d, severity=Severity.WARNING)
             for d in failure.inside(*path).diagnostics
         ]
     return []
+
+
+def _as_output(error_type: str) -> str:
+    """An unknown resource is a fault of the reference in a resource, of the value in an output."""
+    return "StackValidationFailed" if error_type == "InvalidTemplateReference" else error_type

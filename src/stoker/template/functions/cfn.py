@@ -35,7 +35,7 @@ def ref(arguments: Any, scope: Scope) -> Any:
     raise Failure(
         [
             Diagnostic(
-                "unknown-reference",
+                "unknown-name",
                 f'there is no parameter and no enabled resource "{name}"',
                 suggestion=did_you_mean(str(name), [*scope.resources, *scope.parameters]),
             )
@@ -49,7 +49,7 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
         raise Failure(
             [
                 Diagnostic(
-                    "unknown-reference",
+                    "unknown-name",
                     f'there is no parameter "{arguments}"',
                     error_type="InvalidTemplateReference",
                     suggestion=did_you_mean(arguments, scope.parameters),
@@ -63,18 +63,12 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
 
 
 def get_att(arguments: Any, scope: Scope) -> Any:
-    """An attribute of a resource, named in a list of two or in one text with a dot."""
+    """An attribute of a resource."""
     path = scope.resolve(arguments)
     unknown = unknown_in(path)
     if unknown is not None:
         return unknown
-    if isinstance(path, str):
-        path = path.split(".", 1)
-    if not isinstance(path, list) or len(path) not in (1, 2) or not path[0]:
-        bad_arguments("the arguments are [resource, attribute]")
-    if len(path) == 1:
-        if isinstance(arguments, str):
-            resource_name(path[0], scope)
+    if not isinstance(path, list) or len(path) != 2:
         bad_arguments("the arguments are [resource, attribute]")
     return attribute(resource_name(path[0], scope), path[1:], scope)
 

@@ -64,7 +64,11 @@ def _parsed(expression: str) -> Any:
 def _engine() -> Any:
     import yaql as library  # noqa: PLC0415
 
-    options = {"yaql.limitIterators": MAX_ITERATIONS, "yaql.memoryQuota": MEMORY_QUOTA}
+    options = {
+        "yaql.limitIterators": MAX_ITERATIONS,
+        "yaql.memoryQuota": MEMORY_QUOTA,
+        "yaql.convertSetsToLists": True,
+    }
     return library.YaqlFactory().create(options=options)
 
 

@@ -29,6 +29,11 @@ def bad_arguments(message: str, path: Path = ()) -> NoReturn:
     raise Failure([Diagnostic(SHAPE, message, path)])
 
 
+def bad_name(message: str, path: Path = ()) -> NoReturn:
+    """What stands in the place of a name cannot be one."""
+    raise Failure([Diagnostic(SHAPE, message, path, error_type="HTTPBadRequest")])
+
+
 def bad_value(message: str, path: Path = (), code: str = "bad-value") -> NoReturn:
     """The arguments have the right form, but the function has no result for these values."""
     raise Failure([Diagnostic(code, message, path)])

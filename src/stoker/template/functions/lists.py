@@ -82,17 +82,20 @@ def repeat(arguments: Any, scope: Scope) -> Any:
     return _repeat(arguments, scope, _values_or_keys)
 
 
-def repeat_lists(arguments: Any, scope: Scope) -> Any:
-    """As :func:`repeat`, over lists only."""
-    _check_repeat(arguments, scope)
-    return _repeat(arguments, scope, _values)
-
-
 def repeat_combined(arguments: Any, scope: Scope) -> Any:
-    """As :func:`repeat_lists`, always in all combinations."""
+    """As :func:`repeat`, always in all combinations."""
     _check_repeat(arguments, scope)
-    kept = {key: arguments[key] for key in ("template", "for_each")}
-    return _repeat(kept, scope, _values)
+    return _repeat(_combined(arguments), scope, _values_or_keys)
+
+
+def repeat_lists(arguments: Any, scope: Scope) -> Any:
+    """As :func:`repeat_combined`, over lists only."""
+    _check_repeat(arguments, scope)
+    return _repeat(_combined(arguments), scope, _values)
+
+
+def _combined(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {key: arguments[key] for key in ("template", "for_each")}
 
 
 def _check_repeat(arguments: Any, scope: Scope) -> None:

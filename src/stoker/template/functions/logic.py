@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.schema.unknown import unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import ABSENT, Scope
 from stoker.template.functions.words import kind_of
 
 
@@ -17,6 +17,13 @@ def if_(arguments: Any, scope: Scope) -> Any:
         bad_arguments("the arguments are [condition, value if true, value if false]")
     condition = scope.condition(arguments, 0)
     return scope.entry(arguments, 1 if condition else 2)
+
+
+def if_or_absent(arguments: Any, scope: Scope) -> Any:
+    """As :func:`if_`; without a value for the other case, nothing stands there."""
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        return if_(arguments, scope)
+    return scope.entry(arguments, 1) if scope.condition(arguments, 0) else ABSENT
 
 
 def equals(arguments: Any, scope: Scope) -> Any:

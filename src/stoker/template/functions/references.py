@@ -8,7 +8,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.attributes import has_attribute
-from stoker.template.functions.failure import Failure, bad_arguments, bad_value
+from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 
@@ -87,18 +87,18 @@ def get_resource(arguments: Any, scope: Scope) -> Any:
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name
-    return scope.facts.reference(resource_name(name, scope))
+    return scope.facts.reference(resource_name(name, scope, "unknown-reference"))
 
 
-def resource_name(name: Any, scope: Scope) -> str:
+def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> str:
     """The name of an enabled resource. Raises :class:`Failure` for any other value."""
     if isinstance(name, list | dict):
-        bad_arguments(f"a resource is named by text, not {kind_of(name)}")
+        bad_name(f"a resource is named by text, not {kind_of(name)}")
     if not isinstance(name, str) or name not in scope.resources:
         raise Failure(
             [
                 Diagnostic(
-                    "unknown-resource",
+                    code,
                     f'there is no enabled resource "{name}"',
                     error_type="InvalidTemplateReference",
                     suggestion=did_you_mean(str(name), scope.resources),
@@ -131,14 +131,14 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
         return unknown
     for position, part in enumerate(path):
         if isinstance(part, list | dict):
-            bad_arguments(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
+            bad_name(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
     type_ = scope.resources[name]
     if not path:
         names = () if type_ is None else type_.attributes
         return {attribute: scope.facts.attribute(name, attribute) for attribute in names}
     first, *rest = path
     if not isinstance(first, str):
-        bad_arguments(f"an attribute is named by text, not {kind_of(first)}", (1,))
+        bad_name(f"an attribute is named by text, not {kind_of(first)}", (1,))
     if type_ is not None and not has_attribute(type_, first):
         raise Failure(
             [

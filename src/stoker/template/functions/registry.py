@@ -51,7 +51,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "get_file": references.get_file,
     "get_param": references.get_param,
     "get_resource": references.get_resource,
-    "if": logic.if_,
+    "if": logic.if_or_absent,
     "list_concat": lists.list_concat,
     "list_concat_unique": lists.list_concat_unique,
     "list_join": strings.list_join,
@@ -73,7 +73,9 @@ _FUNCTIONS: Mapping[str, Function] = {
 _EARLIER: tuple[tuple[str, str, Function], ...] = (
     ("2015-10-15", "list_join", strings.list_join_plain),
     ("2015-10-15", "str_replace", strings.str_replace_plain),
-    ("2016-10-14", "repeat", lists.repeat_combined),
+    ("2016-10-14", "repeat", lists.repeat_lists),
+    ("2017-09-01", "repeat", lists.repeat_combined),
+    ("2021-04-16", "if", logic.if_),
 )
 """Before the version of that name, the function was another one."""
 

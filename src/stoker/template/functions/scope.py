@@ -21,6 +21,10 @@ Function = Callable[[Any, "Scope"], Any]
 """Takes its arguments as they were written, and the scope that evaluates them."""
 
 
+ABSENT = object()
+"""The value of what is to be left out of the list or map that it stands in."""
+
+
 class Conditions(Protocol):
     """The conditions of the template."""
 
@@ -48,13 +52,17 @@ class Scope:
     conditions: Conditions
     resources: Mapping[str, ResourceType | None] = field(default_factory=dict)
     """The enabled resources with their types; None for a type that is not known."""
-    mappings: Mapping[str, Any] = field(default_factory=dict)
+    mappings: Any = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     facade: Facade | None = None
     region: str | None = None
 
     def resolve(self, snippet: Any) -> Any:
         """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
+        value = self._value(snippet)
+        return None if value is ABSENT else value
+
+    def _value(self, snippet: Any) -> Any:
         if isinstance(snippet, dict):
             if len(snippet) == 1:
                 ((name, arguments),) = snippet.items()
@@ -99,9 +107,12 @@ class Scope:
         found: list[Diagnostic] = []
         for key, item in snippet.items():
             try:
-                result[key] = self.resolve(item) if isinstance(item, dict | list) else item
+                value = self._value(item) if isinstance(item, dict | list) else item
             except Failure as failure:
                 found.extend(failure.inside(key).diagnostics)
+            else:
+                if value is not ABSENT:
+                    result[key] = value
         if found:
             raise Failure(found)
         return result
@@ -111,9 +122,12 @@ class Scope:
         found: list[Diagnostic] = []
         for index, item in enumerate(snippet):
             try:
-                result.append(self.resolve(item) if isinstance(item, dict | list) else item)
+                value = self._value(item) if isinstance(item, dict | list) else item
             except Failure as failure:
                 found.extend(failure.inside(index).diagnostics)
+            else:
+                if value is not ABSENT:
+                    result.append(value)
         if found:
             raise Failure(found)
         return result

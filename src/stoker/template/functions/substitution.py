@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Any
 
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.functions.cfn import get_att, ref
+from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import as_text, bounded
 from stoker.template.functions.words import kind_of
@@ -50,8 +51,9 @@ def sub(arguments: Any, scope: Scope) -> Any:
 def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
     if name in values:
         return values[name]
-    if "." in name and name not in scope.resources:
-        return get_att(name, scope)
+    resource, dot, rest = name.partition(".")
+    if dot and resource in scope.resources:
+        return attribute(resource, [rest], scope)
     return ref(name, scope)
 
 
