@@ -351,9 +351,6 @@ def neutron_error(error: ApiError, request_id: str) -> Response:
 
 def glance_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the image API shows it."""
-    body = {
-        "message": f"{error.message}<br /><br />\n\n\n",
-        "code": f"{error.status} {HTTPStatus(error.status).phrase}",
-        "title": HTTPStatus(error.status).phrase,
-    }
+    phrase = HTTPStatus(error.status).phrase
+    body = {"message": error.message, "code": f"{error.status} {phrase}", "title": phrase}
     return JSONResponse(body, error.status, error.headers)

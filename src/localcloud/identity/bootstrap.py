@@ -71,8 +71,8 @@ def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) ->
     passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in _ACCOUNTS}
     _write_credentials(directory, path, passwords)
     with directory.store.transaction():
-        for domain, description in ((DEFAULT_DOMAIN, "The default domain"), (STACK_DOMAIN, "")):
-            _ensure_domain(directory, domain, description)
+        for domain_id, name in ((DEFAULT_DOMAIN, "Default"), (STACK_DOMAIN, STACK_DOMAIN)):
+            _ensure_domain(directory, domain_id, name)
         projects = {name: _ensure_project(directory, name) for name in _PROJECTS}
         roles = {name: _ensure_role(directory, name) for name in _ROLES}
         for prior, implied in _IMPLIED:
@@ -118,9 +118,9 @@ def _ensure(collection: Collection, key: dict[str, Any], rest: Document) -> str:
     return str(document["id"])
 
 
-def _ensure_domain(directory: Directory, name: str, description: str) -> None:
-    rest = {"name": name, "description": description, "enabled": True, "options": {}, "tags": []}
-    _ensure(directory.domains, {"id": name}, rest)
+def _ensure_domain(directory: Directory, domain_id: str, name: str) -> None:
+    rest: Document = {"name": name, "description": "", "enabled": True, "options": {}, "tags": []}
+    _ensure(directory.domains, {"id": domain_id}, rest)
 
 
 def _ensure_project(directory: Directory, name: str) -> str:
@@ -136,7 +136,7 @@ def _ensure_project(directory: Directory, name: str) -> str:
 
 
 def _ensure_role(directory: Directory, name: str) -> str:
-    rest = {"description": None, "options": {}}
+    rest: Document = {"description": None, "options": {}}
     return _ensure(directory.roles, {"name": name, "domain_id": None}, rest)
 
 

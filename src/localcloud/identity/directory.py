@@ -85,7 +85,15 @@ class Directory:
         return self._get(self.trusts, "trust", id)
 
     def find_domain(self, reference: Any) -> Document:
-        """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` names."""
+        """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` names.
+
+        The case of the name does not matter: clients write both ``Default`` and ``default``.
+        """
+        name = reference.get("name") if isinstance(reference, dict) else None
+        if isinstance(name, str) and "id" not in reference:
+            for domain in self.domains.values():
+                if domain["name"].lower() == name.lower():
+                    return domain
         return self._find(self.domains, "domain", reference, {})
 
     def find_project(self, reference: Any) -> Document:

@@ -9,7 +9,7 @@ import json
 import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -54,23 +54,26 @@ class TokenSeal:
 
     def sealed(self, token: Token) -> str:
         """Return the text of the token."""
-        body = json.dumps(asdict(token), separators=(",", ":")).encode()
-        return self._fernet.encrypt(zlib.compress(body)).decode().rstrip("=")
+        body = json.dumps(astuple(token), separators=(",", ":"))
+        return self._fernet.encrypt(zlib.compress(body.encode())).decode().rstrip("=")
 
     def _open(self, text: str) -> Token:
         """Return what the text says; raises :class:`Unauthorized` if it was not sealed here."""
         try:
             padded = text + "=" * (-len(text) % 4)
-            body = json.loads(zlib.decompress(self._fernet.decrypt(padded.encode())))
+            user_id, methods, scope, issued_at, expires_at, audit_ids, *delegation = json.loads(
+                zlib.decompress(self._fernet.decrypt(padded.encode()))
+            )
         except (InvalidToken, ValueError) as error:
             raise unknown_token() from error
         return Token(
-            **{
-                **body,
-                "methods": tuple(body["methods"]),
-                "scope": Scope(**body["scope"]),
-                "audit_ids": tuple(body["audit_ids"]),
-            }
+            user_id,
+            tuple(methods),
+            Scope(*scope),
+            issued_at,
+            expires_at,
+            tuple(audit_ids),
+            *delegation,
         )
 
 

@@ -1,0 +1,203 @@
+"""The images of the cloud: their records, who sees them, and their data on disk.
+
+Other services get the one instance by ``cloud.one(Images)``.
+"""
+
+import hashlib
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from localcloud.cloud import Cloud
+from localcloud.http import ApiError, Conflict, Forbidden, NotFound, RequestContext, TooLarge
+from localcloud.store import Document
+
+HOST_IMAGE = "host"
+"""Name of the built-in image: the file system of the machine itself. It has no data."""
+HOST_KIND = {"stoker:kind": "host"}
+SIZE_LIMIT = 64 << 30
+"""Bytes that the data of one image may have."""
+COUNT_LIMIT = 500
+"""Images that one project may own."""
+_SPARE_BYTES = 256 << 20
+_HASH = "sha512"
+
+
+class StorageFull(ApiError):
+    """The disk has no room for the data."""
+
+    status = 507
+    type = "InsufficientStorage"
+
+
+class Images:
+    """Records and data of all images."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._directory = cloud.settings.cloud_dir / "images"
+        self.records = cloud.store.collection("image.image", index=("owner", "name"))
+        self.members = cloud.store.collection("image.member", index=("image_id", "member_id"))
+
+    def start(self) -> None:
+        """Make the built-in image, and undo uploads that the last process did not finish."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        for leftover in self._directory.glob("*.part"):
+            leftover.unlink()
+        for image in self.records.values():
+            if image["status"] in {"saving", "importing"}:
+                self.change(image, {"status": "queued"})
+        if not any(self._is_host(image) for image in self.records.find(name=HOST_IMAGE)):
+            image = self.record(None, HOST_IMAGE, visibility="public", properties=HOST_KIND)
+            formats = {"container_format": "bare", "disk_format": "raw"}
+            self.records.put({**image, **formats, "status": "active", "size": 0})
+
+    def record(self, owner: str | None, name: str | None, **fields: Any) -> Document:
+        """Return a new image without data as a document, which the caller puts."""
+        now = self._cloud.now()
+        return {
+            "id": str(uuid4()),
+            "name": name,
+            "owner": owner,
+            "status": "queued",
+            "visibility": "shared",
+            "protected": False,
+            "os_hidden": False,
+            "min_disk": 0,
+            "min_ram": 0,
+            "container_format": None,
+            "disk_format": None,
+            "size": None,
+            "virtual_size": None,
+            "checksum": None,
+            "os_hash_algo": None,
+            "os_hash_value": None,
+            "tags": [],
+            "properties": {},
+            "created_at": now,
+            "updated_at": now,
+            **fields,
+        }
+
+    def add(self, image: Document) -> None:
+        """Keep a new image; raises :class:`Conflict` or :class:`Forbidden` beyond the quota."""
+        if image["id"] in self.records:
+            raise Conflict(f"There is already an image with the id {image['id']}.")
+        if sum(1 for _ in self.records.find(owner=image["owner"])) >= COUNT_LIMIT:
+            raise Forbidden(f"The project has {COUNT_LIMIT} images, which is its quota.")
+        self.records.put(image)
+
+    def change(self, image: Document, changes: dict[str, Any]) -> Document:
+        """Return the image as it is after these changes, which are kept."""
+        changed = {**image, **changes, "updated_at": self._cloud.now()}
+        self.records.put(changed)
+        return changed
+
+    def get(self, image_id: str) -> Document:
+        """Return the image; raises :class:`NotFound`."""
+        image = self.records.get(image_id)
+        if image is None:
+            raise _missing(image_id)
+        return image
+
+    def visible(self, who: RequestContext, image_id: str) -> Document:
+        """Return the image if the caller may see it; raises :class:`NotFound` otherwise."""
+        image = self.get(image_id)
+        if not self.sees(who, image):
+            raise _missing(image_id)
+        return image
+
+    def own(self, who: RequestContext, image_id: str) -> Document:
+        """Return the image if the caller may change it; raises NotFound or Forbidden."""
+        image = self.visible(who, image_id)
+        if not (who.is_admin or (image["owner"] and image["owner"] == who.project_id)):
+            raise Forbidden("You may not change this image: it belongs to another project.")
+        return image
+
+    def sees(self, who: RequestContext, image: Document) -> bool:
+        """Whether the caller may use the image."""
+        if who.is_admin or image["visibility"] in {"public", "community"}:
+            return True
+        return image["owner"] == who.project_id or self.membership(image, who) is not None
+
+    def membership(self, image: Document, who: RequestContext) -> Document | None:
+        """Return the record by which the image is shared with the caller's project."""
+        if image["visibility"] != "shared":
+            return None
+        return self.members.get(f"{image['id']}:{who.project_id}")
+
+    def path(self, image_id: str) -> Path | None:
+        """Return the file with the data, or None for an image without."""
+        path = self._directory / image_id
+        return path if path.exists() else None
+
+    async def fill(self, image: Document, chunks: AsyncIterator[bytes], limit: int) -> Document:
+        """Store the data of a queued image and return it as ``active``.
+
+        Raises :class:`TooLarge` beyond ``limit`` bytes and :class:`StorageFull`; the image is
+        ``queued`` again then, as it is when the client goes away half-way.
+        """
+        image = self.change(image, {"status": "saving"})
+        part = self._directory / f"{image['id']}.part"
+        md5, sha, size = hashlib.md5(usedforsecurity=False), hashlib.new(_HASH), 0
+        try:
+            with part.open("wb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    if size > limit:
+                        raise TooLarge(f"The data is longer than {limit} bytes.")
+                    self._check_room(len(chunk))
+                    file.write(chunk)
+                    md5.update(chunk)
+                    sha.update(chunk)
+            if image["id"] not in self.records:
+                raise NotFound("The image was deleted while its data arrived.")
+            part.rename(self._directory / image["id"])
+        except BaseException:
+            part.unlink(missing_ok=True)
+            if image["id"] in self.records:
+                self.change(image, {"status": "queued"})
+            raise
+        hashes = {
+            "checksum": md5.hexdigest(),
+            "os_hash_algo": _HASH,
+            "os_hash_value": sha.hexdigest(),
+        }
+        current = self.get(image["id"])
+        return self.change(current, {**hashes, "status": "active", "size": size})
+
+    def delete(self, image: Document) -> None:
+        """Delete the image, its members and its data."""
+        with self._cloud.store.transaction():
+            for member in list(self.members.find(image_id=image["id"])):
+                self.members.delete(member["id"])
+            self.records.delete(image["id"])
+        for path in (self._directory / image["id"], self.staged(image["id"])):
+            path.unlink(missing_ok=True)
+        shutil.rmtree(self.unpacked(image["id"]), ignore_errors=True)
+
+    def staged(self, image_id: str) -> Path:
+        """Return where data waits for its import."""
+        return self._directory / f"{image_id}.staged"
+
+    def unpacked(self, image_id: str) -> Path:
+        """Return where the root file system of the image is unpacked."""
+        return self._directory / f"{image_id}.root"
+
+    def usage(self, owner: str | None) -> tuple[int, int]:
+        """Return how many images the project owns, and how many bytes they have."""
+        owned = list(self.records.find(owner=owner))
+        return len(owned), sum(image["size"] or 0 for image in owned)
+
+    def _check_room(self, size: int) -> None:
+        if shutil.disk_usage(self._directory).free < size + _SPARE_BYTES:
+            raise StorageFull("The disk of this machine has no room for the image.")
+
+    def _is_host(self, image: Document) -> bool:
+        return bool(image["properties"].get("stoker:kind") == "host" and image["owner"] is None)
+
+
+def _missing(image_id: str) -> NotFound:
+    return NotFound(f"There is no image {image_id}.")
