@@ -1,0 +1,154 @@
+"""The API of aggregates: sets of hosts, which may be availability zones."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import hosts, values
+from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
+from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.store import Document
+
+
+def _view(call: Call, aggregate: Document) -> Document:
+    view = {
+        "id": int(aggregate["id"]),
+        "name": aggregate["name"],
+        "availability_zone": aggregate["metadata"].get("availability_zone"),
+        "hosts": aggregate["hosts"],
+        "metadata": aggregate["metadata"],
+        "created_at": aggregate["created_at"].rstrip("Z") + ".000000",
+        "updated_at": None,
+        "deleted": False,
+        "deleted_at": None,
+    }
+    if aggregate["updated_at"]:
+        view["updated_at"] = aggregate["updated_at"].rstrip("Z") + ".000000"
+    return {**view, "uuid": aggregate["uuid"]} if call.version.since(41) else view
+
+
+def _find(call: Call) -> Document:
+    key = call.argument("aggregate_id")
+    for aggregate in call.state.aggregates.values():
+        if key in {aggregate["id"], aggregate["uuid"]}:
+            return aggregate
+    raise NotFound(f"Aggregate {key} could not be found.")
+
+
+def _put(call: Call, aggregate: Document, **changes: Any) -> Response:
+    changed = {**aggregate, **changes, "updated_at": call.state.now()}
+    call.state.aggregates.put(changed)
+    return answer({"aggregate": _view(call, changed)})
+
+
+def _require_free_name(call: Call, name: str, own: str | None = None) -> None:
+    for other in call.state.aggregates.values():
+        if other["name"] == name and other["id"] != own:
+            raise Conflict(f"Aggregate {name} already exists.")
+
+
+def _zone(body: dict[str, Any], metadata: dict[str, str]) -> dict[str, str]:
+    if "availability_zone" not in body:
+        return metadata
+    zone = values.optional_text(body, "availability_zone")
+    rest = {k: v for k, v in metadata.items() if k != "availability_zone"}
+    return {**rest, "availability_zone": zone} if zone else rest
+
+
+async def list_aggregates(call: Call) -> Response:
+    """Answer the aggregates."""
+    return answer({"aggregates": [_view(call, a) for a in call.state.aggregates.values()]})
+
+
+async def create_aggregate(call: Call) -> Response:
+    """Make an aggregate."""
+    body = await call.object("aggregate")
+    name = values.name(body)
+    _require_free_name(call, name)
+    number = call.state.next_number("aggregate")
+    aggregate: Document = {
+        "id": str(number),
+        "uuid": hosts.uuid_of(f"aggregate/{number}"),
+        "name": name,
+        "metadata": _zone(body, {}),
+        "hosts": [],
+        "created_at": call.state.now(),
+        "updated_at": None,
+    }
+    call.state.aggregates.put(aggregate)
+    view = _view(call, aggregate)
+    del view["hosts"], view["metadata"]
+    return answer({"aggregate": view})
+
+
+async def show_aggregate(call: Call) -> Response:
+    """Answer one aggregate."""
+    return answer({"aggregate": _view(call, _find(call))})
+
+
+async def update_aggregate(call: Call) -> Response:
+    """Change name or availability zone."""
+    aggregate = _find(call)
+    body = await call.object("aggregate")
+    values.allowed(body, {"name", "availability_zone"}, "aggregate")
+    name = values.name(body) if "name" in body else aggregate["name"]
+    _require_free_name(call, name, aggregate["id"])
+    return _put(call, aggregate, name=name, metadata=_zone(body, aggregate["metadata"]))
+
+
+async def delete_aggregate(call: Call) -> Response:
+    """Forget an aggregate without hosts."""
+    aggregate = _find(call)
+    if aggregate["hosts"]:
+        raise BadRequest(f"Cannot remove aggregate {aggregate['id']}: it has hosts.")
+    call.state.aggregates.delete(aggregate["id"])
+    return empty(200)
+
+
+async def act_on_aggregate(call: Call) -> Response:
+    """Add or remove a host, or set metadata."""
+    aggregate = _find(call)
+    action, arguments = single(await call.body(), "an aggregate")
+    if not isinstance(arguments, dict):
+        raise BadRequest(f"Invalid input for '{action}': it must be an object.")
+    if action == "set_metadata":
+        return _put(call, aggregate, metadata=_merged(aggregate, arguments))
+    host = values.text(arguments, "host")
+    if action == "add_host":
+        if host not in hosts.HOSTS:
+            raise NotFound(f"Compute host {host} could not be found.")
+        if host in aggregate["hosts"]:
+            raise Conflict(f"Aggregate {aggregate['id']} already has host {host}.")
+        return _put(call, aggregate, hosts=[*aggregate["hosts"], host])
+    if action == "remove_host":
+        if host not in aggregate["hosts"]:
+            raise NotFound(f"Aggregate {aggregate['id']} has no host {host}.")
+        return _put(call, aggregate, hosts=[h for h in aggregate["hosts"] if h != host])
+    raise BadRequest(f"There is no such aggregate action: {action[:64]}")
+
+
+def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
+    given = values.mapping(arguments, "metadata")
+    removed = {k for k, v in given.items() if v is None}
+    added = values.metadata({k: v for k, v in given.items() if v is not None})
+    kept = {k: v for k, v in aggregate["metadata"].items() if k not in removed}
+    return {**kept, **added}
+
+
+async def cache_images(call: Call) -> Response:
+    """Accept the request to keep images at hand: all are at hand."""
+    _find(call)
+    return empty(202)
+
+
+_ADMIN = Access.ADMIN
+_ONE = "/os-aggregates/{aggregate_id}"
+ENDPOINTS = (
+    Endpoint("GET", "/os-aggregates", list_aggregates, _ADMIN),
+    Endpoint("POST", "/os-aggregates", create_aggregate, _ADMIN),
+    Endpoint("GET", _ONE, show_aggregate, _ADMIN),
+    Endpoint("PUT", _ONE, update_aggregate, _ADMIN),
+    Endpoint("DELETE", _ONE, delete_aggregate, _ADMIN),
+    Endpoint("POST", f"{_ONE}/action", act_on_aggregate, _ADMIN),
+    Endpoint("POST", f"{_ONE}/images", cache_images, _ADMIN, first=81),
+)

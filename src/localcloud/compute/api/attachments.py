@@ -1,0 +1,168 @@
+"""The API of what is attached to a server: interfaces and volumes."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import servers, values
+from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.request import NetworkWish
+from localcloud.http import BadRequest, NotFound
+from localcloud.store import Document
+
+_ATTACHABLE = frozenset({"active", "paused", "stopped"})
+_VOLUMES = frozenset(
+    {"active", "paused", "stopped", "suspended", "resized", "shelved", "shelved_offloaded"}
+)
+
+
+def _interface(call: Call, server: Document, port: Document) -> Document:
+    view = {
+        "port_id": port["id"],
+        "net_id": port["network_id"],
+        "mac_addr": port["mac_address"],
+        "port_state": port["status"],
+        "fixed_ips": [
+            {"subnet_id": f["subnet_id"], "ip_address": f["ip_address"]} for f in port["fixed_ips"]
+        ],
+    }
+    if call.version.since(70):
+        view["tag"] = call.plugs.tag(server, port["id"])
+    return view
+
+
+async def list_interfaces(call: Call) -> Response:
+    """Answer the ports of a server."""
+    server = call.server()
+    ports = call.plugs.documents(server["id"])
+    return answer({"interfaceAttachments": [_interface(call, server, p) for p in ports]})
+
+
+async def show_interface(call: Call) -> Response:
+    """Answer one port of a server."""
+    server = call.server()
+    port = call.plugs.port(server["id"], call.argument("port_id"))
+    return answer({"interfaceAttachment": _interface(call, server, port)})
+
+
+async def create_interface(call: Call) -> Response:
+    """Plug a port that exists, or a new one in a network, into a server."""
+    server = call.server()
+    body = (await call.body()).get("interfaceAttachment") or {}
+    if not isinstance(body, dict):
+        raise BadRequest("Invalid input for 'interfaceAttachment': it must be an object.")
+    known = {"net_id", "port_id", "fixed_ips"} | ({"tag"} if call.version.since(49) else set())
+    values.allowed(body, known, "interfaceAttachment")
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "attach_interface", _ATTACHABLE)
+    wish = _wish(call, body)
+    port = await call.plugs.attach(server, call.context, wish)
+    return answer({"interfaceAttachment": _interface(call, call.server(), port)})
+
+
+def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
+    fixed = values.objects(body, "fixed_ips")
+    if len(fixed) > 1:
+        raise BadRequest("Invalid input for 'fixed_ips': one address can be asked for.")
+    network, port = body.get("net_id"), body.get("port_id")
+    if network and port:
+        raise BadRequest("Must not input both network and port at the same time.")
+    if fixed and not network:
+        raise BadRequest("Must input network when request IP address")
+    if not network and not port:
+        plug = next(iter(call.plugs.choose(call.context, None)), None)
+        if plug is None:
+            raise BadRequest("The project has no network to attach.")
+        network = plug["network_id"]
+    return NetworkWish(
+        network_id=values.uuid(network, "net_id") if network else None,
+        port_id=values.uuid(port, "port_id") if port else None,
+        fixed_ip=values.text(fixed[0], "ip_address") if fixed else None,
+        tag=values.optional_text(body, "tag", 60),
+    )
+
+
+async def delete_interface(call: Call) -> Response:
+    """Unplug a port from a server."""
+    server = call.server()
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "detach_interface", _ATTACHABLE)
+    await call.plugs.detach(server, call.argument("port_id"))
+    return empty(202)
+
+
+def _attachment(call: Call, server: Document, attached: Document) -> Document:
+    view = {
+        "serverId": server["id"],
+        "volumeId": attached["volumeId"],
+        "device": attached["device"],
+    }
+    if call.version.since(89):
+        view |= {"attachment_id": attached["id"], "bdm_uuid": attached["id"]}
+    else:
+        view["id"] = attached["volumeId"]
+    if call.version.since(70):
+        view["tag"] = attached.get("tag")
+    if call.version.since(79):
+        view["delete_on_termination"] = attached["delete_on_termination"]
+    return view
+
+
+async def list_volumes(call: Call) -> Response:
+    """Answer the volumes of a server."""
+    server = call.server()
+    found = [_attachment(call, server, a) for a in call.volumes.of(server["id"])]
+    return answer({"volumeAttachments": found})
+
+
+async def show_volume(call: Call) -> Response:
+    """Answer one volume of a server."""
+    server = call.server()
+    volume_id = call.argument("volume_id")
+    for attached in call.volumes.of(server["id"]):
+        if attached["volumeId"] == volume_id:
+            return answer({"volumeAttachment": _attachment(call, server, attached)})
+    raise NotFound(f"Volume {volume_id} is not attached to instance {server['id']}.")
+
+
+async def attach_volume(call: Call) -> Response:
+    """Attach a volume to a server."""
+    server = call.server()
+    body = await call.object("volumeAttachment")
+    known = {"volumeId", "device"}
+    known |= {"tag"} if call.version.since(49) else set()
+    known |= {"delete_on_termination"} if call.version.since(79) else set()
+    values.allowed(body, known, "volumeAttachment")
+    wanted = {
+        "volumeId": values.uuid(body.get("volumeId"), "volumeId"),
+        "device": values.optional_text(body, "device"),
+        "tag": values.optional_text(body, "tag", 60),
+        "delete_on_termination": values.boolean(body, "delete_on_termination", False),
+    }
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "attach_volume", _VOLUMES)
+    attached = await call.volumes.required().attach(call.context, server, wanted)
+    return answer({"volumeAttachment": _attachment(call, server, attached)})
+
+
+async def detach_volume(call: Call) -> Response:
+    """Detach a volume from a server."""
+    server = call.server()
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "detach_volume", _VOLUMES)
+    await call.volumes.required().detach(server, call.argument("volume_id"))
+    return empty(202)
+
+
+_INTERFACES = "/servers/{server_id}/os-interface"
+_ATTACHMENTS = "/servers/{server_id}/os-volume_attachments"
+ENDPOINTS = (
+    Endpoint("GET", _INTERFACES, list_interfaces),
+    Endpoint("POST", _INTERFACES, create_interface),
+    Endpoint("GET", f"{_INTERFACES}/{{port_id}}", show_interface),
+    Endpoint("DELETE", f"{_INTERFACES}/{{port_id}}", delete_interface),
+    Endpoint("GET", _ATTACHMENTS, list_volumes),
+    Endpoint("POST", _ATTACHMENTS, attach_volume),
+    Endpoint("GET", f"{_ATTACHMENTS}/{{volume_id}}", show_volume),
+    Endpoint("DELETE", f"{_ATTACHMENTS}/{{volume_id}}", detach_volume),
+)

@@ -1,0 +1,172 @@
+"""One request to the compute API, and how a handler becomes a route.
+
+A handler is a function from a :class:`Call` to an answer. An :class:`Endpoint` says where it is
+found, who may use it and in which microversions it exists.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from localcloud.compute.microversion import MAXIMUM, MINIMUM, Microversion, negotiate
+from localcloud.compute.plugs import Plugs
+from localcloud.compute.servers import find
+from localcloud.compute.state import State
+from localcloud.compute.tools import Tools
+from localcloud.compute.volumes import Volumes
+from localcloud.http import (
+    ApiError,
+    BadRequest,
+    Forbidden,
+    NotFound,
+    PageQuery,
+    RequestContext,
+    context,
+    page,
+    read_json,
+    read_object,
+)
+from localcloud.store import Document
+
+
+class Access(IntEnum):
+    """What a caller must be."""
+
+    READER = 0
+    MEMBER = 1
+    ADMIN = 2
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request with everything that its handler needs."""
+
+    request: Request
+    context: RequestContext
+    version: Microversion
+    tools: Tools
+
+    @property
+    def state(self) -> State:
+        """The documents of the compute service."""
+        return self.tools.state
+
+    @property
+    def plugs(self) -> Plugs:
+        """The ports of servers."""
+        return self.tools.plugs
+
+    @property
+    def volumes(self) -> Volumes:
+        """The volumes of servers."""
+        return self.tools.volumes
+
+    def server(self) -> Document:
+        """Return the server that the path names; raises NotFound for another project's."""
+        return find(self.state, self.context, self.argument("server_id"))
+
+    def argument(self, key: str) -> str:
+        """Return a part of the path."""
+        return str(self.request.path_params[key])
+
+    def query(self, key: str) -> str | None:
+        """Return a value of the query string."""
+        return self.request.query_params.get(key)
+
+    async def object(self, key: str) -> dict[str, Any]:
+        """Return the object that the body wraps under ``key``."""
+        return await read_object(self.request, key)
+
+    async def body(self) -> dict[str, Any]:
+        """Return the whole body."""
+        return await read_json(self.request)
+
+    def link(self, path: str) -> str:
+        """Return the URL of a path of this API, which begins with a slash."""
+        return f"{self.state.cloud.settings.url}/compute/v2.1{path}"
+
+    def links(self, path: str) -> list[dict[str, str]]:
+        """Return the two links that views of a resource have."""
+        bookmark = f"{self.state.cloud.settings.url}/compute{path}"
+        return [{"rel": "self", "href": self.link(path)}, {"rel": "bookmark", "href": bookmark}]
+
+    def paged(
+        self, documents: list[Document], key: str, path: str, default: str = "asc"
+    ) -> tuple[list[Document], dict[str, Any]]:
+        """Return the page that is asked for, and the ``KEY_links`` of the answer."""
+        asked = PageQuery.parse(self.request.query_params, default)
+        found = page(documents, asked)
+        if not found.more or not found.items:
+            return found.items, {}
+        url = self.request.url.include_query_params(marker=found.items[-1]["id"])
+        href = f"{self.link(path)}?{url.query}"
+        return found.items, {f"{key}_links": [{"rel": "next", "href": href}]}
+
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A handler and where it is found."""
+
+    method: str
+    path: str
+    handler: Handler
+    access: Access | None = None
+    """None: readers may read, members may write."""
+    first: int = MINIMUM
+    last: int = MAXIMUM
+    """The microversions in which it exists."""
+
+    def permit(self, caller: RequestContext) -> None:
+        """Raise :class:`Forbidden` where the caller may not use it."""
+        writes = Access.READER if self.method == "GET" else Access.MEMBER
+        needed = writes if self.access is None else self.access
+        if caller.is_admin or needed is Access.READER:
+            return
+        if needed is Access.ADMIN or "member" not in caller.roles:
+            role = "admin" if needed is Access.ADMIN else "member"
+            raise Forbidden(f"Policy does not allow this request: it needs the role {role}.")
+
+
+def route(endpoint: Endpoint, tools: Tools) -> Route:
+    """Return the route of an endpoint, below ``/v2.1``."""
+
+    async def handle(request: Request) -> Response:
+        version = negotiate(request.headers)
+        try:
+            if not version.within(endpoint.first, endpoint.last):
+                raise NotFound("The resource could not be found in this version of the API.")
+            caller = context(request)
+            endpoint.permit(caller)
+            response = await endpoint.handler(Call(request, caller, version, tools))
+        except ApiError as error:
+            error.headers.update(version.headers())
+            raise
+        response.headers.update(version.headers())
+        return response
+
+    return Route(f"/v2.1{endpoint.path}", handle, methods=[endpoint.method])
+
+
+def answer(body: dict[str, Any], status: int = 200) -> Response:
+    """Return a JSON answer."""
+    return JSONResponse(body, status)
+
+
+def empty(status: int) -> Response:
+    """Return an answer without a body."""
+    return Response(status_code=status)
+
+
+def single(body: dict[str, Any], where: str) -> tuple[str, Any]:
+    """Return the only key of an action body and its value."""
+    if len(body) != 1:
+        raise BadRequest(f"The body of {where} must have exactly one action.")
+    return next(iter(body.items()))

@@ -1,0 +1,239 @@
+"""The API of flavors, their extra specs and the projects that may use private ones."""
+
+import re
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import values
+from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
+from localcloud.compute.flavors import create, find, visible
+from localcloud.http import BadRequest, Conflict, NotFound, boolean
+from localcloud.store import Document
+
+_SPEC_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")
+_FLAVOR_ID = re.compile(r"[a-zA-Z0-9. _-]{1,255}")
+
+
+def _view(call: Call, flavor: Document) -> Document:
+    view: Document = {
+        "id": flavor["id"],
+        "name": flavor["name"],
+        "ram": flavor["ram"],
+        "disk": flavor["disk"],
+        "vcpus": flavor["vcpus"],
+        "swap": flavor["swap"] or (0 if call.version.since(75) else ""),
+        "OS-FLV-EXT-DATA:ephemeral": flavor["ephemeral"],
+        "OS-FLV-DISABLED:disabled": False,
+        "os-flavor-access:is_public": flavor["is_public"],
+        "rxtx_factor": flavor["rxtx_factor"],
+        "links": call.links(f"/flavors/{flavor['id']}"),
+    }
+    if call.version.since(55):
+        view["description"] = flavor["description"]
+    if call.version.since(61):
+        view["extra_specs"] = flavor["extra_specs"]
+    return view
+
+
+def _wanted(call: Call) -> list[Document]:
+    flavors = [f for f in call.state.flavors.values() if visible(f, call.context)]
+    asked = call.query("is_public")
+    if not call.context.is_admin:
+        pass
+    elif asked is None:
+        flavors = [f for f in flavors if f["is_public"]]
+    elif asked.lower() != "none":
+        flavors = [f for f in flavors if f["is_public"] == boolean(asked)]
+    for key, field in (("minRam", "ram"), ("minDisk", "disk")):
+        least = call.query(key)
+        if least is not None:
+            if not least.isdecimal():
+                raise BadRequest(f"Invalid {key} filter [{least}].")
+            flavors = [f for f in flavors if f[field] >= int(least)]
+    return sorted(flavors, key=lambda f: str(f["id"]))
+
+
+async def list_flavors(call: Call) -> Response:
+    """Answer the ids and names of the flavors."""
+    flavors, more = call.paged(_wanted(call), "flavors", "/flavors")
+    brief = []
+    for flavor in flavors:
+        view = _view(call, flavor)
+        fields = ("id", "name", "links", "description")
+        brief.append({k: view[k] for k in fields if k in view})
+    return answer({"flavors": brief, **more})
+
+
+async def list_detailed(call: Call) -> Response:
+    """Answer the flavors as a whole."""
+    flavors, more = call.paged(_wanted(call), "flavors", "/flavors/detail")
+    return answer({"flavors": [_view(call, f) for f in flavors], **more})
+
+
+async def show_flavor(call: Call) -> Response:
+    """Answer one flavor."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    return answer({"flavor": _view(call, flavor)})
+
+
+async def create_flavor(call: Call) -> Response:
+    """Make a flavor."""
+    body = await call.object("flavor")
+    key = body.get("id")
+    if key is not None and not _FLAVOR_ID.fullmatch(str(key)):
+        raise BadRequest("Invalid input for 'id': it has characters that are not allowed.")
+    wanted: dict[str, Any] = {
+        "name": values.name(body),
+        "ram": values.integer(body, "ram", least=1),
+        "vcpus": values.integer(body, "vcpus", least=1),
+        "disk": values.integer(body, "disk", 0),
+        "ephemeral": values.integer(body, "OS-FLV-EXT-DATA:ephemeral", 0),
+        "swap": values.integer({"swap": body.get("swap") or 0}, "swap"),
+        "rxtx_factor": _factor(body.get("rxtx_factor", 1.0)),
+        "is_public": values.boolean(body, "os-flavor-access:is_public", True),
+    }
+    if call.version.since(55):
+        wanted["description"] = values.optional_text(body, "description", 65535)
+    if not wanted["is_public"]:
+        wanted["access"] = [call.context.require_project()]
+    flavor = create(call.state, None if key in {None, "auto"} else str(key).strip(), wanted)
+    return answer({"flavor": _view(call, flavor)})
+
+
+def _factor(value: Any) -> float:
+    try:
+        factor = float(value)
+    except (TypeError, ValueError):
+        raise BadRequest("Invalid input for 'rxtx_factor': it must be a number.") from None
+    if not 0 < factor < 1e38:
+        raise BadRequest("Invalid input for 'rxtx_factor': it must be greater than 0.")
+    return factor
+
+
+async def update_flavor(call: Call) -> Response:
+    """Change the description, which is all that can change."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    body = await call.object("flavor")
+    values.allowed(body, {"description"}, "flavor")
+    changed = {**flavor, "description": values.optional_text(body, "description", 65535)}
+    call.state.flavors.put(changed)
+    return answer({"flavor": _view(call, changed)})
+
+
+async def delete_flavor(call: Call) -> Response:
+    """Forget a flavor; servers that have it keep their sizes."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    call.state.flavors.delete(flavor["id"])
+    return empty(202)
+
+
+async def list_access(call: Call) -> Response:
+    """Answer the projects that may use a private flavor."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    if flavor["is_public"]:
+        raise NotFound("Access list not available for public flavors.")
+    return answer({"flavor_access": _access_view(flavor)})
+
+
+def _access_view(flavor: Document) -> list[Document]:
+    return [{"flavor_id": flavor["id"], "tenant_id": p} for p in flavor["access"]]
+
+
+async def act_on_flavor(call: Call) -> Response:
+    """Add or remove a project that may use a private flavor."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    action, arguments = single(await call.body(), "a flavor")
+    if not isinstance(arguments, dict) or action not in {"addTenantAccess", "removeTenantAccess"}:
+        raise BadRequest(f"There is no such flavor action: {action}")
+    project = values.text(arguments, "tenant")
+    if flavor["is_public"]:
+        raise Conflict("The access of a public flavor cannot be changed.")
+    access = list(flavor["access"])
+    if action == "addTenantAccess":
+        if project in access:
+            raise Conflict(f"Flavor access already exists for project {project}.")
+        access.append(project)
+    elif project in access:
+        access.remove(project)
+    else:
+        raise NotFound(f"Flavor access not found for project {project}.")
+    changed = {**flavor, "access": access}
+    call.state.flavors.put(changed)
+    return answer({"flavor_access": _access_view(changed)})
+
+
+async def list_specs(call: Call) -> Response:
+    """Answer the extra specs."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    return answer({"extra_specs": flavor["extra_specs"]})
+
+
+async def create_specs(call: Call) -> Response:
+    """Add extra specs."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    specs = _specs(await call.object("extra_specs"))
+    _put_specs(call, flavor, {**flavor["extra_specs"], **specs})
+    return answer({"extra_specs": specs})
+
+
+def _specs(body: dict[str, Any]) -> dict[str, str]:
+    for key, value in body.items():
+        if not _SPEC_KEY.fullmatch(key) or not isinstance(value, str | int | float):
+            raise BadRequest(f"Invalid input for 'extra_specs': '{key[:64]}' is not allowed.")
+    return {k: str(v)[:255] for k, v in body.items()}
+
+
+def _put_specs(call: Call, flavor: Document, specs: dict[str, str]) -> None:
+    call.state.flavors.put({**flavor, "extra_specs": specs})
+
+
+def _spec(flavor: Document, key: str) -> str:
+    if key not in flavor["extra_specs"]:
+        raise NotFound(f"Flavor {flavor['id']} has no extra specs with key {key}.")
+    return str(flavor["extra_specs"][key])
+
+
+async def show_spec(call: Call) -> Response:
+    """Answer one extra spec."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    key = call.argument("key")
+    return answer({key: _spec(flavor, key)})
+
+
+async def update_spec(call: Call) -> Response:
+    """Set one extra spec."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    key = call.argument("key")
+    specs = _specs(await call.body())
+    if set(specs) != {key}:
+        raise BadRequest("The body must have the key of the path and nothing else.")
+    _put_specs(call, flavor, {**flavor["extra_specs"], **specs})
+    return answer(dict(specs))
+
+
+async def delete_spec(call: Call) -> Response:
+    """Remove one extra spec."""
+    flavor = find(call.state, call.context, call.argument("flavor_id"))
+    key = call.argument("key")
+    _spec(flavor, key)
+    _put_specs(call, flavor, {k: v for k, v in flavor["extra_specs"].items() if k != key})
+    return empty(200)
+
+
+_ADMIN = Access.ADMIN
+ENDPOINTS = (
+    Endpoint("GET", "/flavors", list_flavors),
+    Endpoint("POST", "/flavors", create_flavor, _ADMIN),
+    Endpoint("GET", "/flavors/detail", list_detailed),
+    Endpoint("GET", "/flavors/{flavor_id}", show_flavor),
+    Endpoint("PUT", "/flavors/{flavor_id}", update_flavor, _ADMIN, first=55),
+    Endpoint("DELETE", "/flavors/{flavor_id}", delete_flavor, _ADMIN),
+    Endpoint("POST", "/flavors/{flavor_id}/action", act_on_flavor, _ADMIN),
+    Endpoint("GET", "/flavors/{flavor_id}/os-flavor-access", list_access, _ADMIN),
+    Endpoint("GET", "/flavors/{flavor_id}/os-extra_specs", list_specs),
+    Endpoint("POST", "/flavors/{flavor_id}/os-extra_specs", create_specs, _ADMIN),
+    Endpoint("GET", "/flavors/{flavor_id}/os-extra_specs/{key}", show_spec),
+    Endpoint("PUT", "/flavors/{flavor_id}/os-extra_specs/{key}", update_spec, _ADMIN),
+    Endpoint("DELETE", "/flavors/{flavor_id}/os-extra_specs/{key}", delete_spec, _ADMIN),
+)

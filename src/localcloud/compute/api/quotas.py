@@ -1,0 +1,233 @@
+"""The API of quotas, limits and usage."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.clock import timestamp
+from localcloud.compute import quotas, values
+from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty
+from localcloud.compute.microversion import Microversion
+from localcloud.http import BadRequest, Forbidden, NotFound
+from localcloud.store import Document
+
+_NETWORK = {"fixed_ips", "floating_ips", "security_groups", "security_group_rules"}
+_INJECTED = {"injected_files", "injected_file_content_bytes", "injected_file_path_bytes"}
+_GROUPS = {"server_groups", "server_group_members"}
+
+
+def _shown(names: dict[str, Any], version: Microversion) -> dict[str, Any]:
+    hidden: set[str] = set()
+    if version.since(36):
+        hidden |= _NETWORK
+    if version.since(57):
+        hidden |= _INJECTED
+    return {k: v for k, v in names.items() if k not in hidden}
+
+
+def _project(call: Call) -> str:
+    project = call.argument("project_id")
+    if project != call.context.project_id and not call.context.is_admin:
+        raise Forbidden("Policy does not allow to see the quota of another project.")
+    return project
+
+
+async def show_quota(call: Call) -> Response:
+    """Answer the limits of a project."""
+    project = _project(call)
+    found = _shown(quotas.limits(call.state, project), call.version)
+    return answer({"quota_set": {"id": project, **found}})
+
+
+async def show_defaults(call: Call) -> Response:
+    """Answer the limits of projects that have none of their own."""
+    found = _shown(quotas.defaults(call.state), call.version)
+    return answer({"quota_set": {"id": call.argument("project_id"), **found}})
+
+
+async def show_detail(call: Call) -> Response:
+    """Answer the limits of a project and what it has."""
+    project = _project(call)
+    used = quotas.usage(call.state, project)
+    found = {
+        name: {"limit": limit, "in_use": used[name], "reserved": 0}
+        for name, limit in _shown(quotas.limits(call.state, project), call.version).items()
+    }
+    return answer({"quota_set": {"id": project, **found}})
+
+
+def _changes(body: dict[str, Any], version: Microversion) -> dict[str, int]:
+    known = _shown(quotas.DEFAULTS, version)
+    values.allowed(body, {*known, "force", "tenant_id"}, "quota_set")
+    return {
+        name: values.integer(body, name, least=quotas.UNLIMITED) for name in body if name in known
+    }
+
+
+async def update_quota(call: Call) -> Response:
+    """Set limits of a project; below what it has only with ``force``."""
+    project = call.argument("project_id")
+    body = await call.object("quota_set")
+    changes = _changes(body, call.version)
+    used = quotas.usage(call.state, project)
+    if not values.boolean(body, "force", False):
+        for name, limit in changes.items():
+            if quotas.UNLIMITED < limit < used[name]:
+                raise BadRequest(
+                    f"Quota limit {limit} for {name} must be greater than or equal to the "
+                    f"already used {used[name]}."
+                )
+    quotas.change(call.state, project, changes)
+    return answer({"quota_set": _shown(quotas.limits(call.state, project), call.version)})
+
+
+async def delete_quota(call: Call) -> Response:
+    """Give a project the default limits again."""
+    quotas.reset(call.state, call.argument("project_id"))
+    return empty(202)
+
+
+def _class_view(call: Call) -> dict[str, Any]:
+    found = _shown(quotas.defaults(call.state), call.version)
+    hidden = set() if call.version.since(50) else _GROUPS
+    return {k: v for k, v in found.items() if k not in hidden}
+
+
+async def show_class(call: Call) -> Response:
+    """Answer the limits of a class; ``default`` is the one that counts."""
+    name = call.argument("class_name")
+    return answer({"quota_class_set": {"id": name, **_class_view(call)}})
+
+
+async def update_class(call: Call) -> Response:
+    """Set the default limits."""
+    if call.argument("class_name") != "default":
+        raise NotFound("Only the quota class 'default' exists.")
+    changes = _changes(await call.object("quota_class_set"), call.version)
+    quotas.change_defaults(call.state, changes)
+    return answer({"quota_class_set": _class_view(call)})
+
+
+async def show_limits(call: Call) -> Response:
+    """Answer limits and usage of the caller's project, in the words of the limits API."""
+    project = call.context.require_project()
+    asked = call.query("tenant_id")
+    if asked is not None and asked != project:
+        if not call.context.is_admin:
+            raise Forbidden("Policy does not allow to see the limits of another project.")
+        project = asked
+    most = quotas.limits(call.state, project)
+    used = quotas.usage(call.state, project)
+    absolute: dict[str, int] = {
+        "maxTotalInstances": most["instances"],
+        "maxTotalCores": most["cores"],
+        "maxTotalRAMSize": most["ram"],
+        "maxServerMeta": most["metadata_items"],
+        "maxTotalKeypairs": most["key_pairs"],
+        "maxServerGroups": most["server_groups"],
+        "maxServerGroupMembers": most["server_group_members"],
+        "totalInstancesUsed": used["instances"],
+        "totalCoresUsed": used["cores"],
+        "totalRAMUsed": used["ram"],
+        "totalServerGroupsUsed": used["server_groups"],
+    }
+    if not call.version.since(36):
+        absolute |= {
+            "maxTotalFloatingIps": most["floating_ips"],
+            "maxSecurityGroups": most["security_groups"],
+            "maxSecurityGroupRules": most["security_group_rules"],
+            "totalFloatingIpsUsed": 0,
+            "totalSecurityGroupsUsed": 0,
+        }
+    if not call.version.since(39):
+        absolute["maxImageMeta"] = most["metadata_items"]
+    if not call.version.since(57):
+        absolute["maxPersonality"] = most["injected_files"]
+        absolute["maxPersonalitySize"] = most["injected_file_content_bytes"]
+    return answer({"limits": {"rate": [], "absolute": absolute}})
+
+
+def _moment(text: str | None, default: datetime) -> datetime:
+    if text is None:
+        return default
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"'{text[:64]}' is not a point in time.") from None
+    return moment.replace(tzinfo=default.tzinfo)
+
+
+def _server_usage(server: Document, start: datetime, end: datetime) -> Document | None:
+    began = datetime.fromisoformat(server["created"])
+    ended = server.get("terminated_at")
+    finish = datetime.fromisoformat(ended) if ended else end
+    seconds = (min(finish, end) - max(began, start)).total_seconds()
+    if seconds < 0:
+        return None
+    flavor = server["flavor"]
+    return {
+        "instance_id": server["id"],
+        "name": server["name"],
+        "tenant_id": server["project_id"],
+        "flavor": flavor["name"],
+        "hours": seconds / 3600,
+        "memory_mb": flavor["ram"],
+        "local_gb": flavor["disk"] + flavor["ephemeral"],
+        "vcpus": flavor["vcpus"],
+        "started_at": server["created"].rstrip("Z") + ".000000",
+        "ended_at": ended.rstrip("Z") + ".000000" if ended else None,
+        "state": "terminated" if ended else server["vm_state"],
+        "uptime": int((finish - began).total_seconds()),
+    }
+
+
+def _usage(call: Call, project: str, detailed: bool) -> Document:
+    now = call.state.cloud.clock.now()
+    end = _moment(call.query("end"), now)
+    start = _moment(call.query("start"), now - timedelta(weeks=4))
+    if start >= end:
+        raise BadRequest("Invalid start time. The start time cannot occur after the end time.")
+    known = [*call.state.in_project(project), *call.state.tombstones.find(project_id=project)]
+    reports = [r for s in known if (r := _server_usage(s, start, end)) is not None]
+    view: Document = {
+        "tenant_id": project,
+        "start": timestamp(start).rstrip("Z") + ".000000",
+        "stop": timestamp(end).rstrip("Z") + ".000000",
+        "total_hours": sum(r["hours"] for r in reports),
+        "total_memory_mb_usage": sum(r["hours"] * r["memory_mb"] for r in reports),
+        "total_local_gb_usage": sum(r["hours"] * r["local_gb"] for r in reports),
+        "total_vcpus_usage": sum(r["hours"] * r["vcpus"] for r in reports),
+    }
+    return {**view, "server_usages": reports} if detailed else view
+
+
+async def list_usages(call: Call) -> Response:
+    """Answer what each project has used."""
+    state = call.state
+    known = [*state.servers.values(), *state.tombstones.values()]
+    projects = dict.fromkeys(str(s["project_id"]) for s in known)
+    detailed = call.query("detailed") == "1"
+    return answer({"tenant_usages": [_usage(call, p, detailed) for p in projects]})
+
+
+async def show_usage(call: Call) -> Response:
+    """Answer what a project has used, server by server."""
+    project = _project(call)
+    view = _usage(call, project, detailed=True)
+    return answer({"tenant_usage": view if view["server_usages"] else {}})
+
+
+_CLASS = "/os-quota-class-sets/{class_name}"
+ENDPOINTS = (
+    Endpoint("GET", "/os-quota-sets/{project_id}", show_quota),
+    Endpoint("PUT", "/os-quota-sets/{project_id}", update_quota, Access.ADMIN),
+    Endpoint("DELETE", "/os-quota-sets/{project_id}", delete_quota, Access.ADMIN),
+    Endpoint("GET", "/os-quota-sets/{project_id}/defaults", show_defaults),
+    Endpoint("GET", "/os-quota-sets/{project_id}/detail", show_detail),
+    Endpoint("GET", _CLASS, show_class, Access.ADMIN),
+    Endpoint("PUT", _CLASS, update_class, Access.ADMIN),
+    Endpoint("GET", "/limits", show_limits),
+    Endpoint("GET", "/os-simple-tenant-usage", list_usages, Access.ADMIN),
+    Endpoint("GET", "/os-simple-tenant-usage/{project_id}", show_usage),
+)

@@ -1,0 +1,199 @@
+"""``POST /servers/{id}/action``: every action of a server by its name."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import servers, values
+from localcloud.compute.api import server_power
+from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
+from localcloud.compute.api.server_power import Action
+from localcloud.compute.api.servers import require_present
+from localcloud.compute.console import tail
+from localcloud.compute.snapshots import start_snapshot
+from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
+from localcloud.store import Document
+
+_CONSOLES = {
+    "os-getVNCConsole": "novnc",
+    "os-getSPICEConsole": "spice-html5",
+    "os-getRDPConsole": "rdp-html5",
+    "os-getSerialConsole": "serial",
+    "os-getMKSConsole": "webmks",
+}
+_FLOATING = ("addFloatingIp", "removeFloatingIp", "addFixedIp", "removeFixedIp")
+_ADMIN_ONLY = (
+    "os-resetState", "resetNetwork", "injectNetworkInfo", "migrate", "os-migrateLive", "evacuate",
+)  # fmt: skip
+
+
+async def act(call: Call) -> Response:
+    """Do the action that the body names."""
+    server = call.server()
+    name, value = single(await call.body(), "a server")
+    if name in _ADMIN_ONLY and not call.context.is_admin:
+        raise Forbidden(f"Policy does not allow {name}: it needs the role admin.")
+    if name != "forceDelete":
+        require_present(server)
+    transition = server_power.TRANSITIONS.get(name)
+    if transition is not None:
+        return await server_power.follow(call, server, transition)
+    action = server_power.ACTIONS.get(name) or _ACTIONS.get(name)
+    if action is not None:
+        return await action(call, server, value)
+    if name in _CONSOLES:
+        raise _no_console(_CONSOLES[name])
+    if name in _FLOATING:
+        raise NotFound(
+            f"{name} does not exist here; addresses are managed through the network API."
+        )
+    raise BadRequest(f"There is no such action: {name[:64]}")
+
+
+def _no_console(kind: str) -> ApiError:
+    return BadRequest(
+        f"Unavailable console type {kind}: servers of this cloud have a console log, and no screen."
+    )
+
+
+async def create_console(call: Call) -> Response:
+    """Refuse a remote console: there is none."""
+    call.server()
+    asked = await call.object("remote_console")
+    raise _no_console(values.text(asked, "type"))
+
+
+async def lock(call: Call, server: Document, value: Any) -> Response:
+    """Keep everyone but administrators from changing a server."""
+    reason = None
+    if isinstance(value, dict) and call.version.since(73):
+        values.allowed(value, {"locked_reason"}, "lock")
+        reason = values.optional_text(value, "locked_reason")
+    locked_by = "owner" if server["project_id"] == call.context.project_id else "admin"
+    servers.change(call.state, server["id"], locked=True, locked_by=locked_by, locked_reason=reason)
+    return empty(202)
+
+
+async def unlock(call: Call, server: Document, value: Any) -> Response:
+    """Allow changes again."""
+    if server["locked_by"] == "admin" and not call.context.is_admin:
+        raise Forbidden("Policy does not allow to unlock what an administrator has locked.")
+    servers.change(call.state, server["id"], locked=False, locked_by=None, locked_reason=None)
+    return empty(202)
+
+
+async def console_output(call: Call, server: Document, value: Any) -> Response:
+    """Answer the last lines of the console log."""
+    asked = value if isinstance(value, dict) else {}
+    length = asked.get("length")
+    if length is not None:
+        length = values.integer(asked, "length", least=-1)
+    path = call.state.directory(server["id"]) / "console.log"
+    return answer({"output": tail(path, None if length == -1 else length)})
+
+
+async def create_image(call: Call, server: Document, value: Any) -> Response:
+    """Make an image of the server's disk."""
+    asked = value if isinstance(value, dict) else {}
+    name = values.name(asked)
+    metadata = values.metadata(asked.get("metadata"))
+    servers.require_unlocked(server, call.context)
+    allowed = frozenset({"active", "stopped", "paused", "suspended"})
+    servers.require_state(server, "createImage", allowed)
+    image_id = await start_snapshot(call.tools, call.context, server, name, metadata)
+    if call.version.since(45):
+        return answer({"image_id": image_id}, 202)
+    response = empty(202)
+    response.headers["Location"] = f"{call.state.cloud.settings.url}/image/v2/images/{image_id}"
+    return response
+
+
+async def change_password(call: Call, server: Document, value: Any) -> Response:
+    """Refuse: nothing in a server takes a password from outside."""
+    values.text(value if isinstance(value, dict) else {}, "adminPass", shortest=0)
+    servers.require_state(server, "changePassword", frozenset({"active"}))
+    raise Conflict(
+        "Failed to set admin password: servers of this cloud have no guest agent; "
+        "use a key pair or user data."
+    )
+
+
+async def reset_state(call: Call, server: Document, value: Any) -> Response:
+    """Set the state of a server by hand."""
+    asked = values.text(value if isinstance(value, dict) else {}, "state")
+    if asked not in {"active", "error"}:
+        raise BadRequest("Invalid input for 'state': it must be active or error.")
+    servers.change(call.state, server["id"], vm_state=asked, task_state=None)
+    return empty(202)
+
+
+def _group_name(value: Any) -> str:
+    return values.text(value if isinstance(value, dict) else {}, "name")
+
+
+async def add_security_group(call: Call, server: Document, value: Any) -> Response:
+    """Put the server's ports into a security group."""
+    servers.require_unlocked(server, call.context)
+    network = call.plugs.network
+    group = network.find_security_group(call.context, _group_name(value))
+    await network.add_security_group(server["id"], group["id"])
+    return empty(202)
+
+
+async def remove_security_group(call: Call, server: Document, value: Any) -> Response:
+    """Take the server's ports out of a security group."""
+    servers.require_unlocked(server, call.context)
+    network = call.plugs.network
+    group = network.find_security_group(call.context, _group_name(value))
+    await network.remove_security_group(server["id"], group["id"])
+    return empty(202)
+
+
+async def migrate(call: Call, server: Document, value: Any) -> Response:
+    """Refuse: all hosts are one machine."""
+    servers.require_state(server, "migrate", frozenset({"active", "stopped", "paused", "error"}))
+    raise BadRequest("No valid host was found: the hosts of this cloud are one machine.")
+
+
+async def evacuate(call: Call, server: Document, value: Any) -> Response:
+    """Refuse: no host of this cloud can be down while another one runs."""
+    raise BadRequest(f"Compute service of {server['host']} is still in use.")
+
+
+async def restore(call: Call, server: Document, value: Any) -> Response:
+    """Refuse: deleted servers are gone at once."""
+    servers.require_state(server, "restore", frozenset({"soft-delete"}))
+    return empty(202)
+
+
+async def backup(call: Call, server: Document, value: Any) -> Response:
+    """Refuse rotation of backups."""
+    raise ApiError("This cloud makes images of servers, and no rotated backups.", status=501)
+
+
+async def nothing(call: Call, server: Document, value: Any) -> Response:
+    """Accept what needs no work here."""
+    return empty(202)
+
+
+_ACTIONS: dict[str, Action] = {
+    "lock": lock,
+    "unlock": unlock,
+    "os-getConsoleOutput": console_output,
+    "createImage": create_image,
+    "createBackup": backup,
+    "changePassword": change_password,
+    "os-resetState": reset_state,
+    "addSecurityGroup": add_security_group,
+    "removeSecurityGroup": remove_security_group,
+    "migrate": migrate,
+    "os-migrateLive": migrate,
+    "evacuate": evacuate,
+    "restore": restore,
+    "resetNetwork": nothing,
+    "injectNetworkInfo": nothing,
+}
+ENDPOINTS = (
+    Endpoint("POST", "/servers/{server_id}/action", act, Access.MEMBER),
+    Endpoint("POST", "/servers/{server_id}/remote-consoles", create_console, first=6),
+)

@@ -1,0 +1,210 @@
+"""What hangs below a server: metadata, tags, security groups, diagnostics, password, topology."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import quotas, servers, values
+from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty
+from localcloud.compute.documents import started_seconds
+from localcloud.compute.request import tags
+from localcloud.http import BadRequest, NotFound
+from localcloud.store import Document
+
+
+def _changeable(call: Call) -> Document:
+    server = call.server()
+    servers.require_unlocked(server, call.context)
+    return server
+
+
+def _put_metadata(call: Call, server: Document, metadata: dict[str, str]) -> None:
+    quotas.check_metadata(call.state, server["project_id"], len(metadata))
+    servers.change(call.state, server["id"], metadata=metadata)
+
+
+async def list_metadata(call: Call) -> Response:
+    """Answer all items."""
+    return answer({"metadata": call.server()["metadata"]})
+
+
+async def _given(call: Call) -> dict[str, str]:
+    return values.metadata(await call.object("metadata"))
+
+
+async def add_metadata(call: Call) -> Response:
+    """Add or change items."""
+    given = await _given(call)
+    server = _changeable(call)
+    merged = {**server["metadata"], **given}
+    _put_metadata(call, server, merged)
+    return answer({"metadata": merged})
+
+
+async def replace_metadata(call: Call) -> Response:
+    """Set all items."""
+    given = await _given(call)
+    _put_metadata(call, _changeable(call), given)
+    return answer({"metadata": given})
+
+
+def _item(call: Call, server: Document) -> str:
+    key = call.argument("key")
+    if key not in server["metadata"]:
+        raise NotFound("Metadata item was not found")
+    return str(server["metadata"][key])
+
+
+async def show_item(call: Call) -> Response:
+    """Answer one item."""
+    return answer({"meta": {call.argument("key"): _item(call, call.server())}})
+
+
+async def put_item(call: Call) -> Response:
+    """Set one item."""
+    given = values.metadata(await call.object("meta"), "meta")
+    if set(given) != {call.argument("key")}:
+        raise BadRequest("Request body and URI mismatch")
+    server = _changeable(call)
+    _put_metadata(call, server, {**server["metadata"], **given})
+    return answer({"meta": given})
+
+
+async def delete_item(call: Call) -> Response:
+    """Remove one item."""
+    server = _changeable(call)
+    _item(call, server)
+    key = call.argument("key")
+    _put_metadata(call, server, {k: v for k, v in server["metadata"].items() if k != key})
+    return empty(204)
+
+
+async def list_tags(call: Call) -> Response:
+    """Answer all tags."""
+    return answer({"tags": call.server()["tags"]})
+
+
+async def replace_tags(call: Call) -> Response:
+    """Set all tags."""
+    given = tags((await call.body()).get("tags"))
+    server = _changeable(call)
+    servers.change(call.state, server["id"], tags=given)
+    return answer({"tags": given})
+
+
+async def delete_tags(call: Call) -> Response:
+    """Remove all tags."""
+    servers.change(call.state, _changeable(call)["id"], tags=[])
+    return empty(204)
+
+
+def _require_tag(call: Call, server: Document) -> str:
+    tag = call.argument("tag")
+    if tag not in server["tags"]:
+        raise NotFound(f"Server {server['id']} has no tag '{tag}'")
+    return tag
+
+
+async def check_tag(call: Call) -> Response:
+    """Answer whether the server has a tag."""
+    _require_tag(call, call.server())
+    return empty(204)
+
+
+async def put_tag(call: Call) -> Response:
+    """Add a tag."""
+    server = _changeable(call)
+    tag = call.argument("tag")
+    if tag in server["tags"]:
+        return empty(204)
+    servers.change(call.state, server["id"], tags=tags([*server["tags"], tag]))
+    response = empty(201)
+    response.headers["Location"] = call.link(f"/servers/{server['id']}/tags/{tag}")
+    return response
+
+
+async def delete_tag(call: Call) -> Response:
+    """Remove a tag."""
+    server = _changeable(call)
+    tag = _require_tag(call, server)
+    servers.change(call.state, server["id"], tags=[t for t in server["tags"] if t != tag])
+    return empty(204)
+
+
+async def list_security_groups(call: Call) -> Response:
+    """Answer the security groups of the server's ports."""
+    found = call.plugs.network.security_groups(call.server()["id"])
+    fields = ("id", "name", "description")
+    groups = [
+        {**{k: g[k] for k in fields}, "tenant_id": g["project_id"], "rules": []} for g in found
+    ]
+    return answer({"security_groups": groups})
+
+
+async def show_diagnostics(call: Call) -> Response:
+    """Answer what is known of a running server."""
+    server = call.server()
+    servers.require_state(server, "get_diagnostics", frozenset({"active", "rescued", "paused"}))
+    flavor = server["flavor"]
+    ports = call.plugs.documents(server["id"])
+    uptime = started_seconds(server, call.state.cloud.clock.now())
+    if not call.version.since(48):
+        return answer({"memory": flavor["ram"] * 1024, "vcpus": flavor["vcpus"], "uptime": uptime})
+    body: dict[str, Any] = {
+        "state": "paused" if server["power_state"] == servers.PAUSED else "running",
+        "driver": "libvirt",
+        "hypervisor": "namespaces",
+        "hypervisor_os": "linux",
+        "uptime": uptime,
+        "config_drive": bool(server["config_drive"]),
+        "num_cpus": flavor["vcpus"],
+        "num_disks": 1,
+        "num_nics": len(ports),
+        "cpu_details": [
+            {"id": n, "time": None, "utilisation": None} for n in range(flavor["vcpus"])
+        ],
+        "disk_details": [],
+        "nic_details": [{"mac_address": p["mac_address"]} for p in ports],
+        "memory_details": {"maximum": flavor["ram"], "used": None},
+    }
+    return answer(body)
+
+
+async def show_password(call: Call) -> Response:
+    """Answer the password that the server has posted: none."""
+    call.server()
+    return answer({"password": ""})
+
+
+async def clear_password(call: Call) -> Response:
+    """Forget the password that the server has posted."""
+    call.server()
+    return empty(204)
+
+
+async def show_topology(call: Call) -> Response:
+    """Answer the NUMA topology: none is asked for."""
+    call.server()
+    return answer({"nodes": [], "pagesize_kb": None})
+
+
+_SERVER = "/servers/{server_id}"
+ENDPOINTS = (
+    Endpoint("GET", f"{_SERVER}/metadata", list_metadata),
+    Endpoint("POST", f"{_SERVER}/metadata", add_metadata),
+    Endpoint("PUT", f"{_SERVER}/metadata", replace_metadata),
+    Endpoint("GET", f"{_SERVER}/metadata/{{key}}", show_item),
+    Endpoint("PUT", f"{_SERVER}/metadata/{{key}}", put_item),
+    Endpoint("DELETE", f"{_SERVER}/metadata/{{key}}", delete_item),
+    Endpoint("GET", f"{_SERVER}/tags", list_tags, first=26),
+    Endpoint("PUT", f"{_SERVER}/tags", replace_tags, first=26),
+    Endpoint("DELETE", f"{_SERVER}/tags", delete_tags, first=26),
+    Endpoint("GET", f"{_SERVER}/tags/{{tag}}", check_tag, first=26),
+    Endpoint("PUT", f"{_SERVER}/tags/{{tag}}", put_tag, first=26),
+    Endpoint("DELETE", f"{_SERVER}/tags/{{tag}}", delete_tag, first=26),
+    Endpoint("GET", f"{_SERVER}/os-security-groups", list_security_groups),
+    Endpoint("GET", f"{_SERVER}/diagnostics", show_diagnostics, Access.ADMIN),
+    Endpoint("GET", f"{_SERVER}/os-server-password", show_password),
+    Endpoint("DELETE", f"{_SERVER}/os-server-password", clear_password),
+    Endpoint("GET", f"{_SERVER}/topology", show_topology, first=78),
+)

@@ -1,0 +1,100 @@
+"""The API of server groups."""
+
+from typing import Any
+from uuid import uuid4
+
+from starlette.responses import Response
+
+from localcloud.compute import quotas, values
+from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.groups import POLICIES, find
+from localcloud.http import BadRequest, PageQuery, boolean
+from localcloud.store import Document
+
+
+def _view(call: Call, group: Document) -> Document:
+    view = {"id": group["id"], "name": group["name"], "members": group["members"]}
+    if call.version.since(13):
+        view |= {"project_id": group["project_id"], "user_id": group["user_id"]}
+    if call.version.since(64):
+        return {**view, "policy": group["policy"], "rules": group["rules"]}
+    return {**view, "policies": [group["policy"]], "metadata": {}}
+
+
+async def list_groups(call: Call) -> Response:
+    """Answer the project's groups; all of them to an administrator who asks for that."""
+    state = call.state
+    everything = call.query("all_projects") is not None and boolean(
+        call.query("all_projects") or ""
+    )
+    if everything and call.context.is_admin:
+        found = list(state.groups.values())
+    else:
+        found = list(state.groups.find(project_id=call.context.require_project()))
+    offset = call.query("offset") or "0"
+    if not offset.isdecimal():
+        raise BadRequest(f"The offset must be a number of 0 or more, not '{offset[:64]}'.")
+    limit = PageQuery.parse(call.request.query_params).limit
+    found = found[int(offset) :][: 1000 if limit is None else limit]
+    return answer({"server_groups": [_view(call, g) for g in found]})
+
+
+async def show_group(call: Call) -> Response:
+    """Answer one group."""
+    group = find(call.state, call.context, call.argument("group_id"))
+    return answer({"server_group": _view(call, group)})
+
+
+def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    if call.version.since(64):
+        policy, rules = values.text(body, "policy"), values.mapping(body, "rules")
+    else:
+        policies = body.get("policies")
+        if not isinstance(policies, list) or len(policies) != 1:
+            raise BadRequest("Invalid input for 'policies': it must be a list with one policy.")
+        policy, rules = str(policies[0]), {}
+    known = POLICIES if call.version.since(15) else POLICIES[:2]
+    if policy not in known:
+        raise BadRequest(f"Invalid input for 'policy': it must be one of {', '.join(known)}.")
+    values.allowed(rules, {"max_server_per_host"}, "rules")
+    if rules:
+        if policy != "anti-affinity":
+            raise BadRequest("Only the anti-affinity policy supports rules.")
+        rules = {"max_server_per_host": values.integer(rules, "max_server_per_host", least=1)}
+    return policy, rules
+
+
+async def create_group(call: Call) -> Response:
+    """Make a group."""
+    body = await call.object("server_group")
+    known = {"name", "policy", "rules"} if call.version.since(64) else {"name", "policies"}
+    values.allowed(body, known, "server_group")
+    policy, rules = _policy(call, body)
+    project = call.context.require_project()
+    quotas.check(call.state, project, {"server_groups": 1})
+    group = {
+        "id": str(uuid4()),
+        "name": values.name(body),
+        "policy": policy,
+        "rules": rules,
+        "members": [],
+        "project_id": project,
+        "user_id": call.context.user_id,
+    }
+    call.state.groups.put(group)
+    return answer({"server_group": _view(call, group)})
+
+
+async def delete_group(call: Call) -> Response:
+    """Forget a group; its servers stay where they are."""
+    group = find(call.state, call.context, call.argument("group_id"))
+    call.state.groups.delete(group["id"])
+    return empty(204)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/os-server-groups", list_groups),
+    Endpoint("POST", "/os-server-groups", create_group),
+    Endpoint("GET", "/os-server-groups/{group_id}", show_group),
+    Endpoint("DELETE", "/os-server-groups/{group_id}", delete_group),
+)

@@ -1,0 +1,224 @@
+"""Actions on servers that change how they run: power, pause, rescue, shelve, resize, rebuild."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import flavors, hosts, keypairs, quotas, servers, values
+from localcloud.compute.api import server_views
+from localcloud.compute.api.call import Call, answer, empty
+from localcloud.compute.api.servers import begin, remove
+from localcloud.compute.request import USER_DATA_LIMIT, password, personality
+from localcloud.http import BadRequest, NotFound
+from localcloud.store import Document
+
+Action = Callable[[Call, Document, Any], Awaitable[Response]]
+_SOFT = frozenset({"active"})
+_HARD = frozenset({"active", "stopped", "paused", "suspended", "error"})
+_REBOOTING = frozenset({"rebooting"})
+
+
+@dataclass(frozen=True)
+class Transition:
+    """An action without arguments: where it is possible and the task that it gives the server."""
+
+    name: str
+    vm_states: frozenset[str]
+    task_state: str
+
+
+TRANSITIONS = {
+    "os-stop": Transition("stop", frozenset({"active", "error"}), "powering-off"),
+    "os-start": Transition("start", frozenset({"stopped"}), "powering-on"),
+    "pause": Transition("pause", frozenset({"active"}), "pausing"),
+    "unpause": Transition("unpause", frozenset({"paused"}), "unpausing"),
+    "suspend": Transition("suspend", frozenset({"active"}), "suspending"),
+    "resume": Transition("resume", frozenset({"suspended"}), "resuming"),
+    "unrescue": Transition("unrescue", frozenset({"rescued"}), "unrescuing"),
+    "revertResize": Transition("revertResize", frozenset({"resized"}), "resize_reverting"),
+    "shelve": Transition(
+        "shelve", frozenset({"active", "stopped", "paused", "suspended"}), "shelving"
+    ),
+    "shelveOffload": Transition("shelveOffload", frozenset({"shelved"}), "shelving"),
+}
+
+
+async def follow(call: Call, server: Document, transition: Transition) -> Response:
+    """Begin a transition."""
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, transition.name, transition.vm_states)
+    begin(call, server, transition.name, task_state=transition.task_state)
+    return empty(202)
+
+
+def _arguments(value: Any, action: str) -> dict[str, Any]:
+    if value is None or value == "":
+        return {}
+    if not isinstance(value, dict):
+        raise BadRequest(f"Invalid input for '{action}': it must be an object.")
+    return value
+
+
+async def reboot(call: Call, server: Document, value: Any) -> Response:
+    """Restart a server, ``SOFT`` or ``HARD``."""
+    kind = str(_arguments(value, "reboot").get("type", "")).upper()
+    if kind not in {"SOFT", "HARD"}:
+        raise BadRequest("Invalid input for 'type': it must be SOFT or HARD.")
+    servers.require_unlocked(server, call.context)
+    hard = kind == "HARD"
+    states, busy = (_HARD, _REBOOTING) if hard else (_SOFT, frozenset[str]())
+    servers.require_state(server, "reboot", states, busy=busy)
+    begin(call, server, "reboot", task_state="rebooting_hard" if hard else "rebooting")
+    return empty(202)
+
+
+async def rescue(call: Call, server: Document, value: Any) -> Response:
+    """Boot a server from another disk, of the same image or the one that is named."""
+    arguments = _arguments(value, "rescue")
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "rescue", frozenset({"active", "stopped", "error"}))
+    reference = arguments.get("rescue_image_ref")
+    image_id = server["image_id"]
+    if reference:
+        image_id = values.uuid(values.reference(reference, "rescue_image_ref"), "rescue_image_ref")
+        call.tools.images.check_bootable(call.context, image_id, server["flavor"])
+    begin(call, server, "rescue", task_state="rescuing", rescue_image_id=image_id)
+    return answer({"adminPass": values.optional_text(arguments, "adminPass") or password()})
+
+
+async def resize(call: Call, server: Document, value: Any) -> Response:
+    """Give a server another flavor; it waits for confirmation then."""
+    arguments = _arguments(value, "resize")
+    flavor_id = values.reference(arguments.get("flavorRef"), "flavorRef")
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "resize", frozenset({"active", "stopped"}))
+    old = server["flavor"]
+    try:
+        flavor = flavors.find(call.state, call.context, flavor_id)
+    except NotFound as error:
+        raise BadRequest(error.message) from error
+    if flavor["id"] == old["id"]:
+        raise BadRequest("When resizing, instances must change flavor!")
+    growth = {"cores": flavor["vcpus"] - old["vcpus"], "ram": flavor["ram"] - old["ram"]}
+    quotas.check(call.state, server["project_id"], growth)
+    begin(
+        call,
+        server,
+        "resize",
+        task_state="resize_prep",
+        flavor=flavors.embedded(flavor),
+        resize={"flavor": old, "vm_state": server["vm_state"]},
+    )
+    return empty(202)
+
+
+async def confirm_resize(call: Call, server: Document, value: Any) -> Response:
+    """Make the new size final."""
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "confirmResize", frozenset({"resized"}))
+    running = server["power_state"] == servers.RUNNING
+    servers.change(
+        call.state, server["id"], vm_state="active" if running else "stopped", resize=None
+    )
+    return empty(204)
+
+
+_REBUILD_FIELDS = (
+    "imageRef", "adminPass", "name", "metadata", "preserve_ephemeral", "OS-DCF:diskConfig",
+    "accessIPv4", "accessIPv6",
+)  # fmt: skip
+_LATER_REBUILD_FIELDS = {
+    19: "description", 54: "key_name", 57: "user_data", 63: "trusted_image_certificates",
+    90: "hostname",
+}  # fmt: skip
+
+
+async def rebuild(call: Call, server: Document, value: Any) -> Response:
+    """Give a server a new disk of an image; addresses, id and host stay."""
+    arguments = _arguments(value, "rebuild")
+    known = {*_REBUILD_FIELDS}
+    known |= {f for minor, f in _LATER_REBUILD_FIELDS.items() if call.version.since(minor)}
+    if not call.version.since(57):
+        known.add("personality")
+    values.allowed(arguments, known, "rebuild")
+    reference = values.reference(arguments.get("imageRef"), "imageRef")
+    image_id = values.uuid(reference, "imageRef")
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "rebuild", frozenset({"active", "stopped", "error"}))
+    call.tools.images.check_bootable(call.context, image_id, server["flavor"])
+    changed = begin(
+        call,
+        server,
+        "rebuild",
+        task_state="rebuilding",
+        image_id=image_id,
+        **_rebuilt(call, server, arguments),
+    )
+    shape = server_views.full if call.version.since(75) else server_views.basic
+    view = shape(call, changed)
+    view["adminPass"] = values.optional_text(arguments, "adminPass") or password()
+    if call.version.since(54):
+        view["key_name"] = changed["key"]["name"] if changed["key"] else None
+    if call.version.since(57):
+        view["user_data"] = changed["user_data"]
+    return answer({"server": view}, 202)
+
+
+def _rebuilt(call: Call, server: Document, arguments: dict[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if "name" in arguments:
+        changes["name"] = values.name(arguments)
+    if "description" in arguments:
+        changes["description"] = values.optional_text(arguments, "description")
+    if "metadata" in arguments:
+        changes["metadata"] = values.metadata(arguments["metadata"])
+        quotas.check_metadata(call.state, server["project_id"], len(changes["metadata"]))
+    if "hostname" in arguments:
+        changes["hostname"] = values.hostname(arguments["hostname"])
+    if "user_data" in arguments:
+        data = arguments["user_data"]
+        changes["user_data"] = (
+            None if data is None else values.encoded(data, "user_data", USER_DATA_LIMIT)
+        )
+    if "key_name" in arguments:
+        name = values.optional_text(arguments, "key_name")
+        changes["key"] = None if name is None else keypairs.chosen(call.state, call.context, name)
+    if "personality" in arguments:
+        changes["personality"] = personality(arguments)
+    return changes
+
+
+async def unshelve(call: Call, server: Document, value: Any) -> Response:
+    """Bring a shelved server back, in the zone or on the host that is named."""
+    arguments = _arguments(value, "unshelve")
+    servers.require_unlocked(server, call.context)
+    servers.require_state(server, "unshelve", frozenset({"shelved", "shelved_offloaded"}))
+    changes: dict[str, Any] = {}
+    if "availability_zone" in arguments and call.version.since(77):
+        zone = values.optional_text(arguments, "availability_zone")
+        if zone is not None and zone not in hosts.zones(call.state):
+            raise BadRequest("The requested availability zone is not available")
+        changes["availability_zone"] = zone
+    if "host" in arguments and call.version.since(91) and call.context.is_admin:
+        changes["wanted_host"] = values.text(arguments, "host")
+    begin(call, server, "unshelve", task_state="unshelving", **changes)
+    return empty(202)
+
+
+async def force_delete(call: Call, server: Document, value: Any) -> Response:
+    """Delete a server, whatever its state."""
+    remove(call, server)
+    return empty(202)
+
+
+ACTIONS: dict[str, Action] = {
+    "reboot": reboot,
+    "rescue": rescue,
+    "resize": resize,
+    "confirmResize": confirm_resize,
+    "rebuild": rebuild,
+    "unshelve": unshelve,
+    "forceDelete": force_delete,
+}

@@ -1,0 +1,140 @@
+"""The API of servers: create, list, show, update, delete."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from localcloud.compute import actions, servers, values
+from localcloud.compute.api import server_filters, server_views
+from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.creation import create
+from localcloud.compute.request import read
+from localcloud.http import Conflict, NotFound
+from localcloud.store import Document
+
+
+async def create_servers(call: Call) -> Response:
+    """Accept a request for servers; they are built in the background."""
+    body = await call.body()
+    request = read(body, await call.object("server"), call.version)
+    made = create(call.tools, call.context, request)
+    for server in made:
+        begin(call, server, "create")
+    if request.placement.return_reservation_id:
+        return answer({"reservation_id": made[0]["reservation_id"]}, 202)
+    first = made[0]
+    view = {
+        "id": first["id"],
+        "links": call.links(f"/servers/{first['id']}"),
+        "OS-DCF:diskConfig": first["disk_config"],
+        "security_groups": [{"name": n} for n in request.security_groups or ("default",)],
+        "adminPass": request.admin_password,
+    }
+    response = answer({"server": view}, 202)
+    response.headers["Location"] = call.link(f"/servers/{first['id']}")
+    return response
+
+
+def begin(call: Call, server: Document, action: str, **changes: Any) -> Document:
+    """Write an intent into a server's document, with its record, and let the machine begin."""
+    state = call.state
+    action_id = actions.record(state, call.context, server["id"], action)
+    current = call.tools.server(server["id"])
+    changed = {**current, **changes, "action_id": action_id, "updated": state.now()}
+    state.servers.put(changed)
+    call.tools.machine.work_on(server["id"])
+    return changed
+
+
+async def list_servers(call: Call) -> Response:
+    """Answer ids and names."""
+    found, more = call.paged(server_filters.wanted(call), "servers", "/servers", "desc")
+    return answer({"servers": [server_views.brief(call, s) for s in found], **more})
+
+
+async def list_detailed(call: Call) -> Response:
+    """Answer servers as a whole."""
+    found, more = call.paged(server_filters.wanted(call), "servers", "/servers/detail", "desc")
+    return answer({"servers": [server_views.extended(call, s) for s in found], **more})
+
+
+async def show_server(call: Call) -> Response:
+    """Answer one server."""
+    return answer({"server": server_views.full(call, call.server())})
+
+
+async def update_server(call: Call) -> Response:
+    """Change what may change without work: name, description, host name, addresses."""
+    server = call.server()
+    body = await call.object("server")
+    known = {"name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig"}
+    if call.version.since(19):
+        known.add("description")
+    if call.version.since(90):
+        known.add("hostname")
+    values.allowed(body, known, "server")
+    changes: dict[str, Any] = {}
+    if "name" in body:
+        changes["name"] = values.name(body)
+    if "description" in body:
+        changes["description"] = values.optional_text(body, "description")
+    if "hostname" in body:
+        changes["hostname"] = values.hostname(body["hostname"])
+    for key, field in (("accessIPv4", "access_ipv4"), ("accessIPv6", "access_ipv6")):
+        if key in body:
+            changes[field] = values.optional_text(body, key) or ""
+    changed = servers.change(call.state, server["id"], **changes)
+    shape = server_views.full if call.version.since(75) else server_views.basic
+    return answer({"server": shape(call, changed)})
+
+
+async def delete_server(call: Call) -> Response:
+    """Begin the deletion of a server; another one for the same server is fine."""
+    remove(call, call.server())
+    return empty(204)
+
+
+def remove(call: Call, server: Document) -> None:
+    """Begin the deletion; raises :class:`Conflict` where the server is locked."""
+    servers.require_unlocked(server, call.context)
+    if server["task_state"] == servers.DELETING:
+        return
+    begin(call, server, "delete", task_state=servers.DELETING)
+
+
+def require_present(server: Document) -> None:
+    """Raise :class:`Conflict` for a server that is being deleted."""
+    if server["task_state"] == servers.DELETING:
+        raise Conflict(f"Instance {server['id']} is being deleted.")
+
+
+async def show_addresses(call: Call) -> Response:
+    """Answer the addresses by network."""
+    network = call.plugs.network
+    found = network.addresses(call.server()["id"])
+    return answer({"addresses": {n: _plain(a) for n, a in found.items()}})
+
+
+async def show_network_addresses(call: Call) -> Response:
+    """Answer the addresses in one network."""
+    name = call.argument("network")
+    found = call.plugs.network.addresses(call.server()["id"])
+    if name not in found:
+        raise NotFound(f"Network {name} not found for this server.")
+    return answer({name: _plain(found[name])})
+
+
+def _plain(addresses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"version": a["version"], "addr": a["addr"]} for a in addresses]
+
+
+ENDPOINTS = (
+    Endpoint("POST", "/servers", create_servers),
+    Endpoint("GET", "/servers", list_servers),
+    Endpoint("GET", "/servers/detail", list_detailed),
+    Endpoint("GET", "/servers/{server_id}", show_server),
+    Endpoint("PUT", "/servers/{server_id}", update_server),
+    Endpoint("DELETE", "/servers/{server_id}", delete_server),
+    Endpoint("GET", "/servers/{server_id}/ips", show_addresses),
+    Endpoint("GET", "/servers/{server_id}/ips/{network}", show_network_addresses),
+)

@@ -1,0 +1,95 @@
+"""Booting servers: from a server's document to a process that runs, and back."""
+
+import asyncio
+import base64
+import shutil
+from typing import Any
+
+from localcloud.compute import documents
+from localcloud.compute.servers import RUNNING, SHUTDOWN, change
+from localcloud.compute.tools import Tools
+from localcloud.fabric.interface import Server
+from localcloud.store import Document
+
+
+def vendor_data(server: Document) -> dict[str, object]:
+    """Return the vendor data: the personality files of a server, as a cloud-config."""
+    files = server["personality"]
+    if not files:
+        return {}
+    lines = ["#cloud-config", "write_files:"]
+    for file in files:
+        content = "".join(file["contents"].split())
+        path = file["path"].replace("'", "''")
+        lines += [f"- path: '{path}'", "  encoding: b64", f"  content: '{content}'"]
+    return {"cloud-init": "\n".join(lines) + "\n"}
+
+
+async def _specification(tools: Tools, server: Document, disk: str, image_id: str) -> Server:
+    plugs, groups = tools.plugs, tools.plugs.group_names(server["id"])
+    addresses = plugs.network.addresses(server["id"])
+    directory = tools.state.directory(server["id"])
+    flavor, user_data = server["flavor"], server["user_data"]
+    return Server(
+        id=server["id"],
+        name=server["name"],
+        hostname=server["hostname"],
+        disk=directory / disk,
+        console=directory / "console.log",
+        root=await tools.images.root(image_id) if image_id else None,
+        ports=plugs.ports(server),
+        metadata=documents.metadata(server, plugs.tagged(server)),
+        ec2_metadata=documents.ec2(server, addresses, groups),
+        user_data=base64.b64decode(user_data) if user_data else None,
+        vendor_data=vendor_data(server),
+        network_data=plugs.network.network_data(server["id"]),
+        memory_mb=flavor["ram"],
+        vcpus=flavor["vcpus"],
+    )
+
+
+async def boot(tools: Tools, server: Document, vm_state: str = "active", **changes: Any) -> None:
+    """Start the server's first process; then the server is in ``vm_state``.
+
+    A process that has ended again meanwhile leaves the server stopped.
+    """
+    rescued = vm_state == "rescued"
+    disk = "rescue" if rescued else "disk"
+    image_id = server["rescue_image_id"] if rescued else server["image_id"]
+    specification = await _specification(tools, server, disk, image_id)
+    directory = tools.state.directory(server["id"])
+    directory.mkdir(parents=True, exist_ok=True)
+    fabric = tools.state.cloud.fabric
+    await fabric.boot(specification)
+    alive = server["id"] in fabric.running()
+    finish(
+        tools,
+        server,
+        vm_state=vm_state if alive or vm_state == "resized" else "stopped",
+        power_state=RUNNING if alive else SHUTDOWN,
+        launched_at=server["launched_at"] or tools.state.now(),
+        fault=None,
+        **changes,
+    )
+
+
+def finish(tools: Tools, server: Document, **changes: Any) -> None:
+    """Write the outcome of a job: no task is left."""
+    change(tools.state, server["id"], task_state=None, **changes)
+
+
+async def power_off(tools: Tools, server: Document) -> None:
+    """End all processes of the server."""
+    await tools.state.cloud.fabric.stop_server(server["id"])
+
+
+async def wipe(tools: Tools, server: Document, disk: str) -> None:
+    """End all processes of the server and remove one of its disks."""
+    directory = tools.state.directory(server["id"])
+    await tools.state.cloud.fabric.delete_server(server["id"], directory / disk)
+
+
+async def remove_files(tools: Tools, server: Document) -> None:
+    """Remove all that is left of a server in the file system."""
+    directory = tools.state.directory(server["id"])
+    await asyncio.to_thread(shutil.rmtree, directory, True)

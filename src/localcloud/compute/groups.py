@@ -1,0 +1,38 @@
+"""Server groups: which servers shall run on one host, or on different ones."""
+
+from typing import Any
+
+from localcloud.compute import quotas, values
+from localcloud.compute.state import State
+from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext
+from localcloud.store import Document
+
+POLICIES = ("affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity")
+
+
+def find(state: State, context: RequestContext, group_id: str) -> Document:
+    """Return a group of the caller's project, any for an administrator."""
+    group = state.groups.get(group_id)
+    if group is None or not (context.is_admin or group["project_id"] == context.project_id):
+        raise NotFound(f"Instance group {group_id} could not be found.")
+    return group
+
+
+def chosen(state: State, context: RequestContext, hints: dict[str, Any]) -> Document | None:
+    """Return the group that scheduler hints name; raises :class:`BadRequest` for an unknown one."""
+    hint = hints.get("group")
+    if hint is None:
+        return None
+    try:
+        return find(state, context, values.uuid(hint, "group"))
+    except NotFound as error:
+        raise BadRequest(error.message) from error
+
+
+def join(state: State, group: Document, server_ids: list[str], project_id: str) -> None:
+    """Add servers to a group, as far as the quota allows."""
+    members = [*group["members"], *server_ids]
+    most = quotas.limits(state, project_id)["server_group_members"]
+    if most != quotas.UNLIMITED and len(members) > most:
+        raise Forbidden("Quota exceeded, too many servers in group")
+    state.groups.put({**group, "members": members})

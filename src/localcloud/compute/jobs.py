@@ -1,0 +1,199 @@
+"""The work behind each task state of a server.
+
+Every job may be begun again after a crash at any point: it asks for what shall be, and not for a
+step from what was.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from localcloud.compute import hosts
+from localcloud.compute.boot import boot, finish, power_off, remove_files, wipe
+from localcloud.compute.machine import Job
+from localcloud.compute.plugs import owner
+from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change
+from localcloud.compute.tools import Tools
+from localcloud.fabric.interface import FabricError
+from localcloud.http import ApiError
+from localcloud.store import Document
+
+
+async def build(tools: Tools, server: Document) -> None:
+    """Choose a host, connect the server to its networks and boot it for the first time."""
+    state = tools.state
+    if not server["host"]:
+        host = hosts.choose(state, server)
+        server = change(
+            state, server["id"], host=host, zone=hosts.zone_of(state, host), task_state="networking"
+        )
+    server = await tools.plugs.connect(server)
+    if server["block_devices"]:
+        await tools.volumes.required().prepare(owner(server), server)
+    server = change(state, server["id"], task_state="spawning")
+    if server["task_state"] == "spawning":
+        await boot(tools, server)
+
+
+async def delete(tools: Tools, server: Document) -> None:
+    """End the server and forget all that belongs to it."""
+    await wipe(tools, server, "disk")
+    await tools.plugs.disconnect(server)
+    if tools.volumes.storage is not None:
+        await tools.volumes.storage.release(server["id"])
+    await remove_files(tools, server)
+    state = tools.state
+    group = state.groups.get(server["group_id"] or "")
+    with state.cloud.store.transaction():
+        if group is not None:
+            members = [m for m in group["members"] if m != server["id"]]
+            state.groups.put({**group, "members": members})
+        now = state.now()
+        state.bury(
+            {
+                **tools.server(server["id"]),
+                "vm_state": "deleted",
+                "task_state": None,
+                "power_state": 0,
+                "terminated_at": now,
+                "updated": now,
+            }
+        )
+
+
+async def stop(tools: Tools, server: Document) -> None:
+    """Power the server off."""
+    await power_off(tools, server)
+    finish(tools, server, vm_state="stopped", power_state=SHUTDOWN)
+
+
+async def start(tools: Tools, server: Document) -> None:
+    """Power the server on."""
+    await boot(tools, server)
+
+
+async def restart(tools: Tools, server: Document) -> None:
+    """Boot the server again after the cloud itself was down."""
+    try:
+        await boot(tools, server, server["vm_state"])
+    except (FabricError, ApiError):
+        finish(tools, server, vm_state="stopped", power_state=SHUTDOWN)
+        raise
+
+
+async def reboot(tools: Tools, server: Document) -> None:
+    """Power the server off and on."""
+    await power_off(tools, server)
+    await boot(tools, server)
+
+
+async def pause(tools: Tools, server: Document) -> None:
+    """Freeze the server."""
+    await tools.state.cloud.fabric.pause(server["id"], True)
+    finish(tools, server, vm_state="paused", power_state=PAUSED)
+
+
+async def suspend(tools: Tools, server: Document) -> None:
+    """Freeze the server; to its user it is powered down, with its memory kept."""
+    await tools.state.cloud.fabric.pause(server["id"], True)
+    finish(tools, server, vm_state="suspended", power_state=SHUTDOWN)
+
+
+async def thaw(tools: Tools, server: Document) -> None:
+    """Let a frozen server go on; one whose processes were lost meanwhile is booted."""
+    fabric = tools.state.cloud.fabric
+    if server["id"] not in fabric.running():
+        await boot(tools, server)
+        return
+    await fabric.pause(server["id"], False)
+    finish(tools, server, vm_state="active", power_state=RUNNING)
+
+
+async def rescue(tools: Tools, server: Document) -> None:
+    """Boot the server from a fresh disk of the rescue image."""
+    await power_off(tools, server)
+    await boot(tools, server, "rescued")
+
+
+async def unrescue(tools: Tools, server: Document) -> None:
+    """Remove the rescue disk and boot from the server's own."""
+    await wipe(tools, server, "rescue")
+    await boot(tools, server)
+
+
+async def rebuild(tools: Tools, server: Document) -> None:
+    """Give the server a new disk; a stopped one stays off."""
+    await wipe(tools, server, "disk")
+    (tools.state.directory(server["id"]) / "console.log").unlink(missing_ok=True)
+    if server["vm_state"] == "stopped":
+        finish(tools, server, power_state=SHUTDOWN, fault=None)
+        return
+    server = change(tools.state, server["id"], launched_at=tools.state.now())
+    await boot(tools, server)
+
+
+async def resize(tools: Tools, server: Document) -> None:
+    """Restart the server in its new size; a stopped one stays off."""
+    await power_off(tools, server)
+    if server["resize"]["vm_state"] == "stopped":
+        finish(tools, server, vm_state="resized", power_state=SHUTDOWN)
+        return
+    await boot(tools, server, "resized")
+
+
+async def revert_resize(tools: Tools, server: Document) -> None:
+    """Restart the server in its old size; one that was stopped before stays off."""
+    await power_off(tools, server)
+    before = server["resize"]
+    if before["vm_state"] == "stopped":
+        finish(
+            tools, server, vm_state="stopped", power_state=SHUTDOWN,
+            flavor=before["flavor"], resize=None,
+        )  # fmt: skip
+        return
+    await boot(tools, {**server, "flavor": before["flavor"]}, flavor=before["flavor"], resize=None)
+
+
+async def shelve(tools: Tools, server: Document) -> None:
+    """Power the server off and free its host; its disk stays."""
+    await power_off(tools, server)
+    finish(tools, server, vm_state="shelved_offloaded", power_state=SHUTDOWN, host="")
+
+
+async def unshelve(tools: Tools, server: Document) -> None:
+    """Find a host for the server again and power it on."""
+    host = hosts.choose(tools.state, server)
+    server = change(tools.state, server["id"], host=host, zone=hosts.zone_of(tools.state, host))
+    await boot(tools, server)
+
+
+def jobs(tools: Tools) -> dict[str, Job]:
+    """Return the jobs by task state."""
+
+    def job(
+        event: str, run: Callable[[Tools, Document], Awaitable[None]], *, fatal: bool = False
+    ) -> Job:
+        return Job(event, partial(run, tools), fatal)
+
+    building = job("compute__do_build_and_run_instance", build, fatal=True)
+    return {
+        "scheduling": building,
+        "networking": building,
+        "spawning": building,
+        "deleting": job("compute_terminate_instance", delete, fatal=True),
+        "powering-off": job("compute_stop_instance", stop),
+        "restarting": job("compute_resume_state_on_host_boot", restart),
+        "powering-on": job("compute_start_instance", start),
+        "rebooting": job("compute_reboot_instance", reboot, fatal=True),
+        "rebooting_hard": job("compute_reboot_instance", reboot, fatal=True),
+        "pausing": job("compute_pause_instance", pause),
+        "unpausing": job("compute_unpause_instance", thaw),
+        "suspending": job("compute_suspend_instance", suspend),
+        "resuming": job("compute_resume_instance", thaw, fatal=True),
+        "rescuing": job("compute_rescue_instance", rescue, fatal=True),
+        "unrescuing": job("compute_unrescue_instance", unrescue, fatal=True),
+        "rebuilding": job("compute_rebuild_instance", rebuild, fatal=True),
+        "resize_prep": job("compute_finish_resize", resize, fatal=True),
+        "resize_reverting": job("compute_finish_revert_resize", revert_resize, fatal=True),
+        "shelving": job("compute_shelve_instance", shelve),
+        "unshelving": job("compute_unshelve_instance", unshelve),
+    }

@@ -1,0 +1,115 @@
+"""Quotas: how much each project may have, and how much it has."""
+
+from localcloud.compute.state import State
+from localcloud.http import QuotaExceeded
+from localcloud.store import Document
+
+UNLIMITED = -1
+DEFAULTS = {
+    "instances": 100,
+    "cores": 200,
+    "ram": 204800,
+    "metadata_items": 128,
+    "injected_files": 5,
+    "injected_file_content_bytes": 10240,
+    "injected_file_path_bytes": 255,
+    "key_pairs": 100,
+    "server_groups": 10,
+    "server_group_members": 10,
+    "fixed_ips": UNLIMITED,
+    "floating_ips": UNLIMITED,
+    "security_groups": UNLIMITED,
+    "security_group_rules": UNLIMITED,
+}
+"""What a project may have as long as nobody says otherwise; ``ram`` in MiB."""
+_DEFAULT_CLASS = "class:default"
+
+
+def defaults(state: State) -> dict[str, int]:
+    """Return the limits of projects that have none of their own."""
+    return {**DEFAULTS, **_own(state, _DEFAULT_CLASS)}
+
+
+def limits(state: State, project_id: str) -> dict[str, int]:
+    """Return the limits of a project."""
+    return {**defaults(state), **_own(state, project_id)}
+
+
+def _own(state: State, key: str) -> dict[str, int]:
+    document = state.quotas.get(key)
+    return {} if document is None else dict(document["limits"])
+
+
+def change(state: State, project_id: str, changes: dict[str, int]) -> None:
+    """Set limits of a project."""
+    state.quotas.put({"id": project_id, "limits": {**_own(state, project_id), **changes}})
+
+
+def change_defaults(state: State, changes: dict[str, int]) -> None:
+    """Set the limits of all projects that have none of their own."""
+    change(state, _DEFAULT_CLASS, changes)
+
+
+def reset(state: State, project_id: str) -> None:
+    """Give a project the default limits again."""
+    state.quotas.delete(project_id)
+
+
+def size(servers: list[Document]) -> dict[str, int]:
+    """Return the sums that quotas count."""
+    return {
+        "instances": len(servers),
+        "cores": sum(s["flavor"]["vcpus"] for s in servers),
+        "ram": sum(s["flavor"]["ram"] for s in servers),
+    }
+
+
+def usage(state: State, project_id: str) -> dict[str, int]:
+    """Return what a project has, for each limit; key pairs are counted by user, not here."""
+    groups = list(state.groups.find(project_id=project_id))
+    return {
+        **dict.fromkeys(DEFAULTS, 0),
+        **size(list(state.in_project(project_id))),
+        "server_groups": len(groups),
+    }
+
+
+def _over(state: State, project_id: str, requested: dict[str, int]) -> list[str]:
+    allowed = limits(state, project_id)
+    used = usage(state, project_id)
+    return [
+        name
+        for name, more in requested.items()
+        if more > 0 and allowed[name] != UNLIMITED and used[name] + more > allowed[name]
+    ]
+
+
+def allows(state: State, project_id: str, requested: dict[str, int]) -> bool:
+    """Whether the project may have that much more."""
+    return not _over(state, project_id, requested)
+
+
+def check(state: State, project_id: str, requested: dict[str, int]) -> None:
+    """Raise :class:`QuotaExceeded` where the project may not have that much more."""
+    over = _over(state, project_id, requested)
+    if over:
+        sources = (requested, usage(state, project_id), limits(state, project_id))
+        wanted, had, most = (", ".join(str(source[n]) for n in over) for source in sources)
+        raise QuotaExceeded(
+            f"Quota exceeded for {', '.join(over)}: Requested {wanted}, "
+            f"but already used {had} of {most} {', '.join(over)}"
+        )
+
+
+def check_keypairs(state: State, project_id: str | None, user_id: str) -> None:
+    """Raise :class:`QuotaExceeded` where the user has all the key pairs allowed."""
+    most = limits(state, project_id or "")["key_pairs"]
+    if most != UNLIMITED and sum(1 for _ in state.keypairs.find(user_id=user_id)) >= most:
+        raise QuotaExceeded(f"Quota exceeded, too many key pairs: the limit is {most}.")
+
+
+def check_metadata(state: State, project_id: str, items: int) -> None:
+    """Raise :class:`QuotaExceeded` for more metadata items than a server may have."""
+    most = limits(state, project_id)["metadata_items"]
+    if most != UNLIMITED and items > most:
+        raise QuotaExceeded(f"Maximum number of metadata items exceeds {most}")

@@ -1,0 +1,107 @@
+"""Servers as documents: finding them, changing them, and what their states are called.
+
+A server's ``task_state`` is the durable intent: a request writes it, answers, and the machine
+works it off, after a restart as well.
+"""
+
+from typing import Any
+
+from localcloud.compute.state import State
+from localcloud.http import Conflict, NotFound, RequestContext
+from localcloud.store import Document
+
+NO_STATE, RUNNING, PAUSED, SHUTDOWN, CRASHED = 0, 1, 3, 4, 6
+"""Power states."""
+DELETING = "deleting"
+
+_STATUS = {
+    "active": "ACTIVE",
+    "building": "BUILD",
+    "stopped": "SHUTOFF",
+    "resized": "VERIFY_RESIZE",
+    "paused": "PAUSED",
+    "suspended": "SUSPENDED",
+    "rescued": "RESCUE",
+    "error": "ERROR",
+    "deleted": "DELETED",
+    "soft-delete": "SOFT_DELETED",
+    "shelved": "SHELVED",
+    "shelved_offloaded": "SHELVED_OFFLOADED",
+}
+_TASK_STATUS = {
+    ("active", "rebooting"): "REBOOT",
+    ("active", "rebooting_hard"): "HARD_REBOOT",
+    ("active", "resize_prep"): "RESIZE",
+    ("stopped", "resize_prep"): "RESIZE",
+    ("resized", "resize_reverting"): "REVERT_RESIZE",
+    ("active", "rebuilding"): "REBUILD",
+    ("stopped", "rebuilding"): "REBUILD",
+    ("error", "rebuilding"): "REBUILD",
+}
+VM_STATES = {status.lower(): vm for vm, status in _STATUS.items()}
+
+
+def status(server: Document) -> str:
+    """Return the status that clients see."""
+    key = (server["vm_state"], server["task_state"])
+    return _TASK_STATUS.get(key) or _STATUS[server["vm_state"]]
+
+
+def statuses(vm_state: str) -> set[str]:
+    """Return every status that servers in a state may have."""
+    busy = {s for (vm, _), s in _TASK_STATUS.items() if vm == vm_state}
+    return {_STATUS[vm_state], *busy}
+
+
+def find(state: State, context: RequestContext, server_id: str) -> Document:
+    """Return a server of the caller's project, any for an administrator."""
+    server = state.servers.get(server_id)
+    if server is None or not (context.is_admin or server["project_id"] == context.project_id):
+        raise NotFound(f"Instance {server_id} could not be found.")
+    return server
+
+
+def change(state: State, server_id: str, **changes: Any) -> Document:
+    """Write changes to a server and return it; a deletion that has begun stays what it is.
+
+    Raises :class:`NotFound` where the server is gone.
+    """
+    server = state.servers.get(server_id)
+    if server is None:
+        raise NotFound(f"Instance {server_id} could not be found.")
+    if server["task_state"] == DELETING:
+        changes.pop("task_state", None)
+        changes.pop("vm_state", None)
+    changed = {**server, **changes, "updated": state.now()}
+    state.servers.put(changed)
+    return changed
+
+
+def fault(state: State, code: int, message: str, details: str = "") -> Document:
+    """Return what a server in error says about it."""
+    return {"code": code, "created": state.now(), "message": message[:1024], "details": details}
+
+
+def require_unlocked(server: Document, context: RequestContext) -> None:
+    """Raise :class:`Conflict` where the server is locked and the caller may not override that."""
+    if server["locked"] and not context.is_admin:
+        raise Conflict(f"Instance {server['id']} is locked")
+
+
+def require_state(
+    server: Document, action: str, vm_states: frozenset[str], *, busy: frozenset[str] = frozenset()
+) -> None:
+    """Raise :class:`Conflict` where the action is not possible now.
+
+    ``busy`` names the task states in which it is possible nevertheless.
+    """
+    if server["vm_state"] not in vm_states:
+        raise Conflict(
+            f"Cannot '{action}' instance {server['id']} while it is in vm_state "
+            f"{server['vm_state']}"
+        )
+    task = server["task_state"]
+    if task is not None and task not in busy:
+        raise Conflict(
+            f"Cannot '{action}' instance {server['id']} while it is in task_state {task}"
+        )

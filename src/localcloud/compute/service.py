@@ -1,0 +1,72 @@
+"""The compute service: its parts put together, and what it does when the cloud starts."""
+
+from localcloud.cloud import Cloud
+from localcloud.compute import flavors, hosts
+from localcloud.compute.images import Images
+from localcloud.compute.jobs import jobs
+from localcloud.compute.machine import Machine
+from localcloud.compute.plugs import Plugs
+from localcloud.compute.servers import SHUTDOWN
+from localcloud.compute.state import State
+from localcloud.compute.tools import Tools
+from localcloud.compute.volumes import Volumes
+from localcloud.network.service import NetworkService
+from localcloud.store import Document
+
+_LOST = frozenset({"paused", "suspended", "rescued"})
+"""States of servers that live in memory alone."""
+
+
+_FREEZING = frozenset({"pausing", "suspending"})
+
+
+class ComputeService:
+    """The compute service; the one instance is ``cloud.one(ComputeService)``."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        state = State(cloud)
+        self.tools = Tools(
+            state=state,
+            machine=Machine(state),
+            plugs=Plugs(state, cloud.one(NetworkService)),
+            images=Images(cloud),
+            volumes=cloud.one(Volumes),
+        )
+        self.tools.machine.teach(jobs(self.tools))
+        cloud.exit_listeners.append(self.tools.machine.exited)
+
+    async def start(self) -> None:
+        """Take up what the last process left: all work that is undone, and all servers that ran."""
+        state = self.tools.state
+        flavors.bootstrap(state)
+        hosts.bootstrap(state)
+        for server in state.servers.values():
+            resumed = _after_restart(server)
+            if resumed is not server:
+                state.servers.put(resumed)
+            if resumed["task_state"] is not None:
+                self.tools.machine.work_on(server["id"])
+
+    async def stop(self) -> None:
+        """Leave all work as it is; the next start takes it up."""
+        await self.tools.machine.stop()
+
+
+def _after_restart(server: Document) -> Document:
+    """Return the server as it is now that no process of the last run is left.
+
+    Servers that ran shall run again; those that were frozen or in rescue are shut off.
+    """
+    if server["task_state"] in _FREEZING:
+        return {**server, "task_state": "powering-off"}
+    if server["task_state"] is not None:
+        return server
+    if server["vm_state"] == "active" or _resized_and_ran(server):
+        return {**server, "task_state": "restarting", "action_id": None}
+    if server["vm_state"] in _LOST:
+        return {**server, "vm_state": "stopped", "power_state": SHUTDOWN}
+    return server
+
+
+def _resized_and_ran(server: Document) -> bool:
+    return bool(server["vm_state"] == "resized" and server["resize"]["vm_state"] == "active")

@@ -1,0 +1,49 @@
+"""The seam to block storage: compute works without it and refuses clearly what needs it."""
+
+from typing import Protocol
+
+from localcloud.cloud import Cloud
+from localcloud.http import BadRequest, RequestContext
+from localcloud.store import Document
+
+
+class BlockStorage(Protocol):
+    """What compute asks of a block storage service in the same process.
+
+    An attachment is a document with ``id``, ``volumeId``, ``device``, ``delete_on_termination``
+    and ``tag``.
+    """
+
+    def attachments(self, server_id: str) -> list[Document]:
+        """Return the attachments of a server, in the order in which they were made."""
+
+    async def attach(self, context: RequestContext, server: Document, wanted: Document) -> Document:
+        """Attach the volume ``wanted["volumeId"]``; raises ApiError where that is not possible."""
+
+    async def detach(self, server: Document, volume_id: str) -> None:
+        """Detach a volume; raises NotFound for one that is not attached."""
+
+    async def prepare(self, context: RequestContext, server: Document) -> None:
+        """Make and attach what ``server["block_devices"]`` asks for, before the first boot."""
+
+    async def release(self, server_id: str) -> None:
+        """Detach all volumes of a deleted server, and delete those that end with it."""
+
+
+class Volumes:
+    """Where the block storage service of a cloud announces itself: ``cloud.one(Volumes)``."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.storage: BlockStorage | None = None
+
+    def of(self, server_id: str) -> list[Document]:
+        """Return the attachments of a server."""
+        return [] if self.storage is None else self.storage.attachments(server_id)
+
+    def required(self) -> BlockStorage:
+        """Return the service; raises :class:`BadRequest` where the cloud has none."""
+        if self.storage is None:
+            raise BadRequest(
+                "This cloud has no block storage service; volumes cannot be used with servers."
+            )
+        return self.storage
