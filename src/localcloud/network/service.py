@@ -10,11 +10,11 @@ from typing import Any
 
 from localcloud.cloud import Cloud
 from localcloud.fabric.interface import Port
-from localcloud.http import RequestContext
+from localcloud.http import Forbidden, RequestContext
 from localcloud.network import bootstrap, ports, security_groups, server_views, specifications
 from localcloud.network.attributes import for_create
 from localcloud.network.declarer import Declarer
-from localcloud.network.errors import bad_request, denied, not_found
+from localcloud.network.errors import bad_request, not_found
 from localcloud.network.resources import PORT
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns
@@ -95,7 +95,10 @@ class NetworkService:
         if not subnets:
             raise bad_request(f"Network {network['id']} has no subnet.", "NetworkRequiresSubnet")
         if network["router:external"] and not owns(context, network) and not network["shared"]:
-            raise denied(f"attaching servers to the external network {network['id']}")
+            raise Forbidden(
+                f"Servers cannot be attached to the external network {network['id']}.",
+                type="ExternalNetworkAttachForbidden",
+            )
         if request.fixed_ip is not None:
             ports.check_address(self.state, network, request.fixed_ip)
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.localcloud.recording_fabric import RecordingFabric
 
 from localcloud.cloud import Cloud
 from localcloud.network.routes import service
 from localcloud.network.service import NetworkService
-from tests.localcloud.recording_fabric import RecordingFabric
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """Networks and subnets over the API."""
 
 import pytest
-
 from tests.localcloud.network.conftest import Api
 
 
