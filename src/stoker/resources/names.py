@@ -17,7 +17,7 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Heat::CloudConfig": f"{_HEAT}.cloud_config:CloudConfig",
     "OS::Heat::Delay": f"{_HEAT}.delay:Delay",
     "OS::Heat::MultipartMime": f"{_HEAT}.multipart_mime:MultipartMime",
-    "OS::Heat::None": f"{_HEAT}.none:NoResource",
+    "OS::Heat::None": f"{_HEAT}.none:NoneResource",
     "OS::Heat::RandomString": f"{_HEAT}.random_string:RandomString",
     "OS::Heat::SoftwareConfig": f"{_HEAT}.software_config:SoftwareConfig",
     "OS::Heat::StructuredConfig": f"{_HEAT}.structured_config:StructuredConfig",
@@ -26,8 +26,8 @@ BUILT_IN: Mapping[str, str] = {
         f"{_HEAT}.update_wait_condition_handle:UpdateWaitConditionHandle"
     ),
     "OS::Heat::Value": f"{_HEAT}.value:Value",
-    "OS::Heat::WaitCondition": f"{_HEAT}.wait_condition:WaitCondition",
-    "OS::Heat::WaitConditionHandle": f"{_HEAT}.wait_condition_handle:WaitConditionHandle",
+    "OS::Heat::WaitCondition": f"{_HEAT}.wait_condition:HeatWaitCondition",
+    "OS::Heat::WaitConditionHandle": f"{_HEAT}.wait_condition_handle:HeatWaitConditionHandle",
     "OS::Neutron::FloatingIP": f"{_NEUTRON}.floating_ip:FloatingIP",
     "OS::Neutron::FloatingIPAssociation": (
         f"{_NEUTRON}.floating_ip_association:FloatingIPAssociation"
@@ -38,6 +38,22 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Neutron::RouterInterface": f"{_NEUTRON}.router_interface:RouterInterface",
     "OS::Neutron::SecurityGroup": f"{_NEUTRON}.security_group:SecurityGroup",
     "OS::Neutron::Subnet": f"{_NEUTRON}.subnet:Subnet",
-    "OS::Nova::KeyPair": f"{_NOVA}.key_pair:KeyPair",
+    "OS::Nova::KeyPair": f"{_NOVA}.keypair:KeyPair",
     "OS::Nova::Server": f"{_NOVA}.server:Server",
 }
+
+WITHDRAWN = frozenset(
+    {
+        "AWS::CloudWatch::Alarm",
+        "OS::Heat::CWLiteAlarm",
+        "OS::Heat::HARestarter",
+        "OS::Nova::FloatingIP",
+        "OS::Nova::FloatingIPAssociation",
+        "OS::Senlin::Cluster",
+        "OS::Senlin::Node",
+        "OS::Senlin::Policy",
+        "OS::Senlin::Profile",
+        "OS::Senlin::Receiver",
+    }
+)
+"""Types that there were once, for services that are gone."""

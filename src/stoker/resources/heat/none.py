@@ -7,7 +7,7 @@ from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
 from stoker.schema.support import since
 
 
-class NoResource(ResourceType):
+class NoneResource(ResourceType):
     """Takes the place of a type that is not wanted in some environment."""
 
     type_name = "OS::Heat::None"

@@ -12,7 +12,7 @@ from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
 from stoker.schema.support import since
 
 
-class WaitCondition(ResourceType):
+class HeatWaitCondition(ResourceType):
     """Waits for signals to a handle."""
 
     type_name = "OS::Heat::WaitCondition"

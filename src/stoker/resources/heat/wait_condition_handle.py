@@ -43,7 +43,7 @@ _CREDENTIALS = (
 )
 
 
-class WaitConditionHandle(ResourceType):
+class HeatWaitConditionHandle(ResourceType):
     """Receives the signals that a wait condition waits for. Calls the identity service."""
 
     type_name = "OS::Heat::WaitConditionHandle"

@@ -1,0 +1,119 @@
+"""What can stand in a template: resource types, template versions and their functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.errors import Invalid, NotFound, NotSupported
+from stoker.schema.resource_type import ResourceType
+from stoker.schema.support import Support
+from stoker.template.definition import TypeRegistry
+from stoker.template.functions.registry import condition_functions_of, functions_of
+from stoker.template.generation import generate_cfn, generate_hot
+from stoker.template.type_documents import describe_type
+from stoker.template.versions import VERSIONS, Version
+
+UNKNOWN_STATUS = "UNKNOWN"
+
+
+class Catalogue:
+    """Answers questions about the language and the types of one registry.
+
+    ``withdrawn`` are names of types that there were once, and are not any more.
+    """
+
+    def __init__(self, types: TypeRegistry, withdrawn: Collection[str] = ()) -> None:
+        self._types = types
+        self._withdrawn = withdrawn
+
+    def resource_types(
+        self, *, support_status: str | None = None, version: str | None = None
+    ) -> Sequence[tuple[str, str]]:
+        """Name and description of every type, sorted by name.
+
+        Raises ``Invalid`` for a support status that does not exist.
+        """
+        statuses = [*Support, UNKNOWN_STATUS]
+        if support_status is not None and support_status not in statuses:
+            known = ", ".join(statuses)
+            raise Invalid(f'there is no support status "{support_status}", only {known}', "Invalid")
+        found = []
+        for name in self._types.names():
+            type_ = self._types.find(name)
+            if type_ is not None and _is_listed(type_, support_status, version):
+                found.append((name, type_.description))
+        return found
+
+    def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
+        """The API's description of a type. Raises ``NotFound`` or ``NotSupported``."""
+        return describe_type(self._type(name), with_description=with_description)
+
+    def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
+        """A template that wraps the type, in ``hot`` or ``cfn``.
+
+        Raises ``NotFound``, ``NotSupported``, and ``Invalid`` for another dialect.
+        """
+        type_ = self._type(name)
+        generate = {"hot": generate_hot, "cfn": generate_cfn}.get(dialect)
+        if generate is None:
+            raise Invalid(f'templates are written in hot or cfn, not in "{dialect}"')
+        return generate(type_)
+
+    def _type(self, name: str) -> ResourceType:
+        type_ = self._types.find(name)
+        if name in self._withdrawn or (
+            type_ is not None and type_.support.status is Support.HIDDEN
+        ):
+            raise NotSupported(f'the resource type "{name}" is not offered any more')
+        if type_ is None:
+            raise NotFound(f'there is no resource type "{name}"')
+        return type_
+
+    def template_versions(self) -> Sequence[Mapping[str, Any]]:
+        """``version``, ``type`` and ``aliases`` of every template version."""
+        return [
+            {
+                "version": str(version),
+                "type": version.dialect.name,
+                "aliases": [f"{version.key}.{alias}" for alias in version.aliases],
+            }
+            for version in VERSIONS
+        ]
+
+    def template_functions(
+        self, version: str, *, with_conditions: bool
+    ) -> Sequence[Mapping[str, Any]]:
+        """``functions`` and ``description`` of every function of a version, sorted.
+
+        Raises ``NotFound`` for an unknown version.
+        """
+        found = _find_version(version)
+        table = {**condition_functions_of(found), **functions_of(found)}
+        names = found.functions
+        if with_conditions:
+            names = names | found.condition_functions
+        return [
+            {"functions": name, "description": _first_line(table[name].__doc__)}
+            for name in sorted(names)
+        ]
+
+
+def _is_listed(type_: ResourceType, support_status: str | None, version: str | None) -> bool:
+    status = type_.support.status
+    if support_status is None:
+        fits = status in (Support.SUPPORTED, Support.DEPRECATED)
+    else:
+        fits = status.value == support_status
+    return fits and (version is None or type_.support.version == version)
+
+
+def _find_version(name: str) -> Version:
+    for version in VERSIONS:
+        if name in (str(version), *(f"{version.key}.{alias}" for alias in version.aliases)):
+            return version
+    raise NotFound(f'there is no template version "{name}"')
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]

@@ -1,0 +1,167 @@
+"""Several environments into one: later files over earlier ones, values merged as they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.schema.conversion import Mismatch
+from stoker.template.environment import EMPTY, Environment, parse_environment
+from stoker.template.parameters import Parameter, ParameterType, coerce
+
+OVERWRITE = "overwrite"
+DEEP_MERGE = "deep_merge"
+DEFAULT = "default"
+
+
+def environment_of(
+    given: Mapping[str, Any] | str | None,
+    names: Any,
+    files: Mapping[str, str],
+    parameters: Mapping[str, Parameter],
+) -> Environment:
+    """The environment of a request: its environment files in order, or else what it gives itself.
+
+    ``parameters`` are the declarations of the template, which say how values are merged. Raises
+    ``DiagnosticError``.
+    """
+    if not names:
+        return parse_environment(given)
+    if not isinstance(names, list):
+        raise _refused("environment_files must be a list of names", (), "KeyError")
+    environments = []
+    for name in names:
+        if name not in files:
+            raise _refused(f"there is no file {name!r}", ("files",), "KeyError")
+        environments.append((str(name), parse_environment(files[name], str(name))))
+    return merge(environments, parameters)
+
+
+def _refused(message: str, path: Path, error_type: str, file: str | None = None) -> DiagnosticError:
+    return DiagnosticError(
+        [Diagnostic("invalid-environment-file", message, path, error_type=error_type, file=file)]
+    )
+
+
+def merge(
+    environments: Sequence[tuple[str, Environment]], parameters: Mapping[str, Parameter]
+) -> Environment:
+    """Environments by file name, merged in order.
+
+    How the values of a parameter are merged is settled by the first file that names the parameter:
+    its strategy there, else that file's default, else overwriting. Raises ``DiagnosticError`` when
+    a later file asks for another strategy.
+    """
+    merged = EMPTY
+    strategies: dict[str, str] = {}
+    for file, environment in environments:
+        _settle(strategies, environment, file)
+        merged = Environment(
+            parameters=_merge_values(
+                merged.parameters, environment.parameters, strategies, parameters
+            ),
+            parameter_defaults=_merge_values(
+                merged.parameter_defaults, environment.parameter_defaults, strategies, parameters
+            ),
+            resource_registry=_deep(merged.resource_registry, environment.resource_registry),
+            encrypted_param_names=_joined(
+                merged.encrypted_param_names, environment.encrypted_param_names
+            ),
+            event_sinks=_joined(merged.event_sinks, environment.event_sinks),
+        )
+    return merged
+
+
+def _settle(strategies: dict[str, str], environment: Environment, file: str) -> None:
+    asked = environment.merge_strategies
+    for name in (*environment.parameters, *environment.parameter_defaults):
+        if name not in strategies:
+            strategies[name] = asked.get(name, asked.get(DEFAULT, OVERWRITE))
+        elif asked.get(name, strategies[name]) != strategies[name]:
+            message = (
+                f'the values of "{name}" are merged by the strategy "{strategies[name]}", which '
+                f'an earlier file has settled, not by "{asked[name]}"'
+            )
+            raise _refused(
+                message,
+                ("parameter_merge_strategies", name),
+                "ConflictingMergeStrategyForParam",
+                file,
+            )
+
+
+def _merge_values(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    strategies: Mapping[str, str],
+    parameters: Mapping[str, Parameter],
+) -> dict[str, Any]:
+    merged = dict(old)
+    for name, value in new.items():
+        strategy = strategies[name]
+        if strategy == OVERWRITE or merged.get(name) is None or value is None:
+            merged[name] = value
+        else:
+            parameter = parameters.get(name)
+            kind = parameter.type if parameter is not None else _kind_of(value)
+            merged[name] = _merge_value(kind, merged[name], value, strategy)
+    return merged
+
+
+def _kind_of(value: Any) -> ParameterType:
+    """The type of a parameter that the template does not declare but a nested one may."""
+    if isinstance(value, Mapping):
+        return ParameterType.JSON
+    if isinstance(value, list):
+        return ParameterType.LIST
+    return ParameterType.STRING if isinstance(value, str) else ParameterType.NUMBER
+
+
+def _merge_value(kind: ParameterType, old: Any, new: Any, strategy: str) -> Any:
+    """Texts and lists are joined, maps united; numbers and truth values are overwritten."""
+    if kind in (ParameterType.NUMBER, ParameterType.BOOLEAN):
+        return new
+    try:
+        before, after = coerce(kind, old), coerce(kind, new)
+    except Mismatch:
+        return new
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        return _deep(before, after) if strategy == DEEP_MERGE else {**before, **after}
+    if type(before) is type(after) and isinstance(before, str | list):
+        return before + after
+    return new
+
+
+def _deep(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(old)
+    for key, value in new.items():
+        before = merged.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            merged[key] = _deep(before, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _joined(old: Sequence[Any], new: Iterable[Any]) -> tuple[Any, ...]:
+    return (*old, *(item for item in new if item not in old))
+
+
+def over_service(service: Environment, own: Environment) -> Environment:
+    """A user's environment over that of the whole service, which gives defaults only.
+
+    The registry is not merged: :class:`stoker.template.registry.ResourceRegistry` takes both.
+    """
+    return replace(
+        own,
+        parameter_defaults={**service.parameter_defaults, **own.parameter_defaults},
+        event_sinks=_joined(service.event_sinks, own.event_sinks),
+    )
+
+
+def service_environment(texts: Iterable[tuple[str, str]]) -> Environment:
+    """The environment of the whole service from the files of its directory, in order of names."""
+    environments = [(name, parse_environment(text, name)) for name, text in sorted(texts)]
+    return merge(environments, {})

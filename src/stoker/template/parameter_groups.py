@@ -1,0 +1,53 @@
+"""The section ``parameter_groups``: which parameters are shown together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path, did_you_mean
+
+SECTION = "parameter_groups"
+_KEYS = frozenset({"label", "description", "parameters"})
+
+
+def group_findings(section: Any, parameters: Collection[str]) -> list[Diagnostic]:
+    """What is wrong with the section; every parameter may stand in one group only."""
+    if not section:
+        return []
+    if not isinstance(section, list | tuple):
+        return [_finding("parameter_groups must be a list of groups", ())]
+    findings: list[Diagnostic] = []
+    seen: set[str] = set()
+    for index, group in enumerate(section):
+        findings.extend(_group_findings(group, (index,), parameters, seen))
+    return findings
+
+
+def _group_findings(
+    group: Any, path: Path, parameters: Collection[str], seen: set[str]
+) -> list[Diagnostic]:
+    if not isinstance(group, Mapping):
+        return [_finding("a group must be a map with label and parameters", path)]
+    findings = [
+        _finding(f'a group has no "{key}"', (*path, key), did_you_mean(str(key), _KEYS))
+        for key in group
+        if key not in _KEYS
+    ]
+    names = group.get("parameters")
+    if not isinstance(names, list):
+        return [*findings, _finding("a group needs a list of its parameters", path)]
+    for index, name in enumerate(names):
+        here = (*path, "parameters", index)
+        if name not in parameters:
+            suggestion = did_you_mean(str(name), parameters)
+            findings.append(_finding(f"there is no parameter {name!r}", here, suggestion))
+        elif name in seen:
+            findings.append(_finding(f"the parameter {name!r} stands in a group already", here))
+        else:
+            seen.add(name)
+    return findings
+
+
+def _finding(message: str, path: Path, suggestion: str | None = None) -> Diagnostic:
+    return Diagnostic("invalid-parameter-group", message, (SECTION, *path), suggestion=suggestion)

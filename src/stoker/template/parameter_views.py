@@ -1,0 +1,141 @@
+"""Parameters and environments in the API's notation, ready for JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.constraints import (
+    AllowedPattern,
+    AllowedValues,
+    Constraint,
+    Custom,
+    Length,
+    Modulo,
+    Range,
+)
+from stoker.schema.unknown import Unknown
+from stoker.template.environment import Environment, stored
+from stoker.template.parameters import HIDDEN_VALUE, Parameter, ParameterType, chosen
+
+
+def shown_parameters(
+    parameters: Mapping[str, Parameter],
+    values: Mapping[str, Any],
+    given: Mapping[str, Any],
+    pseudo: Mapping[str, Any],
+) -> dict[str, str]:
+    """The parameters of a stack, all as text, hidden ones masked.
+
+    ``values`` are the resolved ones, ``given`` the raw ones: a list that was given as text is
+    shown as that text.
+    """
+    shown = {name: str(value) for name, value in pseudo.items()}
+    for name, parameter in parameters.items():
+        if name in values:
+            shown[name] = (
+                HIDDEN_VALUE if parameter.hidden else _text(parameter, values[name], given)
+            )
+    return shown
+
+
+def _text(parameter: Parameter, value: Any, given: Mapping[str, Any]) -> str:
+    if isinstance(value, Unknown):
+        return str(value)
+    match parameter.type:
+        case ParameterType.JSON:
+            return json.dumps(value)
+        case ParameterType.LIST:
+            raw = chosen(parameter, given, {})
+            return raw if isinstance(raw, str) else ",".join(str(item) for item in value)
+        case _:
+            return str(value)
+
+
+def described_parameters(
+    parameters: Mapping[str, Parameter],
+    given: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> dict[str, dict[str, Any]]:
+    """The declarations as the validation of a template answers them."""
+    return {
+        name: describe_parameter(parameter, given.get(name), defaults.get(name))
+        for name, parameter in parameters.items()
+        if not name.startswith(("OS::", "AWS::"))
+    }
+
+
+def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[str, Any]:
+    """One declaration; empty values are left out."""
+    described: dict[str, Any] = {
+        "Type": parameter.type.value,
+        "Description": parameter.description,
+        "NoEcho": "true" if parameter.hidden else "false",
+        "Label": parameter.label or parameter.name,
+    }
+    if default is None:
+        default = parameter.default
+    if default is not None:
+        described["Default"] = default
+    if value not in (None, "", [], {}) or isinstance(value, bool | int | float):
+        described["Value"] = value
+    if parameter.tags is not None:
+        described["Tags"] = list(parameter.tags)
+    descriptions = []
+    for constraint in parameter.constraints:
+        described |= describe_constraint(constraint)
+        if constraint.description:
+            descriptions.append(constraint.description)
+    if descriptions:
+        described["ConstraintDescription"] = " ".join(descriptions)
+    return described
+
+
+def describe_constraint(constraint: Constraint) -> dict[str, Any]:
+    """A constraint in the keys of CloudFormation."""
+    match constraint:
+        case Length(low, high):
+            return _present(MinLength=low, MaxLength=high)
+        case Range(low, high):
+            return _present(MinValue=low, MaxValue=high)
+        case Modulo(step, offset):
+            return {"Step": step, "Offset": offset}
+        case AllowedValues(allowed):
+            return {"AllowedValues": list(allowed)}
+        case AllowedPattern(pattern):
+            return {"AllowedPattern": pattern}
+        case Custom(name):
+            return {"CustomConstraint": name}
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def environment_of_validation(
+    environment: Environment, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The environment as the validation of a template answers it, with the request's values."""
+    view = stored(environment.with_parameters(parameters))
+    del view["encrypted_param_names"]
+    return view
+
+
+def environment_of_stack(
+    environment: Environment,
+    parameters: Mapping[str, Parameter],
+    learned: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The environment of a stack with the values of hidden parameters masked.
+
+    ``learned`` are types that entries for single resources, or globs, led to.
+    """
+    view = stored(environment)
+    view["resource_registry"] |= learned or {}
+    hidden = {name for name, parameter in parameters.items() if parameter.hidden}
+    for section in ("parameters", "parameter_defaults"):
+        view[section] = {
+            name: HIDDEN_VALUE if name in hidden else value for name, value in view[section].items()
+        }
+    return view

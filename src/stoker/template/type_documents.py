@@ -1,0 +1,127 @@
+"""A resource type as the API describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.schema.constraints import (
+    AllowedPattern,
+    AllowedValues,
+    Constraint,
+    Custom,
+    Length,
+    Modulo,
+    Range,
+)
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import ResourceType
+from stoker.schema.support import Support, SupportStatus
+
+SHOW = Attribute("All that the cloud tells of the object.", Type.MAP)
+"""The attribute that every type has."""
+
+
+def visible_properties(properties: Mapping[str, Property]) -> dict[str, Property]:
+    """The properties that users are told of: neither hidden nor unimplemented."""
+    return {
+        name: declared
+        for name, declared in properties.items()
+        if declared.implemented and declared.support.status is not Support.HIDDEN
+    }
+
+
+def visible_attributes(type_: ResourceType) -> dict[str, Attribute]:
+    """The attributes that users are told of, those of every type included."""
+    declared = {
+        name: attribute
+        for name, attribute in type_.attributes.items()
+        if attribute.support.status is not Support.HIDDEN
+    }
+    return {**declared, "show": declared.get("show", SHOW)}
+
+
+def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, Any]:
+    """Properties, attributes and support of a type."""
+    described: dict[str, Any] = {
+        "resource_type": type_.type_name,
+        "properties": describe_properties(type_.properties),
+        "attributes": {
+            name: _describe_attribute(attribute)
+            for name, attribute in visible_attributes(type_).items()
+        },
+        "support_status": _describe_support(type_.support),
+    }
+    if with_description:
+        described["description"] = type_.description
+    return described
+
+
+def describe_properties(properties: Mapping[str, Property]) -> dict[str, Any]:
+    """The visible properties by name."""
+    return {
+        name: _describe_property(declared)
+        for name, declared in visible_properties(properties).items()
+    }
+
+
+def _describe_property(declared: Property) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": declared.type.value}
+    if declared.default is not None:
+        described["default"] = declared.default
+    if declared.entries is not None:
+        described["schema"] = describe_properties(declared.entries)
+    elif declared.items is not None:
+        described["schema"] = {"*": _describe_property(declared.items)}
+    described["required"] = declared.required
+    if declared.description:
+        described["description"] = declared.description
+    if declared.constraints:
+        described["constraints"] = [
+            describe_constraint(constraint) for constraint in declared.constraints
+        ]
+    described["update_allowed"] = declared.update_allowed
+    described["immutable"] = declared.immutable
+    return described
+
+
+def _describe_attribute(attribute: Attribute) -> dict[str, Any]:
+    described = {"description": attribute.description} if attribute.description else {}
+    if attribute.type is not None:
+        described["type"] = attribute.type.value
+    return described
+
+
+def _describe_support(support: SupportStatus) -> dict[str, Any]:
+    previous = support.previous
+    return {
+        "status": support.status.value,
+        "message": support.message,
+        "version": support.version,
+        "previous_status": None if previous is None else _describe_support(previous),
+    }
+
+
+def describe_constraint(constraint: Constraint) -> dict[str, Any]:
+    """A constraint in the keys of templates."""
+    described: dict[str, Any]
+    match constraint:
+        case Length(low, high):
+            described = {"length": _bounds(low, high)}
+        case Range(low, high):
+            described = {"range": _bounds(low, high)}
+        case Modulo(step, offset):
+            described = {"modulo": {"step": step, "offset": offset}}
+        case AllowedValues(allowed):
+            described = {"allowed_values": list(allowed)}
+        case AllowedPattern(pattern):
+            described = {"allowed_pattern": pattern}
+        case Custom(name):
+            described = {"custom_constraint": name}
+    if constraint.description:
+        described["description"] = constraint.description
+    return described
+
+
+def _bounds(low: float | None, high: float | None) -> dict[str, Any]:
+    return {key: bound for key, bound in (("min", low), ("max", high)) if bound is not None}
