@@ -78,7 +78,7 @@ class Reader:
         definition = self._definition(body, type_, parts, needs, explicit, survey)
         if not any(d.severity is Severity.ERROR for d in found):
             survey.definition = definition
-            survey.final = not facts.names or unknown_in(parts.values()) is None
+            survey.final = not facts.names or unknown_in(parts) is None
         return survey
 
     def definition(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:

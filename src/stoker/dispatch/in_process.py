@@ -1,0 +1,74 @@
+"""Drives stacks with tasks of this process. At start it takes up every unfinished operation."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from stoker.engine.driver import Driver
+from stoker.engine.ports import Ports
+
+log = structlog.get_logger(__name__)
+
+
+class InProcess:
+    """One driver for each stack that has something to do."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._drivers: dict[str, Driver] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._parents: dict[str, str | None] = {}
+        self._closed = False
+
+    async def recover(self) -> None:
+        """Go on with everything that an earlier process left unfinished."""
+        for stack_id in await self._ports.store.unfinished_stacks():
+            self.notify(stack_id)
+
+    def notify(self, stack_id: str) -> None:
+        """There is an operation or a signal for this stack in the store."""
+        if self._closed:
+            return
+        driver = self._drivers.get(stack_id)
+        if driver is not None:
+            driver.notify()
+            return
+        driver = Driver(self._ports, stack_id, self.notify, self._ended)
+        self._drivers[stack_id] = driver
+        task = asyncio.get_running_loop().create_task(self._drive(stack_id, driver))
+        self._tasks[stack_id] = task
+
+    async def _drive(self, stack_id: str, driver: Driver) -> None:
+        try:
+            await driver.run()
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("driver failed; it is started again", stack=stack_id)
+            await asyncio.sleep(1)
+        finally:
+            self._drivers.pop(stack_id, None)
+            self._tasks.pop(stack_id, None)
+        # what was accepted while the driver was ending found a driver and made no new one
+        if not self._closed and await self._ports.store.operations(stack_id):
+            self.notify(stack_id)
+
+    def _ended(self, stack_id: str) -> None:
+        """A stack's operation has ended: whoever waits for the stack looks at it."""
+        for driver in self._drivers.values():
+            driver.rouse()
+
+    async def idle(self) -> None:
+        """Return when no stack is being driven."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
+
+    async def close(self) -> None:
+        """Stop driving; everything stays as it is stored, for the next process."""
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

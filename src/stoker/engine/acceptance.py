@@ -1,0 +1,326 @@
+"""Accepts requests: checks everything that can be known, records it, and lets a driver begin.
+
+A request is refused before anything is recorded, or it is recorded whole, in one transaction:
+the input, the operation and, for a new stack, the stack. From then on it survives any crash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.evaluations import evaluation_of
+from stoker.engine.ports import Change, Ports
+from stoker.engine.records import (
+    Action,
+    Input,
+    Operation,
+    OperationStatus,
+    Stack,
+    Status,
+)
+from stoker.engine.requests import Caller, StackQuery, StackRequest
+from stoker.engine.transitions import Transitions
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
+from stoker.kernel.errors import Exists, Forbidden, Invalid, LimitExceeded, NotFound, NotSupported
+from stoker.template.declarations import declare
+from stoker.template.document import parse
+from stoker.template.environment import Environment, parse_environment, stored
+from stoker.template.environment_files import environment_of
+from stoker.template.evaluation import Evaluation
+from stoker.template.parameters import Parameter, immutable_changes
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+NO_TEMPLATE = "HTTPBadRequest"
+
+
+class Acceptance:
+    """The requests that change something. ``notify`` tells the dispatcher of a stack."""
+
+    def __init__(self, ports: Ports, notify: Callable[[str], None]) -> None:
+        self._ports = ports
+        self._notify = notify
+        self._transitions = Transitions(ports.clock, ports.ids)
+
+    async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
+        """Record a new stack and its first operation."""
+        name = self._check_name(request.name)
+        stack = self._new_stack(caller, name, request)
+        given = self._input(stack.id, request, None)
+        evaluation = evaluation_of(self._ports, stack, given)
+        await self._check_free(caller, name)
+        await self._check(stack, evaluation)
+        credentials = await self._ports.deferred.grant(caller)
+        stack = replace(
+            stack,
+            input_id=given.id,
+            credentials=credentials,
+            description=_description(evaluation),
+        )
+        stack, event = self._transitions.stack_to(
+            stack, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+        )
+        rollback = not stack.disable_rollback
+        operation = self._operation(stack, Action.CREATE, given.id, rollback=rollback)
+        change = Change(
+            stack.id, None, (given,), (stack,), operations=(operation,), events=(event,)
+        )
+        try:
+            await self._ports.store.commit(change)
+        except Exists:
+            await self._ports.deferred.revoke(credentials)
+            raise
+        self._notify(stack.id)
+        return stack.address
+
+    async def evaluate_new(self, caller: Caller, request: StackRequest) -> tuple[Stack, Evaluation]:
+        """A stack as a create request would make it, and its evaluation, fully checked."""
+        stack = self._new_stack(caller, request.name or "stack", request)
+        evaluation = evaluation_of(self._ports, stack, self._input(stack.id, request, None))
+        await self._check(stack, evaluation)
+        return replace(stack, description=_description(evaluation)), evaluation
+
+    async def update(self, caller: Caller, stack: Stack, request: StackRequest) -> None:
+        """Record an update; whatever is under way on the stack gives way to it."""
+        self._check_updatable(stack)
+        given, evaluation = await self.evaluate_update(stack, request)
+        disable_rollback = stack.disable_rollback
+        if request.disable_rollback is not None:
+            disable_rollback = request.disable_rollback
+        settings: dict[str, Any] = {
+            "description": _description(evaluation),
+            "disable_rollback": disable_rollback,
+        }
+        if request.timeout_mins is not None or not request.existing:
+            settings["timeout_mins"] = request.timeout_mins
+        if request.tags is not None or not request.existing:
+            settings["tags"] = request.tags or ()
+        stack = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
+        operation = self._operation(
+            stack,
+            Action.UPDATE,
+            given.id,
+            rollback=not disable_rollback,
+            back_to=stack.good_input_id,
+            settings=settings,
+        )
+        await self._ports.store.commit(
+            Change(stack.id, None, inputs=(given,), operations=(operation,))
+        )
+        self._notify(stack.id)
+
+    async def evaluate_update(
+        self, stack: Stack, request: StackRequest
+    ) -> tuple[Input, Evaluation]:
+        """The input that an update would give the stack, and its evaluation, fully checked."""
+        old = await self._ports.store.input(stack.input_id)
+        given = self._input(stack.id, request, old)
+        evaluation = evaluation_of(self._ports, stack, given)
+        before = evaluation_of(self._ports, stack, old)
+        fixed = immutable_changes(evaluation.declarations, before.parameters, evaluation.parameters)
+        if fixed:
+            raise DiagnosticError(fixed)
+        await self._check(stack, evaluation)
+        return given, evaluation
+
+    async def delete(self, stack: Stack) -> None:
+        """Record a delete; whatever is under way on the stack gives way to it."""
+        if stack.deleted_at is not None:
+            raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
+        if stack.requested is Action.DELETE or (
+            stack.action is Action.DELETE and stack.status is Status.IN_PROGRESS
+        ):
+            self._notify(stack.id)
+            return
+        operation = self._operation(stack, Action.DELETE, None)
+        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
+        self._notify(stack.id)
+
+    async def cancel_update(self, stack: Stack) -> None:
+        """Give up the update under way and go back to what the stack was before."""
+        updating = stack.requested is Action.UPDATE or (
+            (stack.action, stack.status) == (Action.UPDATE, Status.IN_PROGRESS)
+            and stack.requested is None
+        )
+        if not updating:
+            raise NotSupported(
+                f"the stack {stack.name} is {stack.action}_{stack.status}: only an update that is"
+                " in progress can be cancelled"
+            )
+        operation = self._operation(stack, Action.ROLLBACK, stack.good_input_id)
+        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
+        self._notify(stack.id)
+
+    def _new_stack(self, caller: Caller, name: str, request: StackRequest) -> Stack:
+        now = self._ports.clock.now()
+        return Stack(
+            id=self._ports.ids.uuid(),
+            project_id=caller.project_id,
+            name=name,
+            action=Action.INIT,
+            status=Status.COMPLETE,
+            reason="",
+            created_at=now,
+            input_id="",
+            user_id=caller.user_id,
+            user_name=caller.user_name,
+            timeout_mins=request.timeout_mins,
+            disable_rollback=request.disable_rollback is not False,
+            tags=request.tags or (),
+        )
+
+    def _operation(
+        self,
+        stack: Stack,
+        action: Action,
+        input_id: str | None,
+        *,
+        rollback: bool = False,
+        back_to: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Operation:
+        now = self._ports.clock.now()
+        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
+        return Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=action,
+            status=OperationStatus.WAITING,
+            created_at=now,
+            input_id=input_id,
+            deadline=now + minutes * 60,
+            rollback=rollback,
+            back_to=back_to,
+            settings=settings or {},
+        )
+
+    def _input(self, stack_id: str, request: StackRequest, old: Input | None) -> Input:
+        """The input of a request, with the old one's parts where it says so or leaves them out."""
+        template, file = request.template, request.template_file
+        if template is None:
+            if old is None or not request.existing:
+                raise Invalid("the request has no template", NO_TEMPLATE)
+            template, file = old.template, old.template_file
+        files: dict[str, str] = dict(request.files)
+        parameters = dict(request.parameters)
+        environment = _environment(request, template, file)
+        if old is not None and request.existing:
+            files = {**old.files, **files}
+            kept = {k: v for k, v in old.parameters.items() if k not in request.clear_parameters}
+            parameters = {**kept, **parameters}
+            before = parse_environment(old.environment)
+            environment = _on_top(before, environment, frozenset(request.clear_parameters))
+        return Input(
+            id=self._ports.ids.uuid(),
+            stack_id=stack_id,
+            template=template,
+            parameters=parameters,
+            environment=stored(environment),
+            files=files,
+            template_file=file,
+        )
+
+    @staticmethod
+    def _check_name(name: str | None) -> str:
+        if not name:
+            raise Invalid("the request has no stack name", "HTTPBadRequest")
+        if not NAME.fullmatch(name):
+            raise DiagnosticError(
+                [
+                    Diagnostic(
+                        code="invalid-stack-name",
+                        message=f'"{name[:80]}" cannot name a stack: a name begins with a letter,'
+                        ' goes on with letters, digits, "_", "-" and ".", and has at most 255'
+                        " characters",
+                    )
+                ]
+            )
+        return name
+
+    @staticmethod
+    def _check_updatable(stack: Stack) -> None:
+        deleting = stack.action is Action.DELETE and stack.status is not Status.FAILED
+        if deleting or stack.requested is Action.DELETE:
+            raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
+
+    async def _check_free(self, caller: Caller, name: str) -> None:
+        if await self._ports.store.find_stack(caller.project_id, name) is not None:
+            raise Exists(
+                f'a stack named "{name}" exists already in this project; choose another name, or'
+                " update or delete that one"
+            )
+        most = self._ports.limits.stacks_per_project
+        if caller.is_admin or most < 0:
+            return
+        if await self._ports.store.count_stacks(caller.project_id, StackQuery()) >= most:
+            raise LimitExceeded(f"this project has {most} stacks, which is all that it may have")
+
+    async def _check(self, stack: Stack, evaluation: Evaluation) -> None:
+        """Everything that can be found wrong before anything is done."""
+        findings = evaluation.validate()
+        findings.raise_errors()
+        most = self._ports.limits.resources_per_stack
+        if 0 <= most < len(evaluation.names):
+            raise LimitExceeded(
+                f"the template has {len(evaluation.names)} resources; a stack may have {most}"
+            )
+        checks = evaluation.custom_checks()
+        if not checks:
+            return
+        verdicts = await self._ports.workers.run(
+            "identity", lambda: self._ports.clouds.check(stack, checks)
+        )
+        for check, verdict in zip(checks, verdicts, strict=True):
+            if verdict is not None:
+                findings.add(
+                    evaluation.template.source.located(
+                        Diagnostic(code="not-in-cloud", message=verdict, path=check.path)
+                    )
+                )
+        findings.raise_errors()
+
+
+def _environment(request: StackRequest, template: Any, file: str | None) -> Environment:
+    """The environment that the request gives, merged as the template's parameters ask for."""
+    declared: Mapping[str, Parameter] = {}
+    if request.environment_files:
+        parsed = parse(template, file)
+        declared = declare(parsed.parameters, parsed.version, Findings())
+    names = list(request.environment_files)
+    return environment_of(request.environment, names, request.files, declared)
+
+
+def _on_top(before: Environment, given: Environment, clear: frozenset[str]) -> Environment:
+    """The old environment with the new one laid over it, section by section."""
+    kept = {name: value for name, value in before.parameters.items() if name not in clear}
+    registry = {**before.resource_registry, **given.resource_registry}
+    inner = {
+        **(before.resource_registry.get("resources") or {}),
+        **(given.resource_registry.get("resources") or {}),
+    }
+    return replace(
+        before,
+        parameters={**kept, **given.parameters},
+        parameter_defaults={**before.parameter_defaults, **given.parameter_defaults},
+        resource_registry={**registry, "resources": inner},
+        event_sinks=given.event_sinks or before.event_sinks,
+        encrypted_param_names=tuple(
+            dict.fromkeys((*before.encrypted_param_names, *given.encrypted_param_names))
+        ),
+    )
+
+
+def _description(evaluation: Evaluation) -> str:
+    return str(evaluation.template.description or "No description")
+
+
+def require_same_project(caller: Caller, stack: Stack) -> None:
+    """Raise Forbidden unless the stack belongs to the caller's project, or is signalled by it."""
+    if caller.is_admin or stack.project_id == caller.project_id:
+        return
+    if stack.user_project_id is not None and stack.user_project_id == caller.project_id:
+        return
+    raise Forbidden("the stack belongs to another project")

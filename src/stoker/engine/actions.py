@@ -1,0 +1,234 @@
+"""One action on one resource, from intent to result, with every commit that the rules ask for.
+
+1. The row says what is about to happen, and carries the intent token, before any call.
+2. The physical id is committed before anything else happens to the resource.
+3. A create that has intent but no physical id looks for its object first.
+
+A type's method is called, and called again after every ``Wait``. A call that a cloud turns away
+for now (busy, rate limit, conflict) is repeated. Knows nothing of plans and order.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stoker.engine.calls import lookups_of, make_call, with_ids
+from stoker.engine.records import Action, Resource, Status
+from stoker.engine.session import REFERENCE, Session
+from stoker.engine.waiting import Stopped, Waiting
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import (
+    Adopts,
+    Call,
+    Done,
+    Failed,
+    Outcome,
+    Reads,
+    ResourceType,
+    Wait,
+)
+
+Method = Callable[[Call], Outcome]
+
+
+class ActionFailed(Exception):
+    """An action has failed, and the row says so. The text is the reason."""
+
+    def __init__(self, row: Resource, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An action that is to be done: what is called, and with which properties."""
+
+    type: ResourceType
+    action: Action
+    method: Method
+    properties: Mapping[str, Any]
+    previous: Mapping[str, Any]
+    changed: frozenset[str] = frozenset()
+    finish: Mapping[str, Any] | None = None
+    """Columns of the row that change when the action is complete."""
+    attributes: frozenset[str] = frozenset()
+    """Attributes that somebody refers to: read once the object is there."""
+
+
+class Actions:
+    """Runs actions of one session."""
+
+    def __init__(self, session: Session, waiting: Waiting) -> None:
+        self._session = session
+        self._waiting = waiting
+
+    async def begin(self, row: Resource, action: Action, **changes: Any) -> Resource:
+        """Commit the intent; the row then is in progress."""
+        row, event = self._session.transitions.resource_to(
+            row, action, Status.IN_PROGRESS, "state changed", **changes
+        )
+        await self._session.commit(resources=[row], events=[event])
+        return row
+
+    async def complete(
+        self, row: Resource, reason: str = "state changed", **changes: Any
+    ) -> Resource:
+        """Commit the success of the action in progress."""
+        row, event = self._session.transitions.resource_to(
+            row, row.action, Status.COMPLETE, reason, **changes
+        )
+        await self._session.commit(resources=[row], events=[event])
+        return row
+
+    async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
+        """Commit the failure of the action in progress."""
+        row, event = self._session.transitions.resource_to(
+            row, row.action, Status.FAILED, reason, **changes
+        )
+        await self._session.commit(resources=[row], events=[event])
+        return row
+
+    async def adopt_lost(self, row: Resource, type_: ResourceType) -> Resource:
+        """Look for the object of a create that was cut off, and record it if it is there."""
+        if row.physical_id is not None or not isinstance(type_, Adopts):
+            return row
+        work = Work(type_, row.action, type_.create, row.properties, {})
+        found = await self._ask(row, work, type_.find)
+        if found is None:
+            return row
+        row = replace(row, physical_id=found)
+        await self._session.commit(resources=[row])
+        return row
+
+    async def run(self, row: Resource, work: Work) -> Resource:
+        """Call the type until it is done; returns the row, still in progress.
+
+        Raises :class:`ActionFailed` after the failure is committed, and
+        :class:`stoker.engine.waiting.Stopped` when the operation is no longer wanted.
+        """
+        while True:
+            seen = self._waiting.round
+            try:
+                outcome = await self._ask(row, work, work.method)
+            except Refused as refused:
+                outcome = Failed(refused.message)
+            match outcome:
+                case Failed():
+                    kept = _kept(row, outcome.physical_id, None, outcome.data, None)
+                    row = await self.fail(kept, outcome.reason)
+                    raise ActionFailed(row, outcome.reason)
+                case Done():
+                    return await self._finish(row, work, outcome)
+                case Wait():
+                    row = await self._note(row, outcome)
+                    try:
+                        await self._waiting.wait(outcome, seen)
+                    except Stopped:
+                        if self._waiting.stopped:
+                            raise
+                        reason = f"{row.action} aborted: {self._waiting.failed}"
+                        row = await self.fail(row, reason)
+                        raise ActionFailed(row, reason) from None
+
+    async def _note(self, row: Resource, wait: Wait) -> Resource:
+        """Commit what a pending type has told, if it is news."""
+        noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)
+        if wait.reason:
+            noted = replace(noted, reason=wait.reason)
+        if noted != row:
+            await self._session.commit(resources=[noted])
+        return noted
+
+    async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
+        kept = _kept(row, done.physical_id, done.attributes, done.data, None)
+        if done.metadata is not None:
+            kept = replace(kept, metadata=done.metadata)
+        missing = work.attributes - kept.attributes.keys()
+        if missing and isinstance(work.type, Reads):
+            if kept.physical_id != row.physical_id:
+                await self._session.commit(resources=[kept])
+            try:
+                attributes = await self._ask(kept, work, work.type.read)
+            except Refused as refused:
+                failed = await self.fail(kept, refused.message)
+                raise ActionFailed(failed, refused.message) from refused
+            kept = replace(kept, attributes={**kept.attributes, **attributes})
+        call = make_call(self._session, kept, work.type, properties=work.properties)
+        reference = work.type.reference(call)
+        if reference != kept.physical_id:
+            kept = replace(kept, attributes={**kept.attributes, REFERENCE: reference})
+        if done.reason:
+            kept = replace(kept, reason=done.reason)
+        return kept
+
+    async def _ask(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> Any:
+        """The answer of one of the type's methods; cloud refusals come as :class:`Refused`.
+
+        Calls that the cloud turns away for now are repeated after the time it names.
+        """
+        attempt = 0
+        while True:
+            call = make_call(
+                self._session,
+                row,
+                work.type,
+                properties=work.properties,
+                previous=work.previous,
+                changed=work.changed,
+            )
+            try:
+                return await self._session.ports.workers.run(
+                    work.type.service, functools.partial(self._call, call, work.type, method)
+                )
+            except Refused:
+                raise
+            except Exception as error:
+                faults = self._session.ports.faults
+                if method == work.type.delete and faults.is_not_found(error):
+                    return Done()
+                after = faults.retry_after(error, attempt)
+                if after is None:
+                    raise Refused(faults.describe(error)) from error
+                attempt += 1
+                await self._waiting.wait(Wait(after=after), self._waiting.round)
+
+    def _call(self, call: Call, type_: ResourceType, method: Callable[[Call], Any]) -> Any:
+        """Runs on a worker: names become ids, then the type is called."""
+        ports, stack = self._session.ports, self._session.stack
+        if type_.service is not None:
+            call = replace(call, cloud=ports.clouds.connection(stack))
+            if call.action not in ("DELETE", "CHECK"):
+                call = replace(call, properties=self._with_ids(type_, call.properties))
+                if call.previous and call.action == "UPDATE":
+                    call = replace(call, previous=self._with_ids(type_, call.previous))
+        return method(call)
+
+    def _with_ids(self, type_: ResourceType, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+        lookups = lookups_of(type_, properties)
+        if not lookups:
+            return properties
+        found = self._session.ports.clouds.lookup(self._session.stack, lookups)
+        return with_ids(properties, lookups, dict(enumerate(found)))
+
+
+def _kept(
+    row: Resource,
+    physical_id: str | None,
+    attributes: Mapping[str, Any] | None,
+    data: Mapping[str, Any] | None,
+    progress: Mapping[str, Any] | None,
+) -> Resource:
+    """The row with those values that an answer has named."""
+    if physical_id is not None and physical_id != row.physical_id:
+        row = replace(row, physical_id=physical_id)
+    if attributes is not None:
+        row = replace(row, attributes={**row.attributes, **attributes})
+    if data is not None:
+        row = replace(row, data=dict(data))
+    if progress is not None and dict(progress) != dict(row.progress):
+        row = replace(row, progress=dict(progress))
+    return row

@@ -1,0 +1,226 @@
+"""Brings the resource of one name to its definition: the apply step of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.actions import Actions, Work
+from stoker.engine.calls import make_call
+from stoker.engine.decision import Change, Decision, decide
+from stoker.engine.facts import RecordedFacts
+from stoker.engine.nesting import Nesting
+from stoker.engine.plan import Definitions, Node, defined
+from stoker.engine.records import Action, Operation, Resource, Status
+from stoker.engine.session import Session
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.resource_type import Call, Nests, Updates
+from stoker.schema.unknown import unknown_in
+from stoker.template.definition import Definition
+
+
+class Applying:
+    """The apply steps of one operation."""
+
+    def __init__(
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        actions: Actions,
+        nesting: Nesting,
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._wanted = wanted
+        self._actions = actions
+        self._nesting = nesting
+        self._facts = RecordedFacts(session.current, session.reference_of)
+        self._used = wanted.attributes_used
+
+    async def apply(self, node: Node) -> None:
+        """Do what the resource needs; nothing when an earlier run of this operation has done it."""
+        row = self._session.current.get(node.name)
+        if row is not None and self._is_done(row):
+            return
+        definition = defined(self._wanted, node.name, self._facts)
+        decision = decide(row, definition, self._call_for)
+        match decision.change:
+            case Change.KEEP:
+                assert row is not None
+                await self._keep(row, definition)
+            case Change.CREATE:
+                await self._create(row or self.new_row(node.name), definition)
+            case Change.CONTINUE:
+                assert row is not None
+                await self._continue(row, definition)
+            case Change.UPDATE:
+                assert row is not None
+                await self._update(row, definition, decision)
+            case Change.REPLACE:
+                assert row is not None
+                await self._replace(row, definition, decision)
+            case _:
+                raise DiagnosticError([_still_unknown(definition)])
+
+    def new_row(self, name: str) -> Resource:
+        """A row for a resource that is to be made, not stored yet."""
+        ids, now = self._session.ports.ids, self._session.ports.clock.now()
+        return Resource(
+            id=ids.uuid(),
+            stack_id=self._session.stack.id,
+            name=name,
+            type_name="",
+            token=ids.token(),
+            created_at=now,
+            updated_at=now,
+        )
+
+    def _is_done(self, row: Resource) -> bool:
+        return row.operation_id == self._operation.id and row.status is Status.COMPLETE
+
+    def _call_for(self, row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
+        return make_call(
+            self._session,
+            row,
+            definition.type,
+            properties=definition.properties,
+            previous=row.properties,
+            changed=changed,
+            update_policy=definition.update_policy,
+        )
+
+    def _columns(self, definition: Definition) -> dict[str, Any]:
+        """What a row records of its definition."""
+        current = self._session.current
+        return {
+            "type_name": definition.type_name,
+            "implementation": definition.type.type_name,
+            "needs": tuple(sorted(definition.needs)),
+            "requires": tuple(
+                sorted(current[name].id for name in definition.needs if name in current)
+            ),
+            "deletion_policy": definition.deletion_policy.value,
+            "update_policy": definition.update_policy,
+            "description": definition.description,
+        }
+
+    async def _keep(self, row: Resource, definition: Definition) -> None:
+        """Nothing changes but, perhaps, the rows that this one stands on."""
+        row = replace(row, operation_id=self._operation.id, **self._columns(definition))
+        await self._session.commit(resources=[row])
+
+    async def _create(self, row: Resource, definition: Definition) -> None:
+        if unknown_in(definition.properties):
+            raise DiagnosticError([_still_unknown(definition)])
+        if definition.external_id is not None:
+            await self._refer(row, definition)
+            return
+        row = await self._actions.begin(
+            row,
+            Action.CREATE,
+            properties=definition.properties,
+            metadata=definition.metadata,
+            **self._columns(definition),
+        )
+        await self._finish(row, definition, self._work(Action.CREATE, row, definition))
+
+    async def _refer(self, row: Resource, definition: Definition) -> None:
+        """An object that exists already, and is not ours."""
+        row = await self._actions.begin(
+            row,
+            Action.CREATE,
+            properties=definition.properties,
+            metadata=definition.metadata,
+            external=True,
+            physical_id=definition.external_id,
+            **self._columns(definition),
+        )
+        await self._actions.complete(row, operation_id=self._operation.id)
+
+    async def _continue(self, row: Resource, definition: Definition) -> None:
+        """A create that an earlier operation, or an engine that died, had begun."""
+        row = await self._actions.adopt_lost(row, definition.type)
+        await self._finish(row, definition, self._work(Action.CREATE, row, definition))
+
+    async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
+        previous = row.properties
+        dirty = frozenset(row.dirty) | decision.changed
+        row = await self._actions.begin(row, Action.UPDATE, dirty=tuple(sorted(dirty)))
+        row = replace(row, metadata=definition.metadata)
+        work = self._work(Action.UPDATE, row, definition, decision.changed, previous)
+        columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
+        await self._finish(row, definition, work, **columns)
+
+    async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
+        """A new object beside the old one, which goes when all else is in its place."""
+        if unknown_in(definition.properties):
+            raise DiagnosticError([_still_unknown(definition)])
+        session = self._session
+        events = []
+        if decision.by_property:
+            # clients know a replacement by this pair of events on the old resource
+            for status in (Status.IN_PROGRESS, Status.COMPLETE):
+                shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
+                events.append(session.transitions.event_of(shown))
+        new, event = session.transitions.resource_to(
+            self.new_row(old.name),
+            Action.CREATE,
+            Status.IN_PROGRESS,
+            "state changed",
+            properties=definition.properties,
+            metadata=definition.metadata,
+            **self._columns(definition),
+        )
+        replaced = replace(old, replaced_by=new.id)
+        await session.commit(resources=[replaced, new], events=[*events, event])
+        await self._finish(new, definition, self._work(Action.CREATE, new, definition))
+
+    def _work(
+        self,
+        action: Action,
+        row: Resource,
+        definition: Definition,
+        changed: frozenset[str] = frozenset(),
+        previous: Any = None,
+    ) -> Work | None:
+        """What is to be called; None when there is nothing to call."""
+        type_ = definition.type
+        if action is Action.CREATE:
+            method = type_.create
+        elif changed and isinstance(type_, Updates):
+            method = type_.update
+        else:
+            return None
+        return Work(
+            type_,
+            action,
+            method,
+            definition.properties,
+            previous or {},
+            changed,
+            attributes=self._used.get(row.name, frozenset()),
+        )
+
+    async def _finish(
+        self, row: Resource, definition: Definition, work: Work | None, **columns: Any
+    ) -> None:
+        """Call what is to be called, then commit the success."""
+        if isinstance(definition.type, Nests):
+            row = await self._nesting.apply(row, definition, self._operation)
+        elif work is not None:
+            row = await self._actions.run(row, work)
+        await self._actions.complete(
+            row, row.reason, operation_id=self._operation.id, unhealthy=False, **columns
+        )
+
+
+def _still_unknown(definition: Definition) -> Diagnostic:
+    unknown = unknown_in(definition.properties)
+    sources = ", ".join(sorted(unknown.sources)) if unknown else "another resource"
+    return Diagnostic(
+        code="value-never-known",
+        message=f"a property of {definition.name} refers to an attribute that {sources} does not"
+        " have",
+        path=("resources", definition.name, "properties"),
+    )

@@ -1,0 +1,265 @@
+"""Takes a stack through its operations, one after another, each to exactly one end.
+
+A driver owns one stack while it runs. It makes the plan, stores it, has it executed, and commits
+the end of the operation together with the stack's new status and event; on failure with rollback,
+together with the operation that goes back. It also starts again what another engine left
+unfinished: a stored plan is loaded, and execution skips what is done. Knows no HTTP and no SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from stoker.engine.evaluations import evaluation_of
+from stoker.engine.execute import Execution
+from stoker.engine.plan import Definitions, Nothing, Plan, Planner
+from stoker.engine.ports import Fenced, Ports
+from stoker.engine.preparation import call_about, read_attributes, read_missing
+from stoker.engine.records import Action, Operation, OperationStatus, Resource, Stack, Status
+from stoker.engine.session import Session
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Refused
+from stoker.template.evaluation import Evaluation
+from stoker.template.survey import RecordedReferences
+
+log = structlog.get_logger(__name__)
+
+TO_NOTHING = frozenset({Action.DELETE})
+
+
+class Driver:
+    """Drives one stack until it has nothing left to do.
+
+    ``started`` is called with the id of a stack that has got an operation (a nested one), and
+    ``ended`` with the id of a stack whose operation has ended.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        stack_id: str,
+        started: Callable[[str], None],
+        ended: Callable[[str], None],
+    ) -> None:
+        self._ports = ports
+        self._stack_id = stack_id
+        self._started = started
+        self._ended = ended
+        self._news = asyncio.Event()
+        self._session: Session | None = None
+        self._execution: Execution | None = None
+
+    def notify(self) -> None:
+        """There is something new in the store for this stack: an operation or a signal."""
+        self._news.set()
+
+    def rouse(self) -> None:
+        """A nested stack's operation has ended."""
+        if self._execution is not None:
+            self._execution.waiting.rouse()
+
+    async def run(self) -> None:
+        """Drive until every operation has ended, or another engine has taken the stack over."""
+        try:
+            stack = await self._ports.store.take(self._stack_id)
+            rows = await self._ports.store.resources(self._stack_id)
+            session = Session(self._ports, stack, rows)
+            session.started = self._started
+            await session.load_signals()
+            self._session = session
+            while (operation := await self._next(session)) is not None:
+                await self._drive(session, operation)
+                self._ended(self._stack_id)
+        except Fenced:
+            log.info("stack taken over by another engine", stack=self._stack_id)
+
+    async def _next(self, session: Session) -> Operation | None:
+        """The newest operation; older ones that have not ended never will."""
+        self._news.clear()
+        open_ = list(await self._ports.store.operations(self._stack_id))
+        if not open_:
+            return None
+        *older, newest = open_
+        if older:
+            await session.commit(
+                operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in older]
+            )
+        return newest
+
+    async def _drive(self, session: Session, operation: Operation) -> None:
+        try:
+            wanted = await self._wanted(session, operation)
+            await read_missing(session, wanted)
+            if operation.status is OperationStatus.WAITING:
+                operation = await self._begin(session, operation, wanted)
+        except (DiagnosticError, Refused) as refused:
+            await self._refuse(session, operation, str(refused))
+            return
+        execution = Execution(session, operation, Plan.from_data(operation.plan), wanted)
+        self._execution = execution
+        try:
+            await self._attend(session, operation, execution)
+        finally:
+            self._execution = None
+        if execution.waiting.stopped:
+            return
+        if execution.failed is None:
+            await self._succeed(session, operation, wanted)
+        else:
+            await self._fail(session, operation, execution.failed)
+
+    async def _wanted(self, session: Session, operation: Operation) -> Definitions:
+        """The definitions to reach."""
+        if operation.action in TO_NOTHING or operation.input_id is None:
+            return Nothing()
+        recorded = await self._ports.store.input(operation.input_id)
+        return evaluation_of(self._ports, session.stack, recorded)
+
+    async def _begin(
+        self, session: Session, operation: Operation, wanted: Definitions
+    ) -> Operation:
+        """Store the plan, before its first action, and the stack's new status."""
+        planner = Planner(tuple(session.rows.values()), session.reference_of, call_about(session))
+        plan = planner.plan(wanted)
+        operation = replace(operation, status=OperationStatus.RUNNING, plan=plan.as_data())
+        stack, events = self._in_progress(session, operation)
+        await session.commit(stack=stack, operations=[operation], events=events)
+        return operation
+
+    def _in_progress(self, session: Session, operation: Operation) -> tuple[Stack, list[Any]]:
+        stack = session.stack
+        if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
+            operation.action in (Action.CREATE, Action.ROLLBACK)
+        ):
+            return stack, []
+        changes: dict[str, Any] = dict(operation.settings)
+        if operation.action is not Action.DELETE:
+            changes["updated_at"] = operation.created_at
+        if operation.input_id is not None:
+            changes["input_id"] = operation.input_id
+        stack, event = session.transitions.stack_to(
+            stack,
+            operation.action,
+            Status.IN_PROGRESS,
+            f"Stack {operation.action} started",
+            **changes,
+        )
+        return stack, [event]
+
+    async def _attend(self, session: Session, operation: Operation, execution: Execution) -> None:
+        """Let the execution run, and tell it of its time limit, of signals and of successors."""
+        run = asyncio.ensure_future(execution.run())
+        expired = False
+        try:
+            while not run.done():
+                news = asyncio.ensure_future(self._news.wait())
+                left = self._time_left(operation) if not expired else None
+                await asyncio.wait({run, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+                if self._news.is_set():
+                    self._news.clear()
+                    await self._hear(session, operation, execution)
+                elif not run.done() and (self._time_left(operation) or 1) <= 0:
+                    expired = True
+                    await execution.expire(f"{operation.action.capitalize()} timed out")
+            await run
+        finally:
+            if not run.done():
+                run.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await run
+
+    def _time_left(self, operation: Operation) -> float | None:
+        if operation.deadline is None:
+            return None
+        return max(operation.deadline - self._ports.clock.now(), 0)
+
+    async def _hear(self, session: Session, operation: Operation, execution: Execution) -> None:
+        """Look what is new: a later operation ends this one, signals wake those who wait."""
+        open_ = await self._ports.store.operations(self._stack_id)
+        if open_ and open_[-1].id != operation.id:
+            execution.stop()
+            return
+        await session.load_signals()
+        execution.waiting.rouse()
+
+    async def _succeed(self, session: Session, operation: Operation, wanted: Definitions) -> None:
+        reason = f"Stack {operation.action} completed successfully"
+        changes: dict[str, Any] = {}
+        if operation.action is Action.DELETE:
+            changes["deleted_at"] = self._ports.clock.now()
+        else:
+            changes["good_input_id"] = operation.input_id
+            await read_attributes(session, self._shown(session, wanted))
+        stack, event = session.transitions.stack_to(
+            session.stack, operation.action, Status.COMPLETE, reason, **changes
+        )
+        ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
+        if operation.action is Action.DELETE:
+            await self._give_back(session.stack)
+        await session.commit(stack=stack, operations=[ended], events=[event])
+
+    @staticmethod
+    def _shown(session: Session, wanted: Definitions) -> list[Resource]:
+        """The rows whose attributes the outputs show."""
+        facts = RecordedReferences()
+        if isinstance(wanted, Evaluation):
+            wanted.outputs(facts)
+        return [session.current[name] for name in facts.attributes if name in session.current]
+
+    async def _give_back(self, stack: Stack) -> None:
+        """Remove what the stack held in Keystone; a failure there must not keep the stack."""
+        if stack.parent_id is not None:
+            return
+        try:
+            await self._ports.workers.run("identity", lambda: self._ports.signallers.close(stack))
+            await self._ports.deferred.revoke(stack.credentials)
+        except Exception as error:  # noqa: BLE001 - whatever Keystone says, the stack is gone
+            log.warning("credentials left behind", stack=stack.id, error=str(error))
+
+    async def _fail(self, session: Session, operation: Operation, reason: str) -> None:
+        """The end of a failed operation and, where asked for, the start of the way back."""
+        stack, event = session.transitions.stack_to(
+            session.stack, operation.action, Status.FAILED, reason
+        )
+        ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
+        operations, events = [ended], [event]
+        if operation.rollback:
+            back = self._way_back(operation)
+            stack, begun = session.transitions.stack_to(
+                stack,
+                Action.ROLLBACK,
+                Status.IN_PROGRESS,
+                f"Stack ROLLBACK started: {reason}",
+                input_id=back.input_id or stack.input_id,
+            )
+            operations.append(back)
+            events.append(begun)
+        await session.commit(stack=stack, operations=operations, events=events)
+
+    def _way_back(self, operation: Operation) -> Operation:
+        now = self._ports.clock.now()
+        length = (operation.deadline or now) - operation.created_at
+        return Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=operation.stack_id,
+            action=Action.ROLLBACK,
+            status=OperationStatus.WAITING,
+            created_at=now,
+            input_id=operation.back_to,
+            deadline=None if operation.deadline is None else now + length,
+        )
+
+    async def _refuse(self, session: Session, operation: Operation, reason: str) -> None:
+        """The operation cannot even be planned."""
+        if operation.status is OperationStatus.WAITING:
+            stack, events = self._in_progress(session, operation)
+            operation = replace(operation, status=OperationStatus.RUNNING)
+            await session.commit(stack=stack, operations=[operation], events=events)
+        await self._fail(session, operation, reason)

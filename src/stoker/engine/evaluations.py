@@ -1,0 +1,31 @@
+"""From a recorded input to an evaluation: the bridge between rows and the template language."""
+
+from __future__ import annotations
+
+from stoker.engine.ports import Ports
+from stoker.engine.records import Input, Stack
+from stoker.template.document import parse
+from stoker.template.environment import parse_environment
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Identity, Inputs
+
+
+def evaluation_of(ports: Ports, stack: Stack, recorded: Input) -> Evaluation:
+    """The evaluation of a stack's input. Raises DiagnosticError for a document that is refused."""
+    template = parse(recorded.template, recorded.template_file)
+    environment = parse_environment(recorded.environment)
+    identity = Identity(
+        stack_name=stack.name,
+        stack_id=stack.id,
+        project_id=stack.project_id,
+        region=ports.region,
+    )
+    inputs = Inputs(
+        identity=identity,
+        environment=environment,
+        parameters=recorded.parameters,
+        files=recorded.files,
+        depth=stack.depth,
+        max_depth=ports.limits.nested_depth,
+    )
+    return Evaluation(template, inputs, ports.types)

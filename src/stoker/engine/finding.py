@@ -1,0 +1,50 @@
+"""Finds the stack that a caller names. Nobody learns of another project's stacks."""
+
+from __future__ import annotations
+
+from stoker.engine.ports import Ports
+from stoker.engine.records import Stack
+from stoker.engine.requests import Caller
+from stoker.kernel.addresses import StackAddress, parse_arn
+from stoker.kernel.errors import Forbidden, NotFound
+
+
+def _not_found(name: str) -> NotFound:
+    return NotFound(
+        f'there is no stack "{name[:255]}" in this project; list them with "openstack stack list"'
+    )
+
+
+class Finder:
+    """Stacks by name, id and address, for a caller."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._store = ports.store
+
+    async def by_name_or_id(self, caller: Caller, name_or_id: str) -> Stack:
+        """A stack by name, id or ARN. Deleted stacks are found by id only."""
+        arn = parse_arn(name_or_id)
+        if arn is not None:
+            return await self.at(caller, arn if isinstance(arn, StackAddress) else arn.stack)
+        stack = await self._store.find_stack(caller.project_id, name_or_id)
+        if stack is None:
+            stack = await self._store.stack(name_or_id)
+        if stack is None and caller.is_admin:
+            stack = await self._store.find_stack(None, name_or_id)
+        if stack is None or not _may_see(caller, stack):
+            raise _not_found(name_or_id)
+        return stack
+
+    async def at(self, caller: Caller, address: StackAddress) -> Stack:
+        """The stack at an address, all of whose parts must be right."""
+        stack = await self._store.stack(address.id)
+        if stack is None or stack.name != address.name or not _may_see(caller, stack):
+            raise _not_found(address.name)
+        if caller.is_stack_user and stack.user_project_id != caller.project_id:
+            raise Forbidden("a stack user may use the resources of its own stack only")
+        return stack
+
+
+def _may_see(caller: Caller, stack: Stack) -> bool:
+    own = caller.project_id in (stack.project_id, stack.user_project_id)
+    return caller.is_admin or own

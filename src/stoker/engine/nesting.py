@@ -1,0 +1,226 @@
+"""Nested stacks: stacks with operations of their own, which a resource of the parent waits for.
+
+The nested stack is recorded in the transaction that records the parent's resource as in progress
+with its id, so it can neither be made twice nor be lost. Whoever drives it, its end rouses the
+parent; an occasional look covers engines that are not in this process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.calls import make_call, physical_name
+from stoker.engine.evaluations import evaluation_of
+from stoker.engine.facts import RecordedFacts
+from stoker.engine.records import (
+    Action,
+    Input,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+)
+from stoker.engine.session import REFERENCE, Session
+from stoker.engine.waiting import Stopped, Waiting
+from stoker.schema.resource_type import Nested, Nests, Wait
+from stoker.template.definition import Definition
+
+LOOK_EVERY = 2.0
+"""Seconds between looks at a nested stack that another process may drive."""
+
+
+def is_nested(row: Resource) -> bool:
+    """Whether the row stands for a nested stack that was made."""
+    return row.nested_id is not None
+
+
+class Nesting:
+    """Creates, updates and deletes the nested stacks of one operation."""
+
+    def __init__(self, session: Session, actions: Actions, waiting: Waiting) -> None:
+        self._session = session
+        self._actions = actions
+        self._waiting = waiting
+
+    async def apply(self, row: Resource, definition: Definition, parent: Operation) -> Resource:
+        """Bring the nested stack to the definition; the row comes back still in progress.
+
+        Raises :class:`ActionFailed` with the nested stack's reason.
+        """
+        assert isinstance(definition.type, Nests)
+        call = make_call(self._session, row, definition.type, properties=definition.properties)
+        nested = definition.type.nested(call)
+        child = await self._child(row)
+        if child is None:
+            row, operation = await self._create(row, definition, nested, parent)
+        else:
+            operation = await self._update(child, definition, nested, parent)
+        await self._wait_for(row, operation)
+        return await self._with_outputs(row)
+
+    async def remove(self, row: Resource) -> Resource:
+        """Delete the nested stack; the row comes back still in progress."""
+        child = await self._child(row)
+        if child is None or child.deleted_at is not None:
+            return row
+        deleting = [
+            op
+            for op in await self._session.ports.store.operations(child.id)
+            if op.action is Action.DELETE
+        ]
+        if deleting:
+            operation = deleting[-1]
+        else:
+            operation = self._operation(child.id, Action.DELETE, None, None)
+            await self._session.commit(operations=[operation])
+        self._session.started(child.id)
+        await self._wait_for(row, operation)
+        return row
+
+    async def _child(self, row: Resource) -> Stack | None:
+        if row.nested_id is None:
+            return None
+        return await self._session.ports.store.stack(row.nested_id)
+
+    def _operation(
+        self, child_id: str, action: Action, input_id: str | None, parent: Operation | None
+    ) -> Operation:
+        ports = self._session.ports
+        return Operation(
+            id=ports.ids.uuid(),
+            stack_id=child_id,
+            action=action,
+            status=OperationStatus.WAITING,
+            created_at=ports.clock.now(),
+            input_id=input_id,
+            deadline=parent.deadline if parent else None,
+            parent_operation=parent.id if parent else None,
+        )
+
+    async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
+        own = await self._session.ports.store.input(self._session.stack.input_id)
+        return Input(
+            id=self._session.ports.ids.uuid(),
+            stack_id=child_id,
+            template=nested.template,
+            parameters=nested.parameters,
+            environment={**own.environment, "parameters": {}},
+            files=own.files,
+            template_file=nested.url,
+            facade={
+                "metadata": dict(definition.metadata),
+                "deletion_policy": definition.deletion_policy.value,
+                "update_policy": dict(definition.update_policy),
+            },
+        )
+
+    async def _create(
+        self, row: Resource, definition: Definition, nested: Nested, parent: Operation
+    ) -> tuple[Resource, Operation]:
+        session, own = self._session, self._session.stack
+        child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
+        given = await self._input(child_id, definition, nested)
+        operation = self._operation(child_id, Action.CREATE, given.id, parent)
+        child = Stack(
+            id=child_id,
+            project_id=own.project_id,
+            name=physical_name(own.name, row.name, row.token, 255),
+            action=Action.INIT,
+            status=Status.COMPLETE,
+            reason="",
+            created_at=now,
+            input_id=given.id,
+            user_id=own.user_id,
+            user_name=own.user_name,
+            credentials=own.credentials,
+            user_project_id=own.user_project_id,
+            timeout_mins=own.timeout_mins,
+            disable_rollback=True,
+            tags=own.tags,
+            parent_id=own.id,
+            parent_resource=row.name,
+            parent_resource_id=row.id,
+            root_id=own.root_id or own.id,
+            depth=own.depth + 1,
+        )
+        child, event = session.transitions.stack_to(
+            child, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+        )
+        row = replace(row, nested_id=child_id, physical_id=child_id)
+        await session.commit(
+            resources=[row],
+            inputs=[given],
+            other_stacks=[child],
+            operations=[operation],
+            events=[event],
+        )
+        session.started(child_id)
+        return row, operation
+
+    async def _update(
+        self, child: Stack, definition: Definition, nested: Nested, parent: Operation
+    ) -> Operation:
+        """The operation that brings the nested stack to its input; one that runs is joined."""
+        for known in await self._session.ports.store.operations(child.id):
+            if known.parent_operation == parent.id:
+                self._session.started(child.id)
+                return known
+        given = await self._input(child.id, definition, nested)
+        operation = self._operation(child.id, Action.UPDATE, given.id, parent)
+        await self._session.commit(inputs=[given], operations=[operation])
+        self._session.started(child.id)
+        return operation
+
+    async def _wait_for(self, row: Resource, operation: Operation) -> None:
+        """Return when the nested operation is complete."""
+        wait = Wait(after=LOOK_EVERY, on_signal=True)
+        while True:
+            seen = self._waiting.round
+            now = await self._session.ports.store.operation(operation.id)
+            status = now.status if now is not None else OperationStatus.SUPERSEDED
+            if status is OperationStatus.COMPLETE:
+                return
+            if status.final:
+                reason = now.reason if now is not None and now.reason else "superseded"
+                raise ActionFailed(await self._actions.fail(row, reason), reason)
+            try:
+                await self._waiting.wait(wait, seen)
+            except Stopped:
+                if self._waiting.stopped:
+                    raise
+                reason = f"{row.action} aborted: {self._waiting.failed}"
+                raise ActionFailed(await self._actions.fail(row, reason), reason) from None
+
+    async def _with_outputs(self, row: Resource) -> Resource:
+        """The row with the outputs of the nested stack as attributes."""
+        child = await self._child(row)
+        assert child is not None
+        return replace(
+            row,
+            reason="state changed",
+            attributes={
+                **await nested_attributes(self._session, child),
+                REFERENCE: child.address.arn,
+            },
+        )
+
+
+async def nested_attributes(session: Session, child: Stack) -> dict[str, Any]:
+    """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
+    ports = session.ports
+    evaluation = evaluation_of(ports, child, await ports.store.input(child.input_id))
+    rows = await ports.store.resources(child.id)
+    current = {row.name: row for row in rows if row.replaced_by is None}
+    outputs = evaluation.outputs(RecordedFacts(current, session.reference_of))
+    values = {output.name: output.value for output in outputs if output.error is None}
+    inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
+    deeper = {
+        f"resource.{name}.{attribute}": value
+        for name, row in current.items()
+        for attribute, value in row.attributes.items()
+        if attribute != REFERENCE
+    }
+    return {**inner, **deeper, **values, "outputs": values}

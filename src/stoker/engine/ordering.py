@@ -1,0 +1,36 @@
+"""All rules of order, in one place. ``docs/ordering.md`` explains each and names its test.
+
+An operation has two phases. First every wanted resource is *applied*, after those that it needs.
+Only when all of them are there, the rows that must go are *removed*, dependents before what they
+were built on. So nothing is given up before its replacement exists, a failure in the first phase
+leaves everything in place that a rollback wants back, and a plan can have no cycle: the first
+phase follows the template's graph, the second what was recorded when the rows were built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from stoker.engine.records import Resource
+
+
+def apply_order(applied: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Needs-first. ``applied`` maps the names to be applied to what their definitions need.
+
+    Returns name -> names that come first, among those that are applied at all.
+    """
+    return {
+        name: frozenset(need for need in needs if need in applied)
+        for name, needs in applied.items()
+    }
+
+
+def remove_order(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:
+    """Dependents-first. Returns row id -> ids of the rows that go before it."""
+    going = {row.id: row for row in removed}
+    first: dict[str, set[str]] = {row_id: set() for row_id in going}
+    for row in going.values():
+        for required in row.requires:
+            if required in going and required != row.id:
+                first[required].add(row.id)
+    return {row_id: frozenset(ids) for row_id, ids in first.items()}

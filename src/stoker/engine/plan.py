@@ -1,0 +1,170 @@
+"""The plan: a graph of actions on single resources, as data.
+
+Making one compares the evaluated definitions with the recorded rows and decides nothing twice:
+:func:`stoker.engine.decision.decide` says what, :mod:`stoker.engine.ordering` says when. A preview
+stops here. A delete is the plan against no definitions at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
+from typing import Any, Protocol
+
+from stoker.engine.decision import CallFor, Change, Decision, decide
+from stoker.engine.facts import RecordedFacts, ReferenceOf
+from stoker.engine.ordering import apply_order, remove_order
+from stoker.engine.records import Resource
+from stoker.template.definition import Definition, Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One action: on a name when applying, on a row when removing."""
+
+    key: str
+    """The resource's name when applying, the row's id when removing."""
+    name: str
+    change: Change
+    first: frozenset[str]
+    """Keys of the nodes of the same phase that come first."""
+    changed: tuple[str, ...] = ()
+    row_id: str | None = None
+    """The row as it was when the plan was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All actions of an operation: first ``applied``, then ``removed``."""
+
+    applied: tuple[Node, ...] = ()
+    removed: tuple[Node, ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """The plan in the form in which it is stored."""
+        return {"applied": _data(self.applied), "removed": _data(self.removed)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Plan:
+        """The plan that was stored."""
+        return cls(_nodes(data["applied"]), _nodes(data["removed"]))
+
+
+def _data(nodes: Iterable[Node]) -> list[list[Any]]:
+    return [
+        [n.key, n.name, n.change.value, sorted(n.first), list(n.changed), n.row_id] for n in nodes
+    ]
+
+
+def _nodes(data: Iterable[list[Any]]) -> tuple[Node, ...]:
+    return tuple(Node(k, n, Change(c), frozenset(f), tuple(p), r) for k, n, c, f, p, r in data)
+
+
+class Definitions(Protocol):
+    """What the engine needs of an evaluation."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The resources that the template wants."""
+
+    @property
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        """What each of them needs."""
+
+    def definition(self, name: str, facts: Facts) -> Definition:
+        """One definition with what is known now."""
+
+    @property
+    def attributes_used(self) -> Mapping[str, frozenset[str]]:
+        """The attributes of each resource that somebody refers to."""
+
+
+class Nothing:
+    """The empty template: what a delete wants."""
+
+    names: tuple[str, ...] = ()
+    needs: Mapping[str, frozenset[str]] = {}
+    attributes_used: Mapping[str, frozenset[str]] = {}
+
+    def definition(self, name: str, facts: Facts) -> Definition:
+        """There is none. Raises KeyError."""
+        raise KeyError(name)
+
+
+def defined(wanted: Definitions, name: str, facts: Facts) -> Definition:
+    """One definition, with all that it needs, hidden dependencies included."""
+    return replace(wanted.definition(name, facts), needs=wanted.needs[name])
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Makes plans for one stack from its rows."""
+
+    rows: tuple[Resource, ...]
+    reference_of: ReferenceOf
+    call_for: CallFor
+
+    def plan(self, wanted: Definitions) -> Plan:
+        """The plan that brings the rows to the definitions.
+
+        Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
+        """
+        current = {row.name: row for row in self.rows if row.replaced_by is None}
+        decisions = self._decisions(wanted, current)
+        before = apply_order({n: wanted.needs[n] for n in _to_apply(decisions, wanted)})
+        applied = tuple(
+            Node(
+                name,
+                name,
+                decisions[name].change,
+                first,
+                tuple(sorted(decisions[name].changed)),
+                current[name].id if name in current else None,
+            )
+            for name, first in before.items()
+        )
+        going = {row.id: row for row in self.rows if _may_go(row, decisions)}
+        removed = tuple(
+            Node(row_id, going[row_id].name, Change.REMOVE, first, (), row_id)
+            for row_id, first in remove_order(going.values()).items()
+        )
+        return Plan(applied, removed)
+
+    def _decisions(
+        self, wanted: Definitions, current: Mapping[str, Resource]
+    ) -> dict[str, Decision]:
+        decisions: dict[str, Decision] = {}
+
+        def vague(name: str) -> bool:
+            return name in decisions and decisions[name].change not in (Change.KEEP, Change.UPDATE)
+
+        def unsettled(name: str) -> bool:
+            return name in decisions and decisions[name].change is not Change.KEEP
+
+        facts = RecordedFacts(current, self.reference_of, vague, unsettled)
+        for name in TopologicalSorter(wanted.needs).static_order():
+            row = current.get(name)
+            if row is None:
+                decisions[name] = Decision(Change.CREATE)
+            else:
+                definition = defined(wanted, name, facts)
+                decisions[name] = decide(row, definition, self.call_for)
+        return decisions
+
+
+def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> Iterable[str]:
+    """The names that need a node: those that change, and those whose ground may become another."""
+    for name in wanted.names:
+        if decisions[name].change is not Change.KEEP or any(
+            decisions[need].change not in (Change.KEEP, Change.UPDATE)
+            for need in wanted.needs[name]
+        ):
+            yield name
+
+
+def _may_go(row: Resource, decisions: Mapping[str, Decision]) -> bool:
+    """Whether the row leaves, or may have to leave once an unknown value has arrived."""
+    if row.replaced_by is not None or row.name not in decisions:
+        return True
+    return decisions[row.name].change in (Change.REPLACE, Change.LATER, Change.UPDATE)

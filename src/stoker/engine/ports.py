@@ -1,0 +1,198 @@
+"""What the engine needs from the world, as Protocols. Whoever implements them knows the engine;
+the engine knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
+from stoker.engine.requests import Caller, EventQuery, StackQuery
+from stoker.kernel.clock import Clock
+from stoker.kernel.ids import Ids
+from stoker.schema.resource_type import ResourceType, Signalling
+from stoker.template.definition import CustomCheck, NameLookup
+
+Result = TypeVar("Result")
+
+
+class Fenced(Exception):
+    """Another engine has taken the stack over: stop working on it, write nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rows to be written in one transaction.
+
+    ``stack_id`` and ``epoch`` fence the change: it is written only while the stack's epoch is
+    still that; an epoch of None marks a change that needs no ownership, such as accepting a
+    request or storing a signal.
+    """
+
+    stack_id: str
+    epoch: int | None = None
+    inputs: tuple[Input, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    """Inserted, or updated but for the epoch."""
+    operations: tuple[Operation, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    dropped_resources: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
+    signals: tuple[StoredSignal, ...] = ()
+    dropped_signals_of: tuple[str, ...] = ()
+    """Ids of resources whose signals go."""
+
+
+class Store(Protocol):
+    """Durable rows. Reads see every commit that has returned."""
+
+    async def commit(self, change: Change) -> None:
+        """Write a change; changes of one turn of the loop share a transaction.
+
+        Raises :class:`Fenced` when the stack's epoch is no longer the change's, and
+        :class:`stoker.kernel.errors.Exists` for a second live stack of one name.
+        """
+
+    async def take(self, stack_id: str) -> Stack:
+        """Raise the stack's epoch and return the stack: from now on only this engine writes."""
+
+    async def stack(self, stack_id: str) -> Stack | None:
+        """One stack by id, deleted ones included."""
+
+    async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
+        """The live stack of a name; a project of None searches all. Nested ones are not found."""
+
+    async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
+        """Stacks of a project (None: of all), filtered, sorted and paged."""
+
+    async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
+        """How many stacks match, pages aside."""
+
+    async def children(self, stack_id: str) -> Sequence[Stack]:
+        """The live nested stacks of a stack."""
+
+    async def input(self, input_id: str) -> Input:
+        """One input."""
+
+    async def operations(self, stack_id: str) -> Sequence[Operation]:
+        """The operations of a stack that are not final, oldest first."""
+
+    async def operation(self, operation_id: str) -> Operation | None:
+        """One operation."""
+
+    async def unfinished_stacks(self) -> Sequence[str]:
+        """Ids of the stacks that have an operation that is not final."""
+
+    async def resources(self, stack_id: str) -> Sequence[Resource]:
+        """All resource rows of a stack, replaced ones included, oldest first."""
+
+    async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
+        """Events of stacks, filtered, sorted and paged."""
+
+    async def event(self, stack_id: str, event_id: str) -> Event | None:
+        """One event."""
+
+    async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
+        """The signals of a stack's resources, oldest first."""
+
+
+class Workers(Protocol):
+    """Runs calls of resource types: on the loop, or on threads for those that may block."""
+
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+        """The result of ``call``; ``service`` names the endpoint whose window it takes part in."""
+
+
+class Clouds(Protocol):
+    """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
+
+    def connection(self, stack: Stack) -> Any:
+        """What resource types get as ``call.cloud``."""
+
+    def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
+        """The ids that names stand for, in order.
+
+        Raises :class:`stoker.kernel.errors.NotFound` naming what does not exist.
+        """
+
+    def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
+        """For each custom constraint None, or what is wrong with the value."""
+
+
+class Faults(Protocol):
+    """Tells what an exception of a cloud means."""
+
+    def is_not_found(self, error: Exception) -> bool:
+        """The object does not exist."""
+
+    def retry_after(self, error: Exception, attempt: int) -> float | None:
+        """Seconds until the same call may succeed, or None when it never will."""
+
+    def describe(self, error: Exception) -> str:
+        """The cloud's own words, with status and request id; one line."""
+
+
+class Deferred(Protocol):
+    """Credentials for work that goes on after a request's token has expired. Async."""
+
+    async def grant(self, caller: Caller) -> Mapping[str, Any]:
+        """Credentials to be kept, encrypted, with the stack (for instance a trust)."""
+
+    async def revoke(self, credentials: Mapping[str, Any]) -> None:
+        """Give credentials back once the stack is gone."""
+
+
+class Signallers(Protocol):
+    """Makes :class:`stoker.schema.resource_type.Signalling` for a stack."""
+
+    def of(self, stack: Stack) -> Signalling:
+        """For the resources of this stack."""
+
+    def close(self, stack: Stack) -> None:
+        """Remove what the stack's signalling left in Keystone (its project). Blocking."""
+
+
+class Types(Protocol):
+    """The resource types that exist."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that an operator sets."""
+
+    stacks_per_project: int = 512
+    resources_per_stack: int = 1000
+    """-1 for no bound."""
+    nested_depth: int = 5
+    events_per_stack: int = 1000
+    timeout_mins: int = 60
+    """For stacks that name none."""
+    failure_grace: float = 240.0
+    """Seconds that actions under way are given once another has failed."""
+    abandon_grace: float = 5.0
+    """Seconds that calls under way are given once the operation has timed out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything outside that the engine works with."""
+
+    store: Store
+    types: Types
+    workers: Workers
+    clouds: Clouds
+    faults: Faults
+    deferred: Deferred
+    signallers: Signallers
+    clock: Clock
+    ids: Ids
+    limits: Limits = field(default_factory=Limits)
+    region: str | None = None

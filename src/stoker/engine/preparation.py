@@ -1,0 +1,81 @@
+"""What must be known of the live objects before a plan is made, and after one is done."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Iterable
+from dataclasses import replace
+
+import structlog
+
+from stoker.engine.calls import make_call
+from stoker.engine.decision import CallFor
+from stoker.engine.plan import Definitions
+from stoker.engine.records import Action, Resource, Status
+from stoker.engine.session import Session
+from stoker.schema.resource_type import Call, Reads
+from stoker.template.definition import Definition
+
+log = structlog.get_logger(__name__)
+
+
+def call_about(session: Session) -> CallFor:
+    """Makes the calls with which the planner asks types about changes."""
+
+    def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
+        return make_call(
+            session,
+            row,
+            definition.type,
+            properties=definition.properties,
+            previous=row.properties,
+            changed=changed,
+            update_policy=definition.update_policy,
+        )
+
+    return call_for
+
+
+async def read_missing(session: Session, wanted: Definitions) -> None:
+    """Read attributes that a new template refers to and that no row has so far."""
+    missing = [
+        row
+        for row in session.current.values()
+        if wanted.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
+    ]
+    await read_attributes(session, missing)
+
+
+async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
+    """Bring the recorded attributes of rows up to date with their live objects.
+
+    An object that cannot be read keeps what is recorded: this is a courtesy to outputs, and the
+    plan treats what it does not know as unknown.
+    """
+    fresh = await asyncio.gather(*(_read(session, row) for row in rows))
+    changed = [row for row in fresh if row is not None]
+    if changed:
+        await session.commit(resources=changed)
+
+
+async def _read(session: Session, row: Resource) -> Resource | None:
+    """The row with fresh attributes, or None when nothing is new."""
+    type_ = session.type_of(row)
+    built = row.action is not Action.DELETE and row.status is Status.COMPLETE
+    if not isinstance(type_, Reads) or not built or row.physical_id is None:
+        return None
+    call = make_call(session, row, type_)
+    ports = session.ports
+
+    def read() -> dict[str, object]:
+        cloud = ports.clouds.connection(session.stack) if type_.service is not None else None
+        return dict(type_.read(replace(call, cloud=cloud)))
+
+    try:
+        attributes = await ports.workers.run(type_.service, functools.partial(read))
+    except Exception as error:  # noqa: BLE001 - see read_attributes
+        log.warning("attributes not read", resource=row.name, error=ports.faults.describe(error))
+        return None
+    new = replace(row, attributes={**row.attributes, **attributes})
+    return new if new != row else None

@@ -1,0 +1,309 @@
+"""Views of stacks, resources and events, from rows. Reads only what is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.engine.calls import make_call, physical_name
+from stoker.engine.evaluations import evaluation_of
+from stoker.engine.facts import ShownFacts
+from stoker.engine.finding import Finder
+from stoker.engine.ports import Ports
+from stoker.engine.records import Event, Resource, Stack, Status
+from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
+from stoker.engine.session import REFERENCE, Session
+from stoker.engine.views import EventView, ResourceView, StackView
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import NotFound
+from stoker.schema.resource_type import ShowsSignals
+from stoker.template.definition import Output
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import pseudo_parameters
+from stoker.template.parameter_views import shown_parameters
+
+
+class Views:
+    """Everything that a caller may look at."""
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+
+    async def stack(
+        self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
+    ) -> StackView:
+        """One stack with its parameters and, if asked for, its outputs."""
+        stack = await self._finder.at(caller, address)
+        evaluation = await self._evaluation(stack)
+        outputs: tuple[Output, ...] | None = None
+        if resolve_outputs and stack.deleted_at is None:
+            outputs = tuple(await self._outputs(stack, evaluation))
+        return stack_view(stack, _shown(evaluation), outputs)
+
+    async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
+        """Stacks of the caller's project, newest first."""
+        project = None if query.all_projects else caller.project_id
+        return [stack_view(stack) for stack in await self._store.stacks(project, query)]
+
+    async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
+        """How many stacks match, pages aside."""
+        project = None if query.all_projects else caller.project_id
+        return await self._store.count_stacks(project, query)
+
+    async def template(self, caller: Caller, address: StackAddress) -> Any:
+        """The stack's template as a parsed object."""
+        stack = await self._finder.at(caller, address)
+        return (await self._evaluation(stack)).template.data
+
+    async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
+        """The stack's stored environment, with the parameters that were given for the stack."""
+        stack = await self._finder.at(caller, address)
+        recorded = await self._store.input(stack.input_id)
+        environment = dict(recorded.environment)
+        given = {**environment.get("parameters", {}), **recorded.parameters}
+        evaluation = await self._evaluation(stack)
+        shown = {
+            name: "******" if _is_hidden(evaluation, name) else value
+            for name, value in given.items()
+        }
+        return {**environment, "parameters": shown}
+
+    async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
+        """The files that came with the template."""
+        stack = await self._finder.at(caller, address)
+        return (await self._store.input(stack.input_id)).files
+
+    async def output(self, caller: Caller, address: StackAddress, key: str) -> Output:
+        """One output with its value."""
+        stack = await self._finder.at(caller, address)
+        for output in await self._outputs(stack, await self._evaluation(stack)):
+            if output.name == key:
+                return output
+        raise NotFound(f'the stack {stack.name} has no output "{key}"', "NotFound")
+
+    async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
+        """Keys and descriptions of the outputs."""
+        stack = await self._finder.at(caller, address)
+        evaluation = await self._evaluation(stack)
+        return [
+            (body.name, str(body.description or "No description given"))
+            for body in evaluation.enabled_outputs
+        ]
+
+    async def resources(
+        self, caller: Caller, address: StackAddress, query: ResourceQuery
+    ) -> Sequence[ResourceView]:
+        """The resources of the stack, and of nested ones down to the depth asked for."""
+        stack = await self._finder.at(caller, address)
+        found: list[ResourceView] = []
+        level = [stack]
+        for depth in range(query.nested_depth + 1):
+            for each in level:
+                rows = _current(await self._store.resources(each.id))
+                needed = _needed_by(rows)
+                found += [_resource_view(each, row, needed.get(row.name, ())) for row in rows]
+            if depth < query.nested_depth:
+                level = [child for each in level for child in await self._store.children(each.id)]
+        return [view for view in found if _matches(view, query.filters)]
+
+    async def resource(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        name: str,
+        *,
+        with_attributes: Sequence[str] = (),
+    ) -> ResourceView:
+        """One resource with its recorded attributes."""
+        stack = await self._finder.at(caller, address)
+        rows = _current(await self._store.resources(stack.id))
+        row = _named(rows, name, stack)
+        session = await self._session(stack, rows)
+        type_ = session.type_of(row)
+        declared = {} if type_ is None else type_.attributes
+        attributes: dict[str, Any] = {key: row.attributes.get(key) for key in declared}
+        attributes.update({k: v for k, v in row.attributes.items() if k != REFERENCE})
+        attributes.update(
+            {key: row.attributes.get(key) for key in with_attributes if key not in attributes}
+        )
+        needed = _needed_by(rows)
+        return _resource_view(
+            stack, row, needed.get(row.name, ()), attributes, self._metadata(session, row)
+        )
+
+    async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
+        """The metadata of a resource, with what its signals add."""
+        stack = await self._finder.at(caller, address)
+        rows = _current(await self._store.resources(stack.id))
+        row = _named(rows, name, stack)
+        return self._metadata(await self._session(stack, rows), row)
+
+    async def events(
+        self, caller: Caller, address: StackAddress, query: EventQuery
+    ) -> Sequence[EventView]:
+        """Events, oldest first unless the query says otherwise."""
+        stack = await self._finder.at(caller, address)
+        known = {stack.id: stack}
+        level = [stack]
+        for _ in range(query.nested_depth):
+            level = [child for each in level for child in await self._store.children(each.id)]
+            known.update({each.id: each for each in level})
+        found = await self._store.events(list(known), query)
+        root = stack.address if query.nested_depth else None
+        return [_event_view(known[event.stack_id], event, root) for event in found]
+
+    async def event(
+        self, caller: Caller, address: StackAddress, name: str, event_id: str
+    ) -> EventView:
+        """One event of a resource with its properties."""
+        stack = await self._finder.at(caller, address)
+        event = await self._store.event(stack.id, event_id)
+        if event is None or event.resource_name != name:
+            raise NotFound(f'{name} has no event "{event_id}"')
+        return _event_view(stack, event, None)
+
+    async def _evaluation(self, stack: Stack) -> Evaluation:
+        return evaluation_of(self._ports, stack, await self._store.input(stack.input_id))
+
+    async def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
+        session = Session(self._ports, stack, rows)
+        await session.load_signals()
+        return session
+
+    async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
+        rows = await self._store.resources(stack.id)
+        session = Session(self._ports, stack, rows)
+        return evaluation.outputs(ShownFacts(session.current, session.reference_of))
+
+    def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
+        type_ = session.type_of(row)
+        if isinstance(type_, ShowsSignals):
+            call = make_call(session, row, type_)
+            received = call.signals.get(str(session.reference_of(row)), ())
+            return {**row.metadata, **type_.signal_metadata(received)}
+        return row.metadata
+
+
+def _current(rows: Sequence[Resource]) -> list[Resource]:
+    """The rows that stand for resources now, not those that wait for their removal."""
+    return [row for row in rows if row.replaced_by is None]
+
+
+def _named(rows: Sequence[Resource], name: str, stack: Stack) -> Resource:
+    for row in rows:
+        if row.name == name:
+            return row
+    raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+
+
+def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:
+    needed: dict[str, list[str]] = {}
+    for row in rows:
+        for need in row.needs:
+            needed.setdefault(need, []).append(row.name)
+    return needed
+
+
+def _shown(evaluation: Evaluation) -> dict[str, str]:
+    """The parameters of a stack in their shown form."""
+    inputs = evaluation.inputs
+    given = {**inputs.environment.parameters, **inputs.parameters}
+    pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
+    return shown_parameters(evaluation.declarations, evaluation.parameters, given, pseudo)
+
+
+def _is_hidden(evaluation: Evaluation, name: str) -> bool:
+    declared = evaluation.declarations.get(name)
+    return declared is not None and declared.hidden
+
+
+def stack_view(
+    stack: Stack,
+    parameters: Mapping[str, str] | None = None,
+    outputs: tuple[Output, ...] | None = None,
+) -> StackView:
+    """The view of a stack's row. An operation that waits to begin counts as in progress."""
+    waiting = stack.requested is not None and stack.deleted_at is None
+    action = stack.requested if waiting and stack.requested else stack.action
+    return StackView(
+        address=stack.address,
+        action=action.value,
+        status=Status.IN_PROGRESS.value if waiting else stack.status.value,
+        reason=f"Stack {action} started" if waiting else stack.reason,
+        created_at=stack.created_at,
+        updated_at=stack.updated_at,
+        deleted_at=stack.deleted_at,
+        description=stack.description,
+        parameters=parameters or {},
+        outputs=outputs,
+        timeout_mins=stack.timeout_mins,
+        disable_rollback=stack.disable_rollback,
+        owner=stack.user_name or None,
+        parent_id=stack.parent_id,
+        user_project_id=stack.user_project_id,
+        tags=stack.tags,
+        nested_depth=stack.depth,
+    )
+
+
+def _resource_view(
+    stack: Stack,
+    row: Resource,
+    required_by: Sequence[str],
+    attributes: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> ResourceView:
+    nested = None
+    if row.nested_id is not None:
+        name = physical_name(stack.name, row.name, row.token, 255)
+        nested = StackAddress(stack.project_id, name, row.nested_id)
+    return ResourceView(
+        stack=stack.address,
+        name=row.name,
+        id=row.id,
+        physical_id=row.physical_id,
+        type_name=row.type_name,
+        action=row.action.value,
+        status=row.status.value,
+        reason=row.reason,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        required_by=tuple(required_by),
+        parent_resource=stack.parent_resource,
+        nested=nested,
+        description=row.description,
+        attributes=attributes,
+        metadata=row.metadata if metadata is None else metadata,
+        waiting_for=row.reason if row.status is Status.IN_PROGRESS else None,
+        properties=row.properties,
+    )
+
+
+def _event_view(stack: Stack, event: Event, root: StackAddress | None) -> EventView:
+    return EventView(
+        id=event.id,
+        stack=stack.address,
+        time=event.time,
+        action=event.action.value,
+        status=event.status.value,
+        reason=event.reason,
+        resource_name=event.resource_name,
+        resource_type=event.resource_type,
+        physical_id=event.physical_id,
+        properties=event.properties,
+        root_stack=root,
+    )
+
+
+def _matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
+    shown = {
+        "type": view.type_name,
+        "name": view.name,
+        "action": view.action,
+        "status": view.status,
+        "id": view.id,
+        "physical_resource_id": view.physical_id,
+    }
+    return all(shown.get(name) in wanted for name, wanted in filters.items())

@@ -1,0 +1,62 @@
+"""Takes one recorded row and its object away: the remove step of an operation."""
+
+from __future__ import annotations
+
+from stoker.engine.actions import ActionFailed, Actions, Work
+from stoker.engine.nesting import Nesting, is_nested
+from stoker.engine.plan import Node
+from stoker.engine.records import Action, Resource, Status
+from stoker.engine.session import Session
+from stoker.template.definition import DeletionPolicy
+
+
+class Removing:
+    """The remove steps of one operation."""
+
+    def __init__(
+        self, session: Session, actions: Actions, nesting: Nesting, wanted: frozenset[str]
+    ) -> None:
+        self._session = session
+        self._nesting = nesting
+        self._actions = actions
+        self._wanted = wanted
+
+    async def remove(self, node: Node) -> None:
+        """Remove the row unless it is gone, or turned out not to be replaced."""
+        row = self._session.rows.get(node.key)
+        if row is None or (row.name in self._wanted and row.replaced_by is None):
+            return
+        if row.action is Action.INIT or not row.implementation:
+            # nothing was ever asked of a type
+            await self._session.commit(dropped=[row.id])
+            return
+        if row.external or row.deletion_policy == DeletionPolicy.RETAIN:
+            row = await self._begin(row)
+        else:
+            row = await self._delete(row)
+        await self._drop(row)
+
+    async def _begin(self, row: Resource) -> Resource:
+        if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
+            return row
+        return await self._actions.begin(row, Action.DELETE)
+
+    async def _delete(self, row: Resource) -> Resource:
+        type_ = self._session.type_of(row)
+        if is_nested(row):
+            return await self._nesting.remove(await self._begin(row))
+        if type_ is None:
+            row = await self._begin(row)
+            reason = f"the resource type {row.type_name} is not installed here; install it again"
+            raise ActionFailed(await self._actions.fail(row, reason), reason)
+        row = await self._begin(row)
+        row = await self._actions.adopt_lost(row, type_)
+        work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
+        return await self._actions.run(row, work)
+
+    async def _drop(self, row: Resource) -> None:
+        """The row goes in the transaction that tells of it."""
+        done, event = self._session.transitions.resource_to(
+            row, Action.DELETE, Status.COMPLETE, "state changed"
+        )
+        await self._session.commit(dropped=[done.id], events=[event])

@@ -1,0 +1,89 @@
+"""The working memory of one engine on one stack: rows as they were last committed.
+
+Nothing outside this engine writes a stack's resources while it holds the stack's epoch, so the
+rows in memory are the rows in the store. Whatever changes them goes through :meth:`commit`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from stoker.engine.ports import Change, Ports
+from stoker.engine.records import Event, Input, Operation, Resource, Stack
+from stoker.engine.transitions import Transitions
+from stoker.schema.resource_type import ResourceType, Signal
+
+
+class Session:
+    """A stack that this engine owns."""
+
+    def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
+        self.ports = ports
+        self.stack = stack
+        self.rows: dict[str, Resource] = {row.id: row for row in rows}
+        self.current: dict[str, Resource] = {
+            row.name: row for row in self.rows.values() if row.replaced_by is None
+        }
+        self.signals: Mapping[str, Sequence[Signal]] = {}
+        self.transitions = Transitions(ports.clock, ports.ids)
+        self.started: Callable[[str], None] = lambda stack_id: None
+        """Told of nested stacks that have got an operation."""
+
+    async def commit(
+        self,
+        *,
+        stack: Stack | None = None,
+        resources: Sequence[Resource] = (),
+        dropped: Sequence[str] = (),
+        events: Sequence[Event] = (),
+        operations: Sequence[Operation] = (),
+        inputs: Sequence[Input] = (),
+        other_stacks: Sequence[Stack] = (),
+    ) -> None:
+        """Write, then remember. Raises :class:`stoker.engine.ports.Fenced`."""
+        await self.ports.store.commit(
+            Change(
+                stack_id=self.stack.id,
+                epoch=self.stack.epoch,
+                inputs=tuple(inputs),
+                stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
+                operations=tuple(operations),
+                resources=tuple(resources),
+                dropped_resources=tuple(dropped),
+                events=tuple(events),
+                dropped_signals_of=tuple(dropped),
+            )
+        )
+        if stack is not None:
+            self.stack = stack
+        for row in resources:
+            self.rows[row.id] = row
+            if row.replaced_by is None:
+                self.current[row.name] = row
+        for row_id in dropped:
+            gone = self.rows.pop(row_id, None)
+            if gone is not None and self.current.get(gone.name) is gone:
+                del self.current[gone.name]
+
+    async def load_signals(self) -> None:
+        """Read the stack's signals anew."""
+        by_resource: dict[str, list[Signal]] = defaultdict(list)
+        for stored in await self.ports.store.signals(self.stack.id):
+            by_resource[stored.resource_id].append(
+                Signal(stored.id, stored.received_at, stored.details)
+            )
+        self.signals = by_resource
+
+    def type_of(self, row: Resource) -> ResourceType | None:
+        """The type of a recorded row, or None when this service does not know it any more."""
+        return self.ports.types.find(row.implementation)
+
+    def reference_of(self, row: Resource) -> Any:
+        """What ``get_resource`` gives for a recorded row."""
+        return row.attributes.get(REFERENCE, row.physical_id)
+
+
+REFERENCE = "\x00reference"
+"""Key under which a row's attributes keep what ``get_resource`` gives; no attribute is named so."""

@@ -1,0 +1,78 @@
+"""Signals: stored before they are acknowledged, applied once.
+
+A signal becomes a row together with its event; the driver of the stack is told and hands the
+stored signals to those who wait. What counts twice is the type's business: it sees all signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.calls import make_call
+from stoker.engine.finding import Finder
+from stoker.engine.ports import Change, Ports
+from stoker.engine.records import Action, Resource, Status, StoredSignal
+from stoker.engine.requests import Caller
+from stoker.engine.session import Session
+from stoker.engine.transitions import Transitions
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import Forbidden, Invalid, NotFound
+from stoker.schema.resource_type import Signals
+
+
+class SignalService:
+    """Accepts signals for resources. ``notify`` tells the dispatcher of a stack."""
+
+    def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
+        self._ports = ports
+        self._finder = finder
+        self._notify = notify
+        self._transitions = Transitions(ports.clock, ports.ids)
+
+    async def signal(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        name: str,
+        details: Mapping[str, Any] | None,
+    ) -> None:
+        """Store a signal and return; it is applied afterwards.
+
+        Raises Invalid for a resource that takes no signals, or not now.
+        """
+        stack = await self._finder.at(caller, address)
+        session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
+        row = session.current.get(name)
+        if row is None:
+            raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+        if caller.is_stack_user and row.data.get("user_id") not in (None, caller.user_id):
+            raise Forbidden("a stack user may signal its own resource only")
+        type_ = session.type_of(row)
+        if not isinstance(type_, Signals):
+            raise Invalid(
+                f"{name} is a {row.type_name}, which takes no signals",
+                "ResourceActionNotSupported",
+            )
+        if row.action is Action.DELETE:
+            raise Invalid(f"{name} is being deleted and takes no signals any more")
+        await session.load_signals()
+        call = make_call(session, row, type_)
+        try:
+            accepted = type_.check_signal(call, details or {})
+        except Invalid as invalid:
+            await self._record(row, f"Signal refused: {invalid.message}", None)
+            return
+        signal = StoredSignal(
+            self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
+        )
+        await self._record(row, type_.signal_reason(call, accepted), signal)
+        self._notify(stack.id)
+
+    async def _record(self, row: Resource, reason: str, signal: StoredSignal | None) -> None:
+        told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
+        event = self._transitions.event_of(told)
+        await self._ports.store.commit(
+            Change(row.stack_id, None, events=(event,), signals=(signal,) if signal else ())
+        )

@@ -1,0 +1,1 @@
+"""Tables, migrations and queries: the engine's rows, kept in SQLite or PostgreSQL."""

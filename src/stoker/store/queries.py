@@ -1,0 +1,139 @@
+"""Lists of stacks and events: filters, order and pages, as SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.engine.requests import EventQuery, Page, StackQuery
+from stoker.store import tables
+
+_STACK_FILTERS = {
+    "id": "id",
+    "name": "name",
+    "stack_name": "name",
+    "action": "action",
+    "stack_action": "action",
+    "status": "status",
+    "stack_status": "status",
+    "stack_status_reason": "reason",
+    "username": "user_name",
+    "stack_owner": "user_name",
+    "owner_id": "parent_id",
+    "parent": "parent_id",
+    "tenant": "project_id",
+    "timeout_mins": "timeout_mins",
+    "disable_rollback": "disable_rollback",
+    "stack_user_project_id": "user_project_id",
+}
+_STACK_SORT = {
+    "stack_name": "name",
+    "stack_status": "status",
+    "creation_time": "created_at",
+    "updated_time": "updated_at",
+}
+_EVENT_FILTERS = {
+    "resource_status": "status",
+    "resource_action": "action",
+    "resource_name": "resource_name",
+    "resource_type": "resource_type",
+}
+_EVENT_SORT = {"event_time": "time", "resource_type": "resource_type"}
+
+
+def stack_list(project_id: str | None, query: StackQuery) -> sa.Select[Any]:
+    """Ids and rows of the stacks that match, in order, without the page."""
+    stacks = tables.stacks
+    select = sa.select(stacks)
+    if project_id is not None:
+        select = select.where(stacks.c.project_id == project_id)
+    if not query.show_deleted:
+        select = select.where(stacks.c.deleted_at.is_(None))
+    if not query.show_nested:
+        select = select.where(stacks.c.parent_id.is_(None))
+    select = _filtered(select, stacks, _STACK_FILTERS, query.filters)
+    return _tagged(select, query)
+
+
+def _filtered(
+    select: sa.Select[Any],
+    table: sa.Table,
+    columns: Mapping[str, str],
+    filters: Mapping[str, Sequence[str]],
+) -> sa.Select[Any]:
+    for name, wanted in filters.items():
+        if name not in columns:
+            continue
+        column = table.c[columns[name]]
+        values: list[Any] = list(wanted)
+        if isinstance(column.type, sa.Boolean):
+            values = [str(value).lower() == "true" for value in wanted]
+        elif isinstance(column.type, sa.Integer):
+            values = [int(value) for value in wanted if str(value).lstrip("-").isdigit()]
+        select = select.where(column.in_(values))
+    return select
+
+
+def _tagged(select: sa.Select[Any], query: StackQuery) -> sa.Select[Any]:
+    column = tables.stacks.c.tags
+
+    def has(tag: str) -> sa.ColumnElement[bool]:
+        return column.contains(json.dumps(tag), autoescape=True)
+
+    for tag in query.tags:
+        select = select.where(has(tag))
+    if query.tags_any:
+        select = select.where(sa.or_(*(has(tag) for tag in query.tags_any)))
+    if query.not_tags:
+        select = select.where(sa.not_(sa.and_(*(has(tag) for tag in query.not_tags))))
+    if query.not_tags_any:
+        select = select.where(sa.not_(sa.or_(*(has(tag) for tag in query.not_tags_any))))
+    return select
+
+
+def stack_page(select: sa.Select[Any], page: Page) -> sa.Select[Any]:
+    """The list in its order, cut to the page. The newest come first unless the page says else."""
+    stacks = tables.stacks
+    keys = [_STACK_SORT[key] for key in page.sort_keys if key in _STACK_SORT] or ["created_at"]
+    descending = page.descending if page.descending is not None else not page.sort_keys
+    columns = [stacks.c[key] for key in keys] + [stacks.c.id]
+    return _paged(select, stacks, columns, page, descending=descending)
+
+
+def event_page(stack_ids: Sequence[str], query: EventQuery) -> sa.Select[Any]:
+    """The events of stacks, oldest first unless the page says else."""
+    events = tables.events
+    select = sa.select(events).where(events.c.stack_id.in_(stack_ids))
+    if query.resource_name is not None:
+        select = select.where(
+            events.c.resource_name == query.resource_name, events.c.resource_id.is_not(None)
+        )
+    select = _filtered(select, events, _EVENT_FILTERS, query.filters)
+    keys = [_EVENT_SORT[key] for key in query.page.sort_keys if key in _EVENT_SORT]
+    columns = [events.c[key] for key in keys] + [events.c.number]
+    descending = bool(query.page.descending)
+    return _paged(select, events, columns, query.page, descending=descending)
+
+
+def _paged(
+    select: sa.Select[Any],
+    table: sa.Table,
+    columns: list[sa.Column[Any]],
+    page: Page,
+    *,
+    descending: bool,
+) -> sa.Select[Any]:
+    select = select.order_by(*(c.desc() if descending else c.asc() for c in columns))
+    if page.marker is not None:
+        here = [
+            sa.select(c).where(table.c.id == page.marker).limit(1).scalar_subquery()
+            for c in columns
+        ]
+        after, place = sa.tuple_(*columns), sa.tuple_(*here)
+        select = select.where(after < place if descending else after > place)
+    if page.limit:
+        select = select.limit(page.limit)
+    return select

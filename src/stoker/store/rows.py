@@ -1,0 +1,162 @@
+"""Records to table rows and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.engine.records import (
+    Action,
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
+from stoker.store.sealing import Seal
+
+Row = Mapping[str, Any] | sa.RowMapping
+
+_JSON = frozenset(
+    {
+        "tags",
+        "settings",
+        "plan",
+        "properties",
+        "metadata",
+        "progress",
+        "requires",
+        "needs",
+        "update_policy",
+        "dirty",
+        "details",
+        "facade",
+    }
+)
+_TUPLES = frozenset({"tags", "requires", "needs", "dirty"})
+_SEALED = frozenset({"credentials", "attributes", "data", "parameters"})
+_NOT_STORED = frozenset({"requested"})
+
+Record = Stack | Operation | Resource | Event | StoredSignal
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON; values that JSON does not know (dates of YAML) become text."""
+    return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def to_row(record: Record, seal: Seal) -> dict[str, Any]:
+    """The columns of a record."""
+    row: dict[str, Any] = {}
+    for name in _names(type(record)):
+        value = getattr(record, name)
+        if name in _SEALED:
+            value = seal.close(dict(value))
+        elif name in _JSON and value is not None:
+            value = dumps(value if not isinstance(value, Mapping) else dict(value))
+        row[name] = value
+    if isinstance(record, Stack):
+        live = record.deleted_at is None and record.parent_id is None
+        row["live_name"] = record.name if live else None
+    if isinstance(record, Operation):
+        del row["number"]
+    return row
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    if kind not in _NAMES:
+        _NAMES[kind] = tuple(f.name for f in fields(kind) if f.name not in _NOT_STORED)
+    return _NAMES[kind]
+
+
+def _values(kind: type, row: Row, seal: Seal) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name in _names(kind):
+        value = row[name]
+        if name in _SEALED:
+            value = seal.open(value)
+        elif name in _JSON and value is not None:
+            value = json.loads(value)
+            if name in _TUPLES:
+                value = tuple(value)
+        elif name == "action":
+            value = Action(value)
+        values[name] = value
+    return values
+
+
+def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:
+    """The stack of a row; ``requested`` is the action that waits for it."""
+    values = _values(Stack, row, seal)
+    values["status"] = Status(values["status"])
+    return Stack(**values, requested=Action(requested) if requested else None)
+
+
+def to_operation(row: Row, seal: Seal) -> Operation:
+    """The operation of a row."""
+    values = _values(Operation, row, seal)
+    values["status"] = OperationStatus(values["status"])
+    return Operation(**values)
+
+
+def to_resource(row: Row, seal: Seal) -> Resource:
+    """The resource of a row."""
+    values = _values(Resource, row, seal)
+    values["status"] = Status(values["status"])
+    return Resource(**values)
+
+
+def to_event(row: Row, seal: Seal) -> Event:
+    """The event of a row."""
+    values = _values(Event, row, seal)
+    values["status"] = Status(values["status"])
+    return Event(**values)
+
+
+def to_signal(row: Row, seal: Seal) -> StoredSignal:
+    """The signal of a row."""
+    return StoredSignal(**_values(StoredSignal, row, seal))
+
+
+def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    """The row of an input, and the contents that it refers to."""
+    bodies = {
+        "template": dumps(record.template),
+        "environment": dumps(dict(record.environment)),
+        "files": dumps(dict(record.files)),
+    }
+    hashes = {key: hashlib.sha256(body.encode()).hexdigest() for key, body in bodies.items()}
+    row = {
+        "id": record.id,
+        "stack_id": record.stack_id,
+        "parameters": seal.close(dict(record.parameters)),
+        "template_file": record.template_file,
+        "facade": dumps(dict(record.facade)),
+        **hashes,
+    }
+    return row, [{"hash": hashes[key], "body": body} for key, body in bodies.items()]
+
+
+def to_input(row: Row, bodies: Mapping[str, str], seal: Seal) -> Input:
+    """The input of a row; ``bodies`` holds its contents by hash."""
+    return Input(
+        id=row["id"],
+        stack_id=row["stack_id"],
+        template=json.loads(bodies[row["template"]]),
+        parameters=seal.open(row["parameters"]),
+        environment=json.loads(bodies[row["environment"]]),
+        files=json.loads(bodies[row["files"]]),
+        template_file=row["template_file"],
+        facade=json.loads(row["facade"]),
+    )

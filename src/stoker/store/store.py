@@ -1,0 +1,245 @@
+"""The store: the engine's port to its rows.
+
+SQLAlchemy's plain connections, used on threads: one thread writes, a few read. Changes that come
+in while a transaction is under way share the next one (group commit), so the cost of a commit is
+paid once for all that became ready in one turn of the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.ports import Change
+from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
+from stoker.engine.requests import EventQuery, StackQuery
+from stoker.kernel.errors import NotFound
+from stoker.store import queries, rows, tables
+from stoker.store.runners import Runner
+from stoker.store.sealing import Seal
+from stoker.store.write import write
+
+Result = TypeVar("Result")
+_OPEN = ("WAITING", "RUNNING")
+
+
+class SqlStore:
+    """Rows in a relational database."""
+
+    def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
+        self._engine = engine
+        self._seal = seal
+        self._runner = runner
+        self._pending: list[tuple[Change, asyncio.Future[None]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+
+    async def commit(self, change: Change) -> None:
+        """Write a change; see :class:`stoker.engine.ports.Store`."""
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pending.append((change, written))
+        if self._flushing is None:
+            self._flushing = asyncio.ensure_future(self._flush())
+        await written
+
+    async def _flush(self) -> None:
+        """Write what is pending until nothing is: one transaction at a time."""
+        try:
+            # everyone who is ready in this turn of the loop joins the first transaction
+            await asyncio.sleep(0)
+            while self._pending:
+                batch, self._pending = self._pending, []
+                await self._write([change for change, _ in batch], [f for _, f in batch])
+        finally:
+            self._flushing = None
+
+    async def _write(self, changes: list[Change], waiting: list[asyncio.Future[None]]) -> None:
+        def transaction() -> list[Exception | None]:
+            with self._engine.begin() as connection:
+                return write(connection, changes, self._seal)
+
+        try:
+            verdicts: list[Exception | None] = await self._runner.write(transaction)
+        except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
+            verdicts = [error] * len(changes)
+        for future, verdict in zip(waiting, verdicts, strict=True):
+            if future.done():
+                continue
+            if verdict is None:
+                future.set_result(None)
+            else:
+                future.set_exception(verdict)
+
+    async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
+        def transaction() -> Result:
+            with self._engine.connect() as connection:
+                return query(connection)
+
+        return await self._runner.read(transaction)
+
+    async def take(self, stack_id: str) -> Stack:
+        """Raise the stack's epoch and return the stack."""
+        stacks = tables.stacks
+
+        def transaction() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(
+                    stacks.update().where(stacks.c.id == stack_id).values(epoch=stacks.c.epoch + 1)
+                )
+
+        await self._runner.write(transaction)
+        stack = await self.stack(stack_id)
+        if stack is None:
+            raise NotFound(f"there is no stack {stack_id}")
+        return stack
+
+    async def stack(self, stack_id: str) -> Stack | None:
+        """One stack by id."""
+        found = await self._stacks(sa.select(tables.stacks).where(tables.stacks.c.id == stack_id))
+        return found[0] if found else None
+
+    async def _stacks(self, select: sa.Select[Any]) -> list[Stack]:
+        """The stacks of a query, each with the action that waits for it."""
+
+        def query(connection: sa.Connection) -> list[Stack]:
+            found = connection.execute(select).mappings().all()
+            operations = tables.operations
+            waiting = sa.select(operations.c.stack_id, operations.c.action).where(
+                operations.c.status == "WAITING"
+            )
+            if len(found) == 1:
+                waiting = waiting.where(operations.c.stack_id == found[0]["id"])
+            requested: dict[str, str] = {}
+            for row in connection.execute(waiting.order_by(operations.c.number)):
+                requested[row.stack_id] = row.action
+            return [rows.to_stack(row, self._seal, requested.get(row["id"])) for row in found]
+
+        return await self._read(query)
+
+    async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
+        """The live stack of a name."""
+        select = sa.select(tables.stacks).where(tables.stacks.c.live_name == name)
+        if project_id is not None:
+            select = select.where(tables.stacks.c.project_id == project_id)
+        found = await self._stacks(select)
+        return found[0] if found else None
+
+    async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
+        """Stacks that match, in order."""
+        select = queries.stack_list(project_id, query)
+        return await self._stacks(queries.stack_page(select, query.page))
+
+    async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
+        """How many stacks match."""
+        inner = queries.stack_list(project_id, query).subquery()
+        select = sa.select(sa.func.count()).select_from(inner)
+        return int(await self._read(lambda connection: connection.execute(select).scalar_one()))
+
+    async def children(self, stack_id: str) -> Sequence[Stack]:
+        """The live nested stacks of a stack."""
+        stacks = tables.stacks.c
+        return await self._stacks(
+            sa.select(tables.stacks).where(
+                stacks.parent_id == stack_id, stacks.deleted_at.is_(None)
+            )
+        )
+
+    async def input(self, input_id: str) -> Input:
+        """One input. Raises NotFound."""
+
+        def query(connection: sa.Connection) -> Input:
+            select = sa.select(tables.inputs).where(tables.inputs.c.id == input_id)
+            row = connection.execute(select).mappings().one_or_none()
+            if row is None:
+                raise NotFound(f"there is no input {input_id}")
+            wanted = {row["template"], row["environment"], row["files"]}
+            contents = tables.contents
+            bodies = {
+                found.hash: found.body
+                for found in connection.execute(
+                    sa.select(contents).where(contents.c.hash.in_(wanted))
+                )
+            }
+            return rows.to_input(row, bodies, self._seal)
+
+        return await self._read(query)
+
+    async def operations(self, stack_id: str) -> Sequence[Operation]:
+        """The operations that are not final, oldest first."""
+        columns = tables.operations.c
+        select = (
+            sa.select(tables.operations)
+            .where(columns.stack_id == stack_id, columns.status.in_(_OPEN))
+            .order_by(columns.number)
+        )
+        return await self._read(
+            lambda connection: [
+                rows.to_operation(row, self._seal) for row in connection.execute(select).mappings()
+            ]
+        )
+
+    async def operation(self, operation_id: str) -> Operation | None:
+        """One operation."""
+        select = sa.select(tables.operations).where(tables.operations.c.id == operation_id)
+
+        def query(connection: sa.Connection) -> Operation | None:
+            row = connection.execute(select).mappings().one_or_none()
+            return None if row is None else rows.to_operation(row, self._seal)
+
+        return await self._read(query)
+
+    async def unfinished_stacks(self) -> Sequence[str]:
+        """Ids of the stacks with operations that are not final."""
+        columns = tables.operations.c
+        select = sa.select(columns.stack_id).where(columns.status.in_(_OPEN)).distinct()
+        return await self._read(lambda connection: list(connection.execute(select).scalars()))
+
+    async def resources(self, stack_id: str) -> Sequence[Resource]:
+        """All resource rows, oldest first."""
+        columns = tables.resources.c
+        select = (
+            sa.select(tables.resources)
+            .where(columns.stack_id == stack_id)
+            .order_by(columns.created_at, columns.id)
+        )
+        return await self._read(
+            lambda connection: [
+                rows.to_resource(row, self._seal) for row in connection.execute(select).mappings()
+            ]
+        )
+
+    async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
+        """Events that match, in order."""
+        select = queries.event_page(stack_ids, query)
+        return await self._read(
+            lambda connection: [
+                rows.to_event(row, self._seal) for row in connection.execute(select).mappings()
+            ]
+        )
+
+    async def event(self, stack_id: str, event_id: str) -> Event | None:
+        """One event."""
+        columns = tables.events.c
+        select = sa.select(tables.events).where(
+            columns.stack_id == stack_id, columns.id == event_id
+        )
+
+        def query(connection: sa.Connection) -> Event | None:
+            row = connection.execute(select).mappings().one_or_none()
+            return None if row is None else rows.to_event(row, self._seal)
+
+        return await self._read(query)
+
+    async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
+        """The signals of a stack's resources, oldest first."""
+        columns = tables.signals.c
+        select = (
+            sa.select(tables.signals).where(columns.stack_id == stack_id).order_by(columns.number)
+        )
+        return await self._read(
+            lambda connection: [
+                rows.to_signal(row, self._seal) for row in connection.execute(select).mappings()
+            ]
+        )

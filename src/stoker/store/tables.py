@@ -1,0 +1,161 @@
+"""The tables. One row of a table is one record of :mod:`stoker.engine.records`."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_ID = sa.String(64)
+_NAME = sa.String(255)
+_WORD = sa.String(32)
+_TEXT = sa.Text
+
+contents = sa.Table(
+    "contents",
+    metadata,
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("body", _TEXT, nullable=False),
+    comment="templates, environments and files, each once, by SHA-256",
+)
+
+inputs = sa.Table(
+    "inputs",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("template", sa.String(64), nullable=False),
+    sa.Column("environment", sa.String(64), nullable=False),
+    sa.Column("files", sa.String(64), nullable=False),
+    sa.Column("parameters", _TEXT, nullable=False, comment="encrypted"),
+    sa.Column("template_file", _TEXT),
+    sa.Column("facade", _TEXT, nullable=False),
+    comment="template, environment and files are hashes of contents",
+)
+
+stacks = sa.Table(
+    "stacks",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("project_id", _ID, nullable=False),
+    sa.Column("name", _NAME, nullable=False),
+    sa.Column("live_name", _NAME, comment="the name while the stack is live and not nested"),
+    sa.Column("action", _WORD, nullable=False),
+    sa.Column("status", _WORD, nullable=False),
+    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("updated_at", sa.Float),
+    sa.Column("deleted_at", sa.Float),
+    sa.Column("epoch", sa.Integer, nullable=False),
+    sa.Column("input_id", _ID, nullable=False),
+    sa.Column("good_input_id", _ID),
+    sa.Column("description", _TEXT, nullable=False),
+    sa.Column("user_id", _ID, nullable=False),
+    sa.Column("user_name", _NAME, nullable=False),
+    sa.Column("credentials", _TEXT, nullable=False, comment="encrypted"),
+    sa.Column("user_project_id", _ID),
+    sa.Column("timeout_mins", sa.Integer),
+    sa.Column("disable_rollback", sa.Boolean, nullable=False),
+    sa.Column("tags", _TEXT, nullable=False),
+    sa.Column("parent_id", _ID, index=True),
+    sa.Column("parent_resource", _NAME),
+    sa.Column("parent_resource_id", _ID),
+    sa.Column("root_id", _ID),
+    sa.Column("depth", sa.Integer, nullable=False),
+    sa.UniqueConstraint("project_id", "live_name"),
+    sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at"),
+)
+
+operations = sa.Table(
+    "operations",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("action", _WORD, nullable=False),
+    sa.Column("status", _WORD, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("input_id", _ID),
+    sa.Column("deadline", sa.Float),
+    sa.Column("plan", _TEXT),
+    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("rollback", sa.Boolean, nullable=False),
+    sa.Column("back_to", _ID),
+    sa.Column("settings", _TEXT, nullable=False),
+    sa.Column("parent_operation", _ID),
+    sa.Index(
+        "ix_operations_open",
+        "stack_id",
+        sqlite_where=sa.text("status IN ('WAITING', 'RUNNING')"),
+        postgresql_where=sa.text("status IN ('WAITING', 'RUNNING')"),
+    ),
+)
+
+resources = sa.Table(
+    "resources",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("name", _NAME, nullable=False),
+    sa.Column("type_name", _TEXT, nullable=False),
+    sa.Column("token", _WORD, nullable=False),
+    sa.Column("implementation", _TEXT, nullable=False),
+    sa.Column("action", _WORD, nullable=False),
+    sa.Column("status", _WORD, nullable=False),
+    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("updated_at", sa.Float, nullable=False),
+    sa.Column("physical_id", _TEXT),
+    sa.Column("properties", _TEXT, nullable=False),
+    sa.Column("metadata", _TEXT, nullable=False),
+    sa.Column("attributes", _TEXT, nullable=False, comment="encrypted"),
+    sa.Column("data", _TEXT, nullable=False, comment="encrypted"),
+    sa.Column("progress", _TEXT, nullable=False),
+    sa.Column("requires", _TEXT, nullable=False),
+    sa.Column("needs", _TEXT, nullable=False),
+    sa.Column("deletion_policy", _WORD, nullable=False),
+    sa.Column("update_policy", _TEXT, nullable=False),
+    sa.Column("operation_id", _ID),
+    sa.Column("action_started_at", sa.Float),
+    sa.Column("dirty", _TEXT, nullable=False),
+    sa.Column("replaced_by", _ID),
+    sa.Column("external", sa.Boolean, nullable=False),
+    sa.Column("unhealthy", sa.Boolean, nullable=False),
+    sa.Column("description", _TEXT, nullable=False),
+    sa.Column("nested_id", _ID),
+)
+
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, index=True),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("time", sa.Float, nullable=False),
+    sa.Column("action", _WORD, nullable=False),
+    sa.Column("status", _WORD, nullable=False),
+    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("resource_name", _NAME, nullable=False),
+    sa.Column("resource_type", _TEXT, nullable=False),
+    sa.Column("resource_id", _ID),
+    sa.Column("physical_id", _TEXT),
+    sa.Column("properties", _TEXT),
+    sa.Index("ix_events_stack", "stack_id", "number"),
+)
+
+signals = sa.Table(
+    "signals",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("resource_id", _ID, nullable=False, index=True),
+    sa.Column("received_at", sa.Float, nullable=False),
+    sa.Column("details", _TEXT, nullable=False),
+)

@@ -1,0 +1,142 @@
+"""Writes changes: many in one transaction, each fenced by the epoch of its stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from stoker.engine.ports import Change, Fenced
+from stoker.kernel.errors import Exists
+from stoker.store import rows, tables
+from stoker.store.sealing import Seal
+
+
+def write(
+    connection: sa.Connection, changes: Sequence[Change], seal: Seal
+) -> list[Exception | None]:
+    """Write the changes inside the connection's transaction.
+
+    Returns for each change None, or why it was not written; the others are written all the same.
+    """
+    verdicts = _fence(connection, changes)
+    taken = _names_taken(connection, changes)
+    for index, change in enumerate(changes):
+        clash = next((s for s in change.stacks if (s.project_id, s.name) in taken), None)
+        if verdicts[index] is None and change.epoch is None and clash is not None:
+            verdicts[index] = Exists(f'a stack named "{clash.name}" exists already')
+    good = [c for c, verdict in zip(changes, verdicts, strict=True) if verdict is None]
+    _write_all(connection, good, seal)
+    return verdicts
+
+
+def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
+    held = {change.stack_id for change in changes if change.epoch is not None}
+    if not held:
+        return [None] * len(changes)
+    columns = tables.stacks.c
+    query = sa.select(columns.id, columns.epoch).where(columns.id.in_(held)).with_for_update()
+    epochs: dict[str, int] = {row.id: row.epoch for row in connection.execute(query)}
+    return [
+        None
+        if change.epoch is None or epochs.get(change.stack_id) == change.epoch
+        else Fenced(change.stack_id)
+        for change in changes
+    ]
+
+
+def _names_taken(connection: sa.Connection, changes: Sequence[Change]) -> set[tuple[str, str]]:
+    """The names among those of new stacks that live stacks have already."""
+    new = [
+        stack
+        for change in changes
+        if change.epoch is None
+        for stack in change.stacks
+        if stack.parent_id is None
+    ]
+    if not new:
+        return set()
+    columns = tables.stacks.c
+    query = sa.select(columns.project_id, columns.live_name).where(
+        columns.live_name.in_({stack.name for stack in new}),
+        columns.project_id.in_({stack.project_id for stack in new}),
+    )
+    return {(row.project_id, row.live_name) for row in connection.execute(query)}
+
+
+def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal) -> None:
+    contents: dict[str, dict[str, str]] = {}
+    inputs = []
+    for change in changes:
+        for record in change.inputs:
+            row, bodies = rows.to_input_rows(record, seal)
+            inputs.append(row)
+            contents.update({body["hash"]: body for body in bodies})
+    _upsert(connection, tables.contents, list(contents.values()), "hash", update=False)
+    _insert(connection, tables.inputs, inputs)
+    stacks = [rows.to_row(stack, seal) for change in changes for stack in change.stacks]
+    _upsert(connection, tables.stacks, stacks, "id", keep=("epoch",))
+    operations = [rows.to_row(op, seal) for change in changes for op in change.operations]
+    _upsert(connection, tables.operations, operations, "id")
+    # of several changes to one row only the last counts
+    latest = {row.id: row for change in changes for row in change.resources}
+    resources = [rows.to_row(row, seal) for row in latest.values()]
+    _upsert(connection, tables.resources, resources, "id")
+    events = [rows.to_row(event, seal) for change in changes for event in change.events]
+    _insert(connection, tables.events, events)
+    signals = [rows.to_row(signal, seal) for change in changes for signal in change.signals]
+    _insert(connection, tables.signals, signals)
+    dropped = [{"gone": row_id} for change in changes for row_id in change.dropped_resources]
+    _delete(connection, tables.resources, tables.resources.c.id, dropped)
+    silent = [{"gone": row_id} for change in changes for row_id in change.dropped_signals_of]
+    _delete(connection, tables.signals, tables.signals.c.resource_id, silent)
+
+
+def _insert(connection: sa.Connection, table: sa.Table, values: list[dict[str, Any]]) -> None:
+    if values:
+        connection.execute(table.insert(), values)
+
+
+def _delete(
+    connection: sa.Connection,
+    table: sa.Table,
+    column: sa.ColumnElement[str],
+    values: list[dict[str, Any]],
+) -> None:
+    if values:
+        connection.execute(table.delete().where(column == sa.bindparam("gone")), values)
+
+
+_STATEMENTS: dict[tuple[str, str], Any] = {}
+
+
+def _upsert(
+    connection: sa.Connection,
+    table: sa.Table,
+    values: list[dict[str, Any]],
+    key: str,
+    *,
+    update: bool = True,
+    keep: tuple[str, ...] = (),
+) -> None:
+    """Insert the rows, or update those whose key exists."""
+    if not values:
+        return
+    dialect = connection.dialect.name
+    statement = _STATEMENTS.get((dialect, table.name))
+    if statement is None:
+        make = sqlite.insert if dialect == "sqlite" else postgresql.insert
+        statement = make(table)
+        if update:
+            changed = {
+                name: statement.excluded[name]
+                for name in values[0]
+                if name != key and name not in keep
+            }
+            statement = statement.on_conflict_do_update(index_elements=[key], set_=changed)
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=[key])
+        _STATEMENTS[(dialect, table.name)] = statement
+    connection.execute(statement, values)
