@@ -162,10 +162,7 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
         cfg.IntOpt("limit_iterators", default=200),
         cfg.IntOpt("memory_quota", default=10000),
     ),
-    "revision": (
-        cfg.StrOpt("heat_revision", default="unknown"),
-        cfg.StrOpt("stoker_revision", default="unknown"),
-    ),
+    "revision": (cfg.StrOpt("heat_revision", default="unknown"),),
     "volumes": (cfg.BoolOpt("backups_enabled", default=True),),
 }
 

@@ -72,14 +72,14 @@ def _make_enforcer(conf: Any) -> Any:
     enforcer.suppress_deprecation_warnings = True
     enforcer.suppress_default_change_warnings = True
     for rule in DEFAULTS:
-        older = rule.older and policy.DeprecatedRule(
-            rule.name,
-            rule.older,
-            deprecated_reason="The defaults tell readers from members.",
-            deprecated_since="0.1",
-        )
-        enforcer.register_default(
-            policy.RuleDefault(rule.name, rule.check, deprecated_rule=older or None)
-        )
+        older = None
+        if rule.older is not None:
+            older = policy.DeprecatedRule(
+                rule.name,
+                rule.older,
+                deprecated_reason="The defaults tell readers from members.",
+                deprecated_since="0.1",
+            )
+        enforcer.register_default(policy.RuleDefault(rule.name, rule.check, deprecated_rule=older))
     enforcer.load_rules()
     return enforcer

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _EVERYBODY = ""
+_ALL = "rule:allow_everybody"
 _NOBODY = "!"
 _ADMIN = "rule:project_admin"
 _NOT_STACK_USER = "rule:deny_stack_user"
@@ -146,12 +147,12 @@ DEFAULTS: tuple[Rule, ...] = (
     *(Rule(name, _WRITE, _NOT_STACK_USER) for name in _WRITES),
     *(Rule(f"cloudformation:{n}", _READ, _NOT_STACK_USER) for n in _CLOUDFORMATION_READS),
     *(Rule(f"cloudformation:{n}", _WRITE, _NOT_STACK_USER) for n in _CLOUDFORMATION_WRITES),
-    Rule("cloudformation:DescribeStackResource", _READ + _STACK_USER, _EVERYBODY),
+    Rule("cloudformation:DescribeStackResource", _READ + _STACK_USER, _ALL),
     Rule("actions:action", _WRITE, _NOT_STACK_USER),
-    Rule("resource:metadata", _READ + _STACK_USER, _EVERYBODY),
-    Rule("resource:signal", _WRITE + _STACK_USER, _EVERYBODY),
-    Rule("software_deployments:metadata", _READ + _STACK_USER, _EVERYBODY),
-    Rule("stacks:lookup", _READ + _STACK_USER, _EVERYBODY),
+    Rule("resource:metadata", _READ + _STACK_USER, _ALL),
+    Rule("resource:signal", _WRITE + _STACK_USER, _ALL),
+    Rule("software_deployments:metadata", _READ + _STACK_USER, _ALL),
+    Rule("stacks:lookup", _READ + _STACK_USER, _ALL),
     Rule("service:index", "role:admin"),
     Rule("stacks:global_index", _NOBODY),
     Rule("software_configs:global_index", _NOBODY),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 MEBIBYTE = 1024 * 1024
 
@@ -19,8 +20,24 @@ class RestSettings:
     """Believe ``X-Forwarded-*`` headers."""
     identity_uri: str = "http://127.0.0.1:5000"
     """Where ``WWW-Authenticate`` sends clients."""
-    hidden_tags: tuple[str, ...] = ()
     api_revision: str = "unknown"
     engine_revision: str = "unknown"
     debug: bool = False
     """Send tracebacks to clients."""
+
+
+def settings_from(conf: Any) -> RestSettings:
+    """The settings that options (``oslo_config.cfg.ConfigOpts``) make."""
+    auth = conf.keystone_authtoken
+    identity_uri = auth.www_authenticate_uri or auth.auth_uri or auth.auth_url or ""
+    return RestSettings(
+        max_json_body_size=conf.max_json_body_size,
+        max_template_size=conf.max_template_size,
+        allow_template_url=conf.allow_template_url,
+        template_url_timeout=conf.template_fetch_timeout,
+        behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
+        identity_uri=identity_uri,
+        api_revision=conf.revision.heat_revision,
+        engine_revision=conf.revision.heat_revision,
+        debug=conf.debug,
+    )

@@ -1,0 +1,1 @@
+"""Signed addresses by which servers and alarms call back."""

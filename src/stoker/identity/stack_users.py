@@ -1,0 +1,242 @@
+"""Users for what stacks make: they let a server call back, and can do nothing else.
+
+They live in a domain of their own, in one project for each tree of stacks, one user for each
+resource. Everything is named after ids, so that what a lost call has made is found again.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import uuid
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from stoker.engine.records import Stack
+from stoker.identity.blocking import BlockingKeystone
+from stoker.identity.grants import by_user_id, json_of, unavailable
+from stoker.identity.settings import IdentitySettings, User
+from stoker.identity.signing import sign_url
+from stoker.kernel.addresses import ResourceAddress, StackAddress
+from stoker.kernel.clock import isoformat
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Call
+
+_NAME_LIMIT = 64
+_CREATED = (httpx.codes.OK, httpx.codes.CREATED)
+
+
+class StackUsers:
+    """Makes :class:`stoker.schema.resource_type.Signalling` for stacks. Thread-safe."""
+
+    def __init__(self, keystone: BlockingKeystone) -> None:
+        self._domain = StackDomain(keystone)
+
+    def of(self, stack: Stack) -> ResourceSignalling:
+        """Signalling for the resources of a stack."""
+        return ResourceSignalling(self._domain, stack.root_id or stack.id)
+
+    def close(self, stack: Stack) -> None:
+        """Remove the project of a tree of stacks, once its root stack is gone. Blocks."""
+        if stack.root_id in (None, stack.id):
+            self._domain.remove_project(stack.id)
+
+
+class StackDomain:
+    """The domain of stack users, administered by its own user. Every method blocks."""
+
+    def __init__(self, keystone: BlockingKeystone) -> None:
+        self.keystone = keystone
+        self._role_id: str | None = None
+
+    @property
+    def settings(self) -> IdentitySettings:
+        """How the identity service is reached."""
+        return self.keystone.settings
+
+    @property
+    def admin(self) -> User:
+        """The user that rules the domain; refuses where none is configured."""
+        admin = self.settings.stack_domain_admin
+        if admin is None:
+            raise Refused(
+                "This service has no domain for stack users: set stack_user_domain_name,"
+                " stack_domain_admin and stack_domain_admin_password.",
+                "NotSupported",
+            )
+        return admin
+
+    def project(self, name: str) -> str:
+        """The id of the project of that name, made if there is none."""
+        return self._find_project(name) or self._make("project", {"name": name})
+
+    def remove_project(self, name: str) -> None:
+        """Remove the project of that name; none is fine, and so is there being no domain."""
+        if self.settings.stack_domain_admin is None:
+            return
+        project_id = self._find_project(name)
+        if project_id is not None:
+            self._remove(f"/projects/{project_id}")
+
+    def user(self, name: str, password: str, project_id: str) -> str:
+        """The id of a user that may call back for a project; made, or given a new password."""
+        found = self._find_user(name)
+        if found is None:
+            user = {"name": name, "password": password, "default_project_id": project_id}
+            found = self._make("user", user)
+        else:
+            self._require("PATCH", f"/users/{found}", {"user": {"password": password}})
+        self._require("PUT", f"/projects/{project_id}/users/{found}/roles/{self._role()}", None)
+        return found
+
+    def remove_user(self, user_id: str | None, name: str) -> None:
+        """Remove a user by id, or by name where the id is not known; none is fine."""
+        found = user_id or self._find_user(name)
+        if found is not None:
+            self._remove(f"/users/{found}")
+
+    def keypair(self, user_id: str, project_id: str) -> Mapping[str, str]:
+        """``access`` and ``secret`` of a user's EC2 key, made if there is none."""
+        known = {"user_id": user_id, "type": "ec2"}
+        for credential in self.keystone.find(self.admin, "credentials", known):
+            if credential.get("user_id") == user_id and credential.get("project_id") == project_id:
+                blob = json.loads(credential["blob"])
+                return {"access": blob["access"], "secret": blob["secret"]}
+        pair = {"access": uuid.uuid4().hex, "secret": secrets.token_hex(16)}
+        body = {**known, "project_id": project_id, "blob": json.dumps(pair)}
+        self._require("POST", "/credentials", {"credential": body})
+        return pair
+
+    def _role(self) -> str:
+        if self._role_id is None:
+            name = self.settings.stack_user_role
+            roles = self.keystone.find(self.settings.service_user, "roles", {"name": name})
+            if not roles:
+                raise unavailable(f'it has no role "{name}"')
+            self._role_id = str(roles[0]["id"])
+        return self._role_id
+
+    def _find_project(self, name: str) -> str | None:
+        return self._find("projects", name)
+
+    def _find_user(self, name: str) -> str | None:
+        return self._find("users", name)
+
+    def _find(self, kind: str, name: str) -> str | None:
+        query = {"domain_id": self._domain_id(), "name": name}
+        found = self.keystone.find(self.admin, kind, query)
+        return str(found[0]["id"]) if found else None
+
+    def _domain_id(self) -> str:
+        return self.keystone.grant_of(self.admin).domain_id
+
+    def _make(self, kind: str, fields: Mapping[str, Any]) -> str:
+        body = {kind: {"domain_id": self._domain_id(), "enabled": True, **fields}}
+        response = self.keystone.call(self.admin, "POST", f"/{kind}s", body)
+        if response.status_code == httpx.codes.CONFLICT:
+            found = self._find(f"{kind}s", fields["name"])
+            if found is not None:
+                return found
+        _check(response, f"a {kind} of the domain of stack users")
+        return str(json_of(response)[kind]["id"])
+
+    def _require(self, method: str, path: str, body: Any) -> None:
+        _check(self.keystone.call(self.admin, method, path, body), f"{method} {path}")
+
+    def _remove(self, path: str) -> None:
+        response = self.keystone.call(self.admin, "DELETE", path)
+        if response.status_code != httpx.codes.NOT_FOUND:
+            _check(response, f"DELETE {path}")
+
+
+class ResourceSignalling:
+    """How the resources of one stack are called back. Every method blocks and can be repeated."""
+
+    def __init__(self, domain: StackDomain, project_name: str) -> None:
+        self._domain = domain
+        self._project_name = project_name
+
+    def create_user(self, call: Call) -> Mapping[str, Any]:
+        """The user of the resource: ``user_id``, ``username``, ``password``, ``project_id``."""
+        if call.data.get("user_id") and call.data.get("password"):
+            return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
+        project_id = self._domain.project(self._project_name)
+        name, password = _user_name(call), secrets.token_urlsafe(24)
+        user_id = self._domain.user(name, password, project_id)
+        return {
+            "user_id": user_id,
+            "username": name,
+            "password": password,
+            "project_id": project_id,
+        }
+
+    def delete_user(self, call: Call) -> None:
+        """Remove the user of the resource; none is fine."""
+        self._domain.remove_user(call.data.get("user_id"), _user_name(call))
+
+    def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
+        """An EC2 key of the user: ``access`` and ``secret``."""
+        return self._domain.keypair(user_id, self._project_id(call))
+
+    def signal_url(self, call: Call) -> str:
+        """The address of the REST API that accepts signals for the resource."""
+        root = self._domain.settings.orchestration_url or self._endpoint("orchestration")
+        stack, resource = quote(call.stack.name), quote(call.name, safe="")
+        path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
+        return f"{_version_root(root)}/{self._project_id(call)}/{path}"
+
+    def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
+        """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
+        given = self._domain.settings.waitcondition_url
+        root = given.rstrip("/").removesuffix("/waitcondition") if given else None
+        base = root or self._endpoint("cloudformation")
+        stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
+        return sign_url(
+            f"{base.rstrip('/')}/{path}",
+            ResourceAddress(stack, call.name).arn,
+            path,
+            access=call.data["access"],
+            secret=call.data["secret"],
+            timestamp=None if never_expire else isoformat(call.now),
+        )
+
+    def token(self, call: Call) -> str:
+        """A token of the resource's user."""
+        user_id, password = call.data["user_id"], call.data["password"]
+        request = by_user_id(user_id, password, self._project_id(call))
+        grant = self._domain.keystone.authenticate(request)
+        if grant is None:
+            raise Refused("The user of this resource cannot log in any more.", "Forbidden")
+        return grant.token
+
+    def _project_id(self, call: Call) -> str:
+        known = call.data.get("project_id") or call.stack.user_project_id
+        return str(known) if known else self._domain.project(self._project_name)
+
+    def _endpoint(self, service_type: str) -> str:
+        settings = self._domain.settings
+        grant = self._domain.keystone.grant_of(settings.service_user)
+        url = grant.endpoint(service_type, settings.interface, settings.region)
+        if url is None:
+            raise unavailable(f"its catalog has no endpoint of the type {service_type}")
+        return url
+
+
+def _user_name(call: Call) -> str:
+    """A name for the resource's user: readable at its head, unique by the id at its end."""
+    room = _NAME_LIMIT - len(call.resource_id) - 1
+    return f"{f'{call.stack.name}-{call.name}'[:room]}-{call.resource_id}"
+
+
+def _version_root(url: str) -> str:
+    """The address up to the version, whatever project a catalog has put behind it."""
+    head, version, _ = url.rstrip("/").partition("/v1")
+    return head + (version or "/v1")
+
+
+def _check(response: httpx.Response, what: str) -> None:
+    if response.status_code not in (*_CREATED, httpx.codes.NO_CONTENT):
+        raise unavailable(f"status {response.status_code} for {what}")
