@@ -17,17 +17,20 @@ from typing import Any
 
 import yaml
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
 from stoker.schema.resource_type import Call, Done, Reads, ResourceType, StackFacts
 from stoker.schema.unknown import Unknown
+from stoker.template import environment_files
+from stoker.template.declarations import declare
 from stoker.template.definition import Definition
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import Identity, Inputs
+from stoker.template.nesting import TemplateType, child_inputs, preliminary_nested
 
 CASES = Path(__file__).parent / "cases"
 STACK_ID = "0a1b2c3d-0000-4000-8000-00000000000a"
+NESTED_ID = "0a1b2c3d-0000-4000-8000-00000000000b"
 STACK_NAME = "zqoffline0001y"
 PROJECT_ID = "0123456789abcdef0123456789abcdef"
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -101,21 +104,59 @@ def create(definition: Definition, facts: Created) -> None:
     facts.attributes[definition.name] = attributes
 
 
+def build(evaluation: Evaluation) -> tuple[Created, str]:
+    """Create all resources in memory."""
+    facts = Created()
+    try:
+        for name in TopologicalSorter(evaluation.needs).static_order():
+            definition = evaluation.definition(name, facts)
+            if isinstance(definition.type, TemplateType):
+                nest(evaluation, definition, facts)
+            else:
+                create(definition, facts)
+    except (Failed, DiagnosticError):
+        return facts, "CREATE_FAILED"
+    return facts, "CREATE_COMPLETE"
+
+
+def nest(evaluation: Evaluation, definition: Definition, facts: Created) -> None:
+    """Create a nested stack in memory, with its outputs and members as attributes."""
+    identity = Identity(f"{STACK_NAME}-{definition.name}", NESTED_ID, PROJECT_ID)
+    nested = preliminary_nested(definition, identity)
+    assert nested is not None
+    inputs = child_inputs(evaluation.inputs, definition, nested, identity)
+    child = Evaluation(parse(nested.template), inputs, evaluation.known_types)
+    inner, status = build(child)
+    if status != "CREATE_COMPLETE":
+        raise Failed(status)
+    values = {output.name: output.value for output in child.outputs(inner)}
+    attributes = {**values, "outputs": values, "OS::stack_id": NESTED_ID}
+    for name, reference in inner.references.items():
+        attributes[f"resource.{name}"] = reference
+        for attribute, value in inner.attributes[name].items():
+            attributes[f"resource.{name}.{attribute}"] = value
+    facts.references[definition.name] = f"arn:{NESTED_ID}"
+    facts.attributes[definition.name] = attributes
+
+
 def evaluation_of(step: Mapping[str, Any], types: Any) -> Evaluation:
     """The evaluation of the template of a step."""
     files = {name: str(text) for name, text in (step.get("files") or {}).items()}
     template = parse(step.get("template") or "")
+    declarations = declare(template.parameters, template.version, Findings())
     inputs = Inputs(
         identity=Identity(STACK_NAME, STACK_ID, PROJECT_ID),
-        environment=environment_of(step, files),
+        environment=environment_of(step, files, declarations),
         parameters=step.get("parameters") or {},
         files=files,
     )
     return Evaluation(template, inputs, types)
 
 
-def environment_of(step: Mapping[str, Any], files: Mapping[str, str]) -> Any:
-    return parse_environment(step.get("environment"))
+def environment_of(step: Mapping[str, Any], files: Mapping[str, str], declarations: Any) -> Any:
+    return environment_files.environment_of(
+        step.get("environment"), step.get("environment_files"), files, declarations
+    )
 
 
 def run_create(step: Mapping[str, Any], types: Any) -> Answer:
@@ -126,13 +167,7 @@ def run_create(step: Mapping[str, Any], types: Any) -> Answer:
         findings.raise_errors()
     except DiagnosticError as error:
         return Answer(400, error.first.error_type, diagnostics=error.diagnostics)
-    facts = Created()
-    status = "CREATE_COMPLETE"
-    try:
-        for name in TopologicalSorter(evaluation.needs).static_order():
-            create(evaluation.definition(name, facts), facts)
-    except (Failed, DiagnosticError):
-        status = "CREATE_FAILED"
+    facts, status = build(evaluation)
     outputs = {
         output.name: {"output_value": output.value}
         | ({"output_error": output.error} if output.error else {})

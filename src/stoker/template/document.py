@@ -123,8 +123,19 @@ def _parse(source: Source) -> Template:
         resources=_resources(reader),
         outputs=_outputs(reader),
     )
+    _check_names(template, findings)
     findings.raise_errors()
     return template
+
+
+def _check_names(template: Template, findings: Findings) -> None:
+    """A reference could not tell a parameter from a resource of the same name."""
+    if not isinstance(template.parameters, Mapping):
+        return
+    for name, body in template.resources.items():
+        if name in template.parameters:
+            message = f'"{name}" is the name of a parameter, too'
+            findings.add(Diagnostic("duplicate-name", message, body.path))
 
 
 def _check_sections(data: Mapping[Any, Any], version: Version, findings: Findings) -> None:

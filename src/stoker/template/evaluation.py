@@ -7,20 +7,27 @@ they need, and, with the facts of live resources, their definitions and the outp
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
 from stoker.schema.resource_type import DependsImplicitly, ResourceType
-from stoker.schema.unknown import unknown_in
+from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.conditions import NamedConditions
 from stoker.template.declarations import declare
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
-from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template
+from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template, parse
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of, functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.inputs import Inputs, pseudo_parameters
+from stoker.template.nesting import (
+    TypeResolver,
+    child_inputs,
+    parsed,
+    preliminary_nested,
+)
 from stoker.template.parameters import Parameter, Resolved, resolve
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey
 from stoker.template.validation import output_findings, resource_findings
@@ -32,7 +39,7 @@ class Evaluation:
     def __init__(self, template: Template, inputs: Inputs, types: TypeRegistry) -> None:
         self.template = template
         self.inputs = inputs
-        self._types = types
+        self.known_types = types
         self.findings = Findings()
         """What was wrong with parameters, types and conditions when they were needed."""
 
@@ -51,11 +58,13 @@ class Evaluation:
             pseudo_parameters(self.template.version, self.inputs.identity),
         )
         self.findings.extend(resolved.findings)
+        for name in self.declarations.keys() - resolved.values.keys():
+            resolved.values[name] = Unknown(frozenset())
         return resolved
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The values of all parameters, pseudo parameters included."""
+        """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
         return self._resolved.values
 
     @cached_property
@@ -73,7 +82,7 @@ class Evaluation:
             conditions=_Later(self),
             mappings=self.template.mappings,
             files=self.inputs.files,
-            region=self.inputs.identity.region,
+            url=self.inputs.url,
         )
 
     def holds(self, condition: Any) -> bool:
@@ -100,13 +109,14 @@ class Evaluation:
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource; those whose type is not known are missing."""
         found: dict[str, ResourceType] = {}
+        resolver = TypeResolver(self.inputs, self.known_types)
         for name in self.names:
             body = self.template.resources[name]
-            type_ = self._types.find(body.type_name)
-            if type_ is None:
-                self.findings.add(_unknown_type(body, self.template))
-            else:
-                found[name] = type_
+            try:
+                found[name] = resolver.type_of(body)
+            except DiagnosticError as error:
+                path = (*body.path, self.template.version.dialect.type)
+                self.findings.extend(_nested(d, path) for d in error.diagnostics)
         return found
 
     @cached_property
@@ -125,7 +135,7 @@ class Evaluation:
             mappings=self.template.mappings,
             files=self.inputs.files,
             facade=self.inputs.facade,
-            region=self.inputs.identity.region,
+            url=self.inputs.url,
         )
 
     @cached_property
@@ -210,14 +220,53 @@ class Evaluation:
     def validate(self) -> Findings:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
         conditions = self._conditions.check()
+        children = self.children
         resources = resource_findings(self.template, self.surveys, self.needs)
         outputs = [
             diagnostic
             for body in self.enabled_outputs
             for diagnostic in output_findings(body, self._scope)
         ]
-        found = [*self.findings, *conditions, *resources, *outputs]
+        nested = [
+            _nested(diagnostic, self.template.resources[name].path)
+            for name, child in children.items()
+            for diagnostic in child.validate()
+        ]
+        found = [*self.findings, *conditions, *resources, *nested, *outputs]
         return Findings(self.located(found))
+
+    @cached_property
+    def children(self) -> Mapping[str, Evaluation]:
+        """The nested stacks that are known in advance, by resource."""
+        found: dict[str, Evaluation] = {}
+        for name, survey in self.surveys.items():
+            if survey.definition is None:
+                continue
+            try:
+                child = self._child(survey.definition)
+            except DiagnosticError as error:
+                path = self.template.resources[name].path
+                self.findings.extend(_nested(d, path) for d in error.diagnostics)
+                continue
+            if child is not None:
+                found[name] = child
+        return found
+
+    def _child(self, definition: Definition) -> Evaluation | None:
+        own = self.inputs.identity
+        nested = preliminary_nested(definition, own)
+        if nested is None:
+            return None
+        if self.inputs.depth >= self.inputs.max_depth:
+            message = f"templates are nested deeper than {self.inputs.max_depth} levels"
+            raise DiagnosticError([Diagnostic("nested-too-deep", message)])
+        if isinstance(nested.template, str):
+            template = parsed(nested.template, nested.url)
+        else:
+            template = parse(nested.template, nested.url)
+        identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
+        inputs = child_inputs(self.inputs, definition, nested, identity)
+        return Evaluation(template, inputs, self.known_types)
 
     def located(self, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         """Findings with their positions in the text of the template."""
@@ -250,9 +299,8 @@ def _output(body: OutputBody, scope: Scope) -> Output:
     return Output(body.name, None if unknown_in(value) else value, description)
 
 
-def _unknown_type(body: ResourceBody, template: Template) -> Diagnostic:
-    return Diagnostic(
-        "unknown-type",
-        f'there is no resource type "{body.type_name}"',
-        (*body.path, template.version.dialect.type),
-    )
+def _nested(diagnostic: Diagnostic, path: Path) -> Diagnostic:
+    """A finding about what a resource stands for; without a document of its own it is here."""
+    if diagnostic.file is None:
+        diagnostic = replace(diagnostic, path=(*path, *diagnostic.path))
+    return replace(diagnostic, error_type="StackValidationFailed")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.kernel.addresses import StackAddress
 from stoker.template.environment import EMPTY, Environment
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import HOT, Version
@@ -21,12 +22,8 @@ class Identity:
     stack_id: str = "00000000-0000-0000-0000-000000000000"
     project_id: str = ""
     region: str | None = None
-
-    @property
-    def arn(self) -> str:
-        """What ``AWS::StackId`` gives."""
-        name = f"{self.stack_name}/{self.stack_id}"
-        return f"arn:openstack:heat::{self.project_id}:stacks/{name}"
+    arn: str | None = None
+    """What ``AWS::StackId`` gives; None to make it from name and id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +35,13 @@ class Inputs:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values that were given for the stack; they come before those of the environment."""
     files: Mapping[str, str] = field(default_factory=dict)
+    service_registry: Mapping[str, Any] = field(default_factory=dict)
+    """The resource registry of the whole service, which that of the environment goes over."""
     facade: Facade | None = None
     """The resource that the template stands for, if it is nested."""
     depth: int = 0
     """How many templates this one is nested in."""
     max_depth: int = MAX_NESTED_DEPTH
-    open_files: tuple[str, ...] = ()
-    """The files of the templates that this one is nested in, outermost first."""
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
 
@@ -59,6 +56,7 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
         }
     return {
         "AWS::Region": "ap-southeast-1",
-        "AWS::StackId": identity.arn,
+        "AWS::StackId": identity.arn
+        or StackAddress(identity.project_id, identity.stack_name, identity.stack_id).arn,
         "AWS::StackName": identity.stack_name,
     }

@@ -61,11 +61,12 @@ class Source:
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
         """The finding with its file and position."""
-        if diagnostic.position is not None:
+        elsewhere = diagnostic.file is not None and diagnostic.file != self.file
+        if diagnostic.position is not None or elsewhere:
             return diagnostic
         return replace(
             diagnostic,
-            file=diagnostic.file or self.file,
+            file=self.file,
             position=self.locate(diagnostic.path),
         )
 

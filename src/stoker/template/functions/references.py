@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.schema.resource_type import Nests, ResourceType
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.attributes import has_attribute
+from stoker.template.files import find_file
 from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
@@ -139,18 +141,31 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
     first, *rest = path
     if not isinstance(first, str):
         bad_name(f"an attribute is named by text, not {kind_of(first)}", (1,))
+    if first.startswith(MEMBER) and isinstance(type_, Nests):
+        first, rest = _member(first, rest)
     if type_ is not None and not has_attribute(type_, first):
-        raise Failure(
-            [
-                Diagnostic(
-                    "unknown-attribute",
-                    f'"{name}" of type {type_.type_name} has no attribute "{first}"',
-                    (1,),
-                    suggestion=did_you_mean(first, type_.attributes),
-                )
-            ]
-        )
+        raise _unknown_attribute(name, type_, first)
     return follow(scope.facts.attribute(name, first), rest)[0]
+
+
+MEMBER = "resource."
+"""Attributes that begin so lead to the resources of a nested stack."""
+
+
+def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
+    """``resource.NAME``, or ``resource.NAME.ATTRIBUTE`` and the path into that attribute."""
+    parts = [*first.split(".", 2)[1:], *rest]
+    if len(parts) == 1:
+        return first, []
+    return f"{MEMBER}{parts[0]}.{parts[1]}", parts[2:]
+
+
+def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failure:
+    """Outputs of a nested stack are only looked for when they are needed."""
+    code = "unknown-output" if isinstance(type_, Nests) else "unknown-attribute"
+    message = f'"{name}" of type {type_.type_name} has no attribute "{attribute_}"'
+    suggestion = did_you_mean(attribute_, type_.attributes)
+    return Failure([Diagnostic(code, message, (1,), suggestion=suggestion)])
 
 
 def get_file(arguments: Any, scope: Scope) -> Any:
@@ -160,8 +175,8 @@ def get_file(arguments: Any, scope: Scope) -> Any:
         return name
     if not isinstance(name, str):
         bad_value(f"a file is named by text, not {kind_of(name)}")
-    content = scope.files.get(name)
-    if content is None:
+    full_name = find_file(name, scope.files, scope.url)
+    if full_name is None:
         raise Failure(
             [
                 Diagnostic(
@@ -171,4 +186,4 @@ def get_file(arguments: Any, scope: Scope) -> Any:
                 )
             ]
         )
-    return content
+    return scope.files[full_name]

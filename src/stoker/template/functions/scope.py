@@ -55,7 +55,8 @@ class Scope:
     mappings: Any = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     facade: Facade | None = None
-    region: str | None = None
+    url: str | None = None
+    """The file that the template came from, which anchors relative names of files."""
 
     def resolve(self, snippet: Any) -> Any:
         """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""

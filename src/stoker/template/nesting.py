@@ -1,0 +1,234 @@
+"""Templates as resource types: a template file stands for a type, a nested stack for a resource.
+
+The parameters of the template are the properties of the type, its outputs are the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import ClassVar
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import (
+    Call,
+    Failed,
+    Nested,
+    Nests,
+    Outcome,
+    ResourceType,
+    StackFacts,
+)
+from stoker.schema.unknown import unknown_in
+from stoker.template.attributes import has_attribute
+from stoker.template.declarations import declare
+from stoker.template.definition import Definition, TypeRegistry
+from stoker.template.document import ResourceBody, Template, parse
+from stoker.template.files import find_file
+from stoker.template.functions.references import MEMBER
+from stoker.template.functions.scope import Facade
+from stoker.template.inputs import Identity, Inputs
+from stoker.template.parameters import Parameter, ParameterType
+from stoker.template.registry import Meaning, ResourceRegistry, child_registry
+
+_TYPES = {
+    ParameterType.STRING: Type.STRING,
+    ParameterType.NUMBER: Type.NUMBER,
+    ParameterType.LIST: Type.LIST,
+    ParameterType.JSON: Type.MAP,
+    ParameterType.BOOLEAN: Type.BOOLEAN,
+}
+
+
+class TemplateType(ResourceType):
+    """A type that a template stands for. Made by :func:`template_type`, one class for each."""
+
+    template: ClassVar[Template]
+    url: ClassVar[str]
+
+    def nested(self, call: Call) -> Nested:
+        """The nested stack: the template, with the properties that are given as parameters."""
+        given = {name: value for name, value in call.properties.items() if value is not None}
+        return Nested(self.template.source.text or self.template.data, given, self.url)
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether the nested stack has such an output, or such a resource."""
+        if name in ("outputs", "OS::stack_id"):
+            return True
+        member = name.removeprefix(MEMBER)
+        if member == name:
+            return False
+        return member in self.template.resources or member.split(".")[0] in self.template.resources
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")
+
+
+def template_type(type_name: str, template: Template, url: str) -> TemplateType:
+    """The type that a template stands for. Raises :class:`DiagnosticError`."""
+    findings = Findings()
+    declared = declare(template.parameters, template.version, findings)
+    findings.raise_errors()
+    made = type(
+        "TemplateType",
+        (TemplateType,),
+        {
+            "__doc__": TemplateType.__doc__,
+            "type_name": type_name,
+            "description": str(template.description),
+            "template": template,
+            "url": url,
+            "properties": {name: _property(parameter) for name, parameter in declared.items()},
+            "attributes": {
+                name: Attribute(str(body.description or ""))
+                for name, body in template.outputs.items()
+            },
+        },
+    )
+    instance: TemplateType = made()
+    return instance
+
+
+def _property(parameter: Parameter) -> Property:
+    return Property(
+        _TYPES[parameter.type],
+        parameter.description,
+        required=parameter.default is None,
+        update_allowed=True,
+        constraints=parameter.constraints,
+        convert=True,
+        sensitive=parameter.hidden,
+    )
+
+
+@lru_cache(maxsize=512)
+def parsed(text: str, url: str | None) -> Template:
+    """A nested template; stacks that nest the same one share it."""
+    return parse(text, url)
+
+
+class TypeResolver:
+    """Finds the types of the resources of one stack: built in, or made from templates."""
+
+    def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
+        self._inputs = inputs
+        self._types = types
+        self._registry = ResourceRegistry(
+            inputs.environment.resource_registry,
+            types,
+            inputs.files,
+            inputs.service_registry,
+        )
+        overrides = inputs.environment.resource_registry.get("resources")
+        self._overridden = overrides if isinstance(overrides, Mapping) else {}
+        self._known: dict[str, ResourceType] = {}
+
+    def type_of(self, body: ResourceBody) -> ResourceType:
+        """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
+        if body.name in self._overridden:
+            return self._resolve(body.type_name, body.name)
+        known = self._known.get(body.type_name)
+        if known is None:
+            known = self._resolve(body.type_name, body.name)
+            self._known[body.type_name] = known
+        return known
+
+    def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
+        meaning: Meaning = self._registry.meaning(type_name, resource_name)
+        if meaning.type is not None:
+            return meaning.type
+        assert meaning.template is not None
+        made = self._from_template(type_name, meaning.template)
+        facade = self._types.find(type_name)
+        if facade is not None:
+            _check_facade(made, facade)
+        return made
+
+    def _from_template(self, type_name: str, name: str) -> TemplateType:
+        url = find_file(name, self._inputs.files, self._inputs.url)
+        if url is None:
+            raise _refused(
+                "unknown-file",
+                f'the template "{name}" did not come with the request',
+                did_you_mean(name, self._inputs.files),
+            )
+        return template_type(type_name, parsed(self._inputs.files[url], url), url)
+
+
+def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:
+    return DiagnosticError([Diagnostic(code, message, suggestion=suggestion)])
+
+
+def _check_facade(made: TemplateType, facade: ResourceType) -> None:
+    """A template in the place of a known type must take and give what that type does."""
+    findings = Findings()
+    for name, declared in facade.properties.items():
+        own = made.properties.get(name)
+        if own is None and declared.required:
+            findings.add(_missing(made, f'has no parameter "{name}"'))
+        elif own is not None and not _fits(declared.type, own.type):
+            findings.add(_missing(made, f'has the parameter "{name}" as {own.type}'))
+    for name in made.properties:
+        if name not in facade.properties and made.properties[name].required:
+            findings.add(_missing(made, f'requires "{name}", which that type does not know'))
+    for name in facade.attributes:
+        if not has_attribute(made, name):
+            findings.add(_missing(made, f'has no output "{name}"'))
+    findings.raise_errors()
+
+
+def _fits(wanted: Type, own: Type) -> bool:
+    return wanted in (own, Type.ANY) or {wanted, own} == {Type.INTEGER, Type.NUMBER}
+
+
+def _missing(made: TemplateType, message: str) -> Diagnostic:
+    text = f'"{made.url}" cannot stand for {made.type_name}: it {message}'
+    return Diagnostic("facade-mismatch", text)
+
+
+def child_inputs(
+    parent: Inputs, definition: Definition, nested: Nested, identity: Identity
+) -> Inputs:
+    """What the nested stack of a resource is evaluated with."""
+    environment = parent.environment
+    registry = child_registry(environment.resource_registry, definition.name)
+    return replace(
+        parent,
+        identity=identity,
+        environment=replace(environment, parameters={}, resource_registry=registry),
+        parameters=nested.parameters,
+        facade=Facade(
+            definition.metadata, definition.deletion_policy.value, definition.update_policy
+        ),
+        depth=parent.depth + 1,
+        url=nested.url or parent.url,
+    )
+
+
+def preliminary_nested(definition: Definition, identity: Identity) -> Nested | None:
+    """The nested stack of a resource before anything exists; None as long as it is not known."""
+    type_ = definition.type
+    if not isinstance(type_, Nests):
+        return None
+    if not isinstance(type_, TemplateType) and unknown_in(definition.properties) is not None:
+        return None
+    call = Call(
+        stack=StackFacts(identity.stack_id, identity.stack_name, identity.project_id),
+        name=definition.name,
+        resource_id=identity.stack_id,
+        token="",
+        physical_name=f"{identity.stack_name}-{definition.name}",
+        properties=definition.properties,
+        started_at=0.0,
+        now=0.0,
+        metadata=definition.metadata,
+        update_policy=definition.update_policy,
+    )
+    return type_.nested(call)
