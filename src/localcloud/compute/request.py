@@ -87,8 +87,11 @@ class ServerRequest:
     block_devices: tuple[dict[str, Any], ...]
 
 
-def read(body: dict[str, Any], server: dict[str, Any], version: Microversion) -> ServerRequest:
+def read(body: dict[str, Any], version: Microversion) -> ServerRequest:
     """Return the request of a ``POST /servers``; raises :class:`BadRequest`."""
+    if "server" not in body:
+        raise BadRequest("The request body must have an object 'server'.")
+    server = values.mapping(body, "server")
     known = set(_FIELDS)
     if not version.since(57):
         known.add("personality")

@@ -15,8 +15,7 @@ from localcloud.store import Document
 
 async def create_servers(call: Call) -> Response:
     """Accept a request for servers; they are built in the background."""
-    body = await call.body()
-    request = read(body, await call.object("server"), call.version)
+    request = read(await call.body(), call.version)
     made = create(call.tools, call.context, request)
     for server in made:
         begin(call, server, "create")
