@@ -16,7 +16,6 @@ from pathlib import Path
 
 from localcloud.fabric import kernel
 from localcloud.fabric.interface import FabricError
-from localcloud.fabric.kernel import Mount
 
 DEFAULT_USER = "stoker"
 _FORMAT = "4"
@@ -29,7 +28,8 @@ _DIRECTORIES = (
     "var/spool", "var/spool/cron", "var/mail", "var/opt", "var/local", f"home/{DEFAULT_USER}",
 )  # fmt: skip
 _NOT_COPIED = {
-    "hostname", "hosts", "machine-id", "mtab", "resolv.conf", "passwd", "passwd-", "group", "group-",
+    "hostname", "hosts", "machine-id", "mtab", "resolv.conf", "passwd", "passwd-", "group",
+    "group-",
     "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subuid-", "subgid", "subgid-", "ssh",
     "fstab", "crypttab", "sudoers", "sudoers.d", "NetworkManager", "netplan", "letsencrypt",
     "kubernetes", "docker", "wireguard", "krb5.keytab", "cloud", "systemd", "udev", "modprobe.d",
@@ -48,7 +48,7 @@ def _copy_readable(source: Path, target: Path) -> None:
         destination = target / entry.name
         try:
             if entry.is_symlink():
-                destination.symlink_to(os.readlink(entry.path))
+                destination.symlink_to(Path(entry.path).readlink())
             elif entry.is_dir(follow_symlinks=False):
                 _copy_readable(Path(entry.path), destination)
             elif entry.is_file() and entry.stat().st_size <= _LARGEST_COPIED_FILE:
@@ -106,7 +106,7 @@ def _stamp() -> str:
     facts = [_FORMAT, sys.version, str(os.geteuid())]
     for path in ("/etc", "/etc/ld.so.cache", "/etc/passwd", "/etc/alternatives"):
         try:
-            facts.append(str(os.stat(path).st_mtime_ns))
+            facts.append(str(Path(path).stat().st_mtime_ns))
         except OSError:
             facts.append("-")
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]

@@ -62,7 +62,7 @@ class _Plugged:
 @dataclass
 class _Bound:
     floating_ip: FloatingIP
-    listeners: dict[int, tuple[asyncio.Server, Forwarding]] = field(default_factory=dict)
+    listeners: dict[int, tuple[relays.Listener, Forwarding]] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
 
 
@@ -208,12 +208,7 @@ class Forwards:
         host_ip, host_port = sock.getsockname()
         forwarding = Forwarding(floating_ip.id, "tcp", host_ip, host_port, port)
 
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await relays.relay((reader, writer), lambda: self._dial(floating_ip, port))
+        def handle(near: relays.Streams) -> Awaitable[None]:
+            return relays.relay(near, lambda: self._dial(floating_ip, port))
 
-        # start_server() on a socket that listens already completes without waiting for anything.
-        starting = asyncio.start_server(accept, sock=sock)
-        try:
-            starting.send(None)
-        except StopIteration as done:
-            bound.listeners[port] = (done.value, forwarding)
+        bound.listeners[port] = (relays.Listener(sock, handle), forwarding)

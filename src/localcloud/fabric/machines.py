@@ -208,7 +208,7 @@ def _furnish(plan: Plan, machine: Machine) -> None:
         first = hash(plan.id) % len(allowed)
         chosen = [allowed[(first + step) % len(allowed)] for step in range(plan.vcpus)]
         os.sched_setaffinity(0, chosen)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     most = _MOST_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     identities.enter_user_namespace(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC)

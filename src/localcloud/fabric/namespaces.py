@@ -41,7 +41,7 @@ _POWER_OFF_SECONDS = 5.0
 class _Booted:
     server: Server
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    listeners: list[asyncio.Server] = field(default_factory=list)
+    listeners: list[relays.Listener] = field(default_factory=list)
 
 
 class NamespaceFabric:
@@ -269,7 +269,7 @@ class NamespaceFabric:
             *(self._service_handler(host, port) for host, port in self._services),
         ]
         for sock, handler in zip(sockets, handlers, strict=True):
-            booted.listeners.append(await relays.listen(sock, handler))
+            booted.listeners.append(relays.Listener(sock, handler))
         self._forwards.server_started(server, tables)
 
     def _service_handler(self, host: str, port: int) -> Callable[[relays.Streams], Any]:
@@ -280,7 +280,6 @@ class NamespaceFabric:
         address, port = relays.original_destination(connection)
         floating_ip = self._forwards.bound(address)
         if floating_ip is None:
-            near[1].close()
             return
         await relays.relay(near, lambda: self._dial(floating_ip, port))
 

@@ -1,4 +1,4 @@
-"""What this machine allows, found out by doing each thing once, with a remedy for what it refuses."""
+"""What this machine allows: each thing is done once, and what is refused gets a remedy."""
 
 import json
 import os
@@ -25,8 +25,10 @@ _SWITCHES = {
     "/proc/sys/user/max_user_namespaces": ("0", "set 'sysctl user.max_user_namespaces=10000'"),
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
         "1",
-        "set 'sysctl kernel.apparmor_restrict_unprivileged_userns=0', or give this Python an "
-        "AppArmor profile that allows userns (Ubuntu 23.10 and later)",
+        (
+            "set 'sysctl kernel.apparmor_restrict_unprivileged_userns=0', or give this Python an "
+            "AppArmor profile that allows userns (Ubuntu 23.10 and later)"
+        ),
     ),
 }
 _CONTAINER_REMEDY = (

@@ -18,6 +18,7 @@ _SO_ORIGINAL_DST = 80
 _CHUNK = 1 << 16
 _LARGEST_REQUEST = 16 << 10
 _REQUEST_SECONDS = 30.0
+_ACCEPT_PAUSE_SECONDS = 0.05
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed"}
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -35,8 +36,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 async def relay(near: Streams, dial: Dial) -> None:
     """Carry a connection to the one that ``dial`` makes, until both directions have ended."""
     near_reader, near_writer = near
-    far_writer = None
-    with contextlib.suppress(OSError, asyncio.TimeoutError):
+    with contextlib.suppress(OSError):
         async with asyncio.timeout(CONNECT_SECONDS):
             far_reader, far_writer = await dial()
         try:
@@ -45,9 +45,8 @@ async def relay(near: Streams, dial: Dial) -> None:
                 group.create_task(_copy(far_reader, near_writer))
         except* OSError:
             pass
-    for writer in (near_writer, far_writer):
-        if writer is not None:
-            writer.close()
+        finally:
+            far_writer.close()
 
 
 def original_destination(connection: socket.socket) -> tuple[str, int]:
@@ -61,14 +60,23 @@ async def await_connection(connection: socket.socket) -> Streams:
     """Wait until a connection that was begun elsewhere stands; OSError when it is refused."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
-    loop.add_writer(connection.fileno(), lambda: done.done() or done.set_result(None))
+
+    def stands() -> None:
+        if not done.done():
+            done.set_result(None)
+
+    loop.add_writer(connection.fileno(), stands)
     try:
-        await done
-    finally:
-        loop.remove_writer(connection.fileno())
-    number = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    if number:
-        raise OSError(number, "the server refused the connection")
+        try:
+            await done
+        finally:
+            loop.remove_writer(connection.fileno())
+        number = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if number:
+            raise OSError(number, "the server refused the connection")
+    except BaseException:
+        connection.close()
+        raise
     return await asyncio.open_connection(sock=connection)
 
 
@@ -94,19 +102,43 @@ async def serve_metadata(server: Server, near: Streams) -> None:
                 answer = Answer(405, b"405 Method Not Allowed\n")
             writer.write(_head(answer) + (b"" if method == "HEAD" else answer.body))
             await writer.drain()
-    except (OSError, ValueError, EOFError, asyncio.LimitOverrunError, asyncio.TimeoutError):
+    except (OSError, ValueError, EOFError, asyncio.LimitOverrunError):
         writer.write(_head(Answer(400, b"")))
-    finally:
-        writer.close()
 
 
-async def listen(
-    sock: socket.socket, handle: Callable[[Streams], Awaitable[None]]
-) -> asyncio.Server:
-    """Serve each connection to a listening socket."""
+class Listener:
+    """Serves each connection to a listening socket until it is closed."""
 
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            await handle((reader, writer))
+    def __init__(self, sock: socket.socket, handle: Callable[[Streams], Awaitable[None]]) -> None:
+        self._socket = sock
+        self._handle = handle
+        self._connections: set[asyncio.Task[None]] = set()
+        self._accepting = asyncio.get_running_loop().create_task(self._accept())
 
-    return await asyncio.start_server(accept, sock=sock, limit=_LARGEST_REQUEST)
+    def close(self) -> None:
+        """Stop listening and drop the connections there are."""
+        self._accepting.cancel()
+        for connection in self._connections:
+            connection.cancel()
+        self._socket.close()
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(self._socket)
+            except OSError:
+                # The client gave up, or this process has too many open files for a moment.
+                await asyncio.sleep(_ACCEPT_PAUSE_SECONDS)
+                continue
+            task = loop.create_task(self._serve(connection))
+            self._connections.add(task)
+            task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        near = await asyncio.open_connection(sock=connection, limit=_LARGEST_REQUEST)
+        try:
+            with contextlib.suppress(OSError):
+                await self._handle(near)
+        finally:
+            near[1].close()

@@ -1,14 +1,207 @@
 """User data as cloud-init would treat it: what is done at each boot, and what only at the first."""
 
-from localcloud.guest.instance import Instance
-from localcloud.guest import scripts
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from localcloud.guest import cloudconfig, handlers, parts, settings
+from localcloud.guest.instance import CLOUD, RUN, Instance
+from localcloud.guest.parts import Part
+from localcloud.guest.scripts import run_directory, run_script, say
+
+_HEAT_DATA = Path("/var/lib/heat-cfntools")
+_DATASOURCE = "DataSourceOpenStack"
+_REFUSED = {
+    parts.INCLUDE: "#include is refused: user data is not fetched from other places",
+    parts.INCLUDE_ONCE: "#include-once is refused: user data is not fetched from other places",
+    parts.UPSTART_JOB: "#upstart-job is ignored: this server does not run upstart",
+    parts.JINJA: "## template: jinja is ignored: templates are not available in this server",
+}
+
+
+@dataclass
+class _Sorted:
+    """Parts by what is done with them."""
+
+    scripts: list[Part] = field(default_factory=list)
+    hooks: list[Part] = field(default_factory=list)
+    configs: list[Part] = field(default_factory=list)
+    handlers: list[Part] = field(default_factory=list)
+    others: list[Part] = field(default_factory=list)
 
 
 def run(instance: Instance) -> int:
     """Process vendor data and user data; returns 0, or 1 when something failed."""
-    if not instance.first_time("user_data") or not instance.user_data:
-        return 0
-    path = instance.directory / "scripts" / "part-001"
-    path.write_bytes(instance.user_data)
-    path.chmod(0o700)
-    return scripts.run_script(path, instance)
+    started = time.time()
+    first = instance.first_time("user_data")
+    failures: list[str] = []
+    user = _take(instance.user_data, "user data", failures, aloud=first)
+    vendor = _take(_vendor_bytes(instance.vendor_data), "vendor data", failures, aloud=first)
+    config = {**cloudconfig.load(vendor.configs), **cloudconfig.load(user.configs)}
+    output = settings.redirect_output(config)
+    if first:
+        _keep(instance)
+        cloudconfig.note_ignored(config)
+        for sort in (vendor, user):
+            failures += _handle_parts(sort, instance)
+    for sort in (vendor, user):
+        failures += _run_hooks(sort.hooks, instance)
+    failures += cloudconfig.run_bootcmd(config, instance)
+    if first:
+        cloudconfig.configure(config, instance)
+        failures += cloudconfig.finish_configuration(config, instance)
+        failures += _write_scripts(vendor.scripts, instance.directory / "vendor/scripts")
+        failures += run_directory(instance.directory / "vendor/scripts", instance)
+        failures += run_directory(CLOUD / "scripts/per-once", instance)
+    failures += run_directory(CLOUD / "scripts/per-boot", instance)
+    if first:
+        failures += run_directory(CLOUD / "scripts/per-instance", instance)
+        failures += _write_scripts(user.scripts, instance.directory / "scripts")
+        failures += run_directory(instance.directory / "scripts", instance)
+        failures += settings.phone_home(config, instance)
+    _report(instance, failures, started)
+    if first:
+        settings.say_final(config)
+        settings.change_power_state(config, instance)
+    if output is not None:
+        _end_redirection(output)
+    return 1 if failures else 0
+
+
+def _end_redirection(output: Any) -> None:
+    null = os.open("/dev/null", os.O_WRONLY)
+    for standard in (1, 2):
+        os.dup2(null, standard)
+    output.wait()
+
+
+def _vendor_bytes(vendor: Any) -> bytes | None:
+    if isinstance(vendor, dict):
+        vendor = vendor.get("cloud-init")
+    if isinstance(vendor, list):
+        entries = [entry if isinstance(entry, dict) else {"content": entry} for entry in vendor]
+        return b"#cloud-config-archive\n" + json.dumps(entries).encode()
+    return str(vendor).encode() if vendor else None
+
+
+def _take(data: bytes | None, what: str, failures: list[str], aloud: bool) -> _Sorted:
+    sort = _Sorted()
+    if not data:
+        return sort
+    try:
+        found = parts.split(data)
+    except ValueError as error:
+        failures.append(f"{what}: {error}")
+        say(failures[-1])
+        return sort
+    for part in found:
+        _sort(part, sort, what, aloud)
+    return sort
+
+
+def _sort(part: Part, sort: _Sorted, what: str, aloud: bool) -> None:
+    if part.content_type in _REFUSED:
+        if aloud:
+            say(f"{what}: {part.filename}: {_REFUSED[part.content_type]}")
+    elif part.content_type == parts.SHELL_SCRIPT:
+        sort.scripts.append(part)
+    elif part.content_type == parts.BOOTHOOK:
+        sort.hooks.append(part)
+    elif part.content_type == parts.CLOUD_CONFIG:
+        sort.configs.append(part)
+    elif part.content_type == parts.PART_HANDLER:
+        sort.handlers.append(part)
+    elif part.payload.strip():
+        sort.others.append(part)
+
+
+def _keep(instance: Instance) -> None:
+    raw = instance.user_data or b""
+    (instance.directory / "user-data.txt").write_bytes(raw)
+    (instance.directory / "user-data.txt").chmod(0o600)
+    (instance.directory / "vendor-data.txt").write_bytes(_vendor_bytes(instance.vendor_data) or b"")
+    (instance.directory / "datasource").write_text(f"{_DATASOURCE}: {_DATASOURCE}\n")
+    (CLOUD / "data/instance-id").write_text(f"{instance.id}\n")
+
+
+def _write_scripts(scripts: Sequence[Part], directory: Path) -> list[str]:
+    directory.mkdir(parents=True, exist_ok=True)
+    for part in scripts:
+        path = directory / part.filename
+        path.write_bytes(part.payload.lstrip().replace(b"\r\n", b"\n"))
+        path.chmod(0o700)
+    return []
+
+
+def _run_hooks(hooks: Sequence[Part], instance: Instance) -> list[str]:
+    failures = []
+    for part in hooks:
+        path = instance.directory / "boothooks" / part.filename
+        payload = part.payload.lstrip()
+        if payload.startswith(b"#cloud-boothook"):
+            payload = payload.partition(b"\n")[2]
+        if not payload.startswith(b"#!"):
+            payload = b"#!/bin/sh\n" + payload
+        path.write_bytes(payload)
+        path.chmod(0o700)
+        code = run_script(path, instance, instance.id)
+        if code != 0:
+            failures.append(f"{path} ended with exit code {code}")
+    return failures
+
+
+def _handle_parts(sort: _Sorted, instance: Instance) -> list[str]:
+    failures = []
+    left = list(sort.others)
+    for number, part in enumerate(sort.handlers, start=1):
+        path = instance.directory / f"handlers/part-handler-{number:03d}.py"
+        path.write_bytes(part.payload)
+        taken = handlers.handled_types(path, instance)
+        mine = [other for other in left if other.content_type in taken]
+        left = [other for other in left if other.content_type not in taken]
+        if not handlers.handle(path, mine, instance):
+            failures.append(f"part handler {path} failed")
+    for part in left:
+        if part.content_type == parts.CFN_INIT_DATA:
+            _keep_heat_data(part)
+        else:
+            start = part.payload.lstrip()[:30].decode(errors="replace").splitlines()[:1]
+            say(f"user data: {part.filename} ({part.content_type}) is ignored; it starts: {start}")
+    return failures
+
+
+def _keep_heat_data(part: Part) -> None:
+    _HEAT_DATA.mkdir(parents=True, exist_ok=True)
+    path = _HEAT_DATA / part.filename
+    path.write_bytes(part.payload)
+    path.chmod(0o700 if part.filename == "cfn-userdata" else 0o600)
+    link = CLOUD / "data" / part.filename
+    link.unlink(missing_ok=True)
+    link.symlink_to(path)
+
+
+def _report(instance: Instance, failures: list[str], started: float) -> None:
+    result = {"v1": {"datasource": _DATASOURCE, "errors": failures}}
+    (RUN / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+    stages = {
+        stage: {"errors": [], "start": started, "finished": time.time()}
+        for stage in ("init-local", "init", "modules-config", "modules-final")
+    }
+    stages["modules-final"]["errors"] = failures
+    status = {"v1": {"datasource": _DATASOURCE, "stage": None, **stages}}
+    (RUN / "status.json").write_text(json.dumps(status, indent=1) + "\n")
+    facts = {
+        "instance_id": instance.id,
+        "local_hostname": instance.hostname,
+        "cloud_name": "openstack",
+    }
+    data = {"v1": facts, "ds": {"meta_data": instance.metadata}}
+    (RUN / "instance-data.json").write_text(json.dumps(data, indent=1) + "\n")
+    finished = (
+        f"{Path('/proc/uptime').read_text().split()[0]} - {time.strftime('%c', time.gmtime())}\n"
+    )
+    (instance.directory / "boot-finished").write_text(finished)

@@ -1,13 +1,16 @@
 """Programs that user data asks for: started, awaited, their exit codes said aloud."""
 
 import os
-import sys
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from localcloud.guest.instance import Instance
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def say(message: str) -> None:
@@ -15,16 +18,25 @@ def say(message: str) -> None:
     os.write(1, f"{message}\n".encode())
 
 
+def quote(word: str) -> str:
+    """A word as a shell takes it literally."""
+    if _PLAIN_WORD.fullmatch(word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
 def environment(instance: Instance) -> dict[str, str]:
     """The environment of what user data starts."""
-    base = {
+    return {
         "PATH": SEARCH_PATH,
         "HOME": "/root",
         "USER": "root",
         "LOGNAME": "root",
         "SHELL": "/bin/sh",
+        "LANG": "C.UTF-8",
+        "INSTANCE_ID": instance.id,
+        **instance.environment,
     }
-    return {**base, "LANG": "C.UTF-8", "INSTANCE_ID": instance.id, **instance.environment}
 
 
 def run_program(
@@ -38,32 +50,37 @@ def run_program(
             os.dup2(read, 0)
             os.close(read)
             os.close(write)
-            os.execvpe(arguments[0], list(arguments), {**environment(instance), **extra})
+            program = [os.fsencode(argument) for argument in arguments]
+            os.execvpe(program[0], program, {**environment(instance), **extra})  # noqa: S606 - as asked
         except OSError as error:
             os.write(2, f"{arguments[0]}: {error.strerror}\n".encode())
         finally:
             os._exit(126 if Path(arguments[0]).exists() else 127)
     os.close(read)
-    _feed(write, stdin)
+    with suppress(BrokenPipeError):
+        view = memoryview(stdin)
+        while view:
+            view = view[os.write(write, view) :]
+    os.close(write)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
 
-def _feed(pipe: int, data: bytes) -> None:
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(pipe, view) :]
-    except BrokenPipeError:
-        sys.stderr.flush()
-    finally:
-        os.close(pipe)
-
-
-def run_script(path: Path, instance: Instance) -> int:
+def run_script(path: Path, instance: Instance, *arguments: str) -> int:
     """Run an executable part of user data and say how it ended when it failed."""
-    code = run_program([str(path)], instance)
+    code = run_program([str(path), *arguments], instance)
     if code != 0:
         say(f"user data: {path} ended with exit code {code}")
     return code
+
+
+def run_directory(directory: Path, instance: Instance) -> list[str]:
+    """Run the executables of a directory by name. Returns a sentence for each that failed."""
+    failures = []
+    for path in sorted(directory.iterdir()) if directory.is_dir() else []:
+        if path.is_file() and os.access(path, os.X_OK):
+            code = run_script(path, instance)
+            if code != 0:
+                failures.append(f"{path} ended with exit code {code}")
+    return failures

@@ -1,0 +1,94 @@
+"""``#cloud-config``: one merged document, and what is done for its keys in which order."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from localcloud.guest import accounts, files, merging, packages, settings
+from localcloud.guest.instance import Instance
+from localcloud.guest.parts import Part
+from localcloud.guest.scripts import quote, run_script, say
+
+_HANDLED = {
+    "apt_update", "apt_upgrade", "bootcmd", "chpasswd", "final_message", "fqdn", "groups",
+    "hostname", "locale", "locale_configfile", "merge_how", "merge_type", "output",
+    "package_update", "package_upgrade", "packages", "password", "phone_home", "power_state",
+    "prefer_fqdn_over_hostname", "preserve_hostname", "runcmd", "ssh_authorized_keys",
+    "system_info", "timezone", "user", "users", "write_files",
+}  # fmt: skip
+Config = dict[str, Any]
+
+
+def load(parts: Sequence[Part]) -> Config:
+    """The cloud-config parts merged in order; one that is not a mapping is said and left out."""
+    config: Config = {}
+    for part in parts:
+        try:
+            document = yaml.safe_load(part.payload)
+        except (yaml.YAMLError, ValueError) as error:
+            say(f"cloud-config: {part.filename} is not YAML: {error}")
+            continue
+        if document is None:
+            continue
+        if not isinstance(document, dict):
+            say(f"cloud-config: {part.filename} is not a mapping but {type(document).__name__}")
+            continue
+        how = part.merge_how or document.get("merge_how") or document.get("merge_type")
+        config = merging.merge(config, document, merging.mergers(how or merging.DEFAULT))
+    return config
+
+
+def note_ignored(config: Config) -> None:
+    """Say which keys this server does nothing for."""
+    ignored = sorted(str(key) for key in set(config) - _HANDLED)
+    if ignored:
+        say(f"cloud-config: ignored in this server: {', '.join(ignored)}")
+
+
+def shell_lines(commands: Any) -> str:
+    """``runcmd`` or ``bootcmd`` as a shell script: text is a line, a list is quoted words."""
+    lines = ["#!/bin/sh"]
+    for command in commands if isinstance(commands, list) else []:
+        if isinstance(command, list):
+            lines.append(" ".join(quote(str(word)) for word in command))
+        elif command is not None:
+            lines.append(str(command))
+    return "\n".join(lines) + "\n"
+
+
+def run_bootcmd(config: Config, instance: Instance) -> list[str]:
+    """``bootcmd``, at every boot. Returns sentences about failures."""
+    if not config.get("bootcmd"):
+        return []
+    path = instance.directory / "bootcmd"
+    _write_script(path, shell_lines(config["bootcmd"]))
+    code = run_script(path, instance)
+    return [f"bootcmd ended with exit code {code}"] if code else []
+
+
+def _write_script(path: Path, content: str) -> None:
+    path.write_text(content)
+    path.chmod(0o700)
+
+
+def configure(config: Config, instance: Instance) -> None:
+    """What comes before packages and scripts, once per instance."""
+    settings.set_hostname(config, instance)
+    files.write_files(config.get("write_files"), deferred=False)
+    if config.get("groups"):
+        accounts.make_groups(config["groups"])
+    accounts.make_users(config, instance)
+    settings.set_locale(config)
+    accounts.set_passwords(config, instance)
+    settings.set_timezone(config)
+    if config.get("runcmd"):
+        _write_script(instance.directory / "scripts/runcmd", shell_lines(config["runcmd"]))
+
+
+def finish_configuration(config: Config, instance: Instance) -> list[str]:
+    """Packages and deferred files, once per instance. Returns sentences about failures."""
+    failures = packages.install_packages(config, instance)
+    files.write_files(config.get("write_files"), deferred=True)
+    return failures

@@ -1,0 +1,165 @@
+"""Small settings of cloud-config: names, time zone, locale, the end of the first boot."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from localcloud.guest.instance import Instance
+from localcloud.guest.scripts import run_program, say
+
+_LONGEST_DELAY_MINUTES = 24 * 60
+_FINAL = (
+    "Cloud-init v. 0 finished at $TIMESTAMP. Datasource DataSourceOpenStack.  Up $UPTIME seconds"
+)
+
+
+def set_hostname(config: dict[str, Any], instance: Instance) -> None:
+    """``hostname``, ``fqdn``, ``preserve_hostname``; keeps /etc/hosts in step."""
+    wanted = (
+        config.get("fqdn") if config.get("prefer_fqdn_over_hostname") else config.get("hostname")
+    )
+    wanted = wanted or config.get("fqdn")
+    if config.get("preserve_hostname") or not wanted:
+        return
+    name = str(wanted)
+    Path("/etc/hostname").write_text(f"{name}\n")
+    # The program, not the system call, is what an image may lack; the kernel's file always works.
+    code = run_program(["hostname", name], instance)
+    if code != 0:
+        say(f"cloud-config: hostname {name} could not be set: exit code {code}")
+    full = str(config.get("fqdn") or name)
+    names = dict.fromkeys([full, name, full.partition(".")[0]])
+    hosts = Path("/etc/hosts")
+    kept = [line for line in hosts.read_text().splitlines() if not line.startswith("127.0.1.1")]
+    hosts.write_text("\n".join([*kept, f"127.0.1.1 {' '.join(names)}"]) + "\n")
+
+
+def set_timezone(config: dict[str, Any]) -> None:
+    """``timezone``."""
+    wanted = config.get("timezone")
+    if not wanted:
+        return
+    zone = Path("/usr/share/zoneinfo", str(wanted))
+    if not zone.is_file():
+        say(f"cloud-config: timezone {wanted} is not installed in this server")
+        return
+    local = Path("/etc/localtime")
+    local.unlink(missing_ok=True)
+    local.symlink_to(zone)
+    Path("/etc/timezone").write_text(f"{wanted}\n")
+
+
+def set_locale(config: dict[str, Any]) -> None:
+    """``locale``."""
+    wanted = config.get("locale")
+    if wanted:
+        path = Path(str(config.get("locale_configfile") or "/etc/default/locale"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'LANG="{wanted}"\n')
+
+
+def _uptime() -> str:
+    return Path("/proc/uptime").read_text().split()[0]
+
+
+def say_final(config: dict[str, Any]) -> None:
+    """``final_message``, with cloud-init's variables."""
+    message = str(config.get("final_message") or _FINAL)
+    values = {
+        "TIMESTAMP": time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime()),
+        "UPTIME": _uptime(),
+        "VERSION": "0",
+        "DATASOURCE": "DataSourceOpenStack",
+    }
+    for name, value in values.items():
+        for form in (f"${name}", f"${{{name}}}", f"${name.lower()}", f"${{{name.lower()}}}"):
+            message = message.replace(form, value)
+    say(message)
+
+
+def phone_home(config: dict[str, Any], instance: Instance) -> list[str]:
+    """``phone_home``: posts the instance's facts with curl. Returns sentences about failures."""
+    wanted = config.get("phone_home")
+    if not isinstance(wanted, dict) or not wanted.get("url"):
+        return []
+    facts = {
+        "instance_id": instance.id,
+        "hostname": Path("/etc/hostname").read_text().strip(),
+        "fqdn": Path("/etc/hostname").read_text().strip(),
+    }
+    names = wanted.get("post", "all")
+    chosen = facts if names == "all" else {name: facts.get(str(name), "") for name in names or ()}
+    fields = [
+        word for name, value in chosen.items() for word in ("--data-urlencode", f"{name}={value}")
+    ]
+    url = str(wanted["url"]).replace("$INSTANCE_ID", instance.id)
+    tries = min(int(wanted.get("tries", 10)), 20)
+    call = [
+        "curl",
+        "-sSf",
+        "--retry",
+        str(tries),
+        "--retry-all-errors",
+        "--retry-delay",
+        "1",
+        *fields,
+        url,
+    ]
+    code = run_program(call, instance)
+    if code == 0:
+        return []
+    say(f"cloud-config: phone_home to {url} ended with exit code {code}")
+    return [f"phone_home to {url} ended with exit code {code}"]
+
+
+def _condition(wanted: Any, instance: Instance) -> bool:
+    if isinstance(wanted, str) and wanted.lower() not in ("true", "false"):
+        return run_program(["/bin/sh", "-c", wanted], instance) == 0
+    if isinstance(wanted, list):
+        return run_program([str(word) for word in wanted], instance) == 0
+    return str(wanted).lower() != "false"
+
+
+def change_power_state(config: dict[str, Any], instance: Instance) -> None:
+    """``power_state``: powers off or reboots when user data is done."""
+    wanted = config.get("power_state")
+    if not isinstance(wanted, dict) or wanted.get("mode") not in ("poweroff", "halt", "reboot"):
+        return
+    if not _condition(wanted.get("condition", True), instance):
+        return
+    delay = str(wanted.get("delay", "now")).lstrip("+")
+    minutes = min(int(delay), _LONGEST_DELAY_MINUTES) if delay.isdigit() else 0
+    if wanted.get("message"):
+        say(str(wanted["message"]))
+    time.sleep(minutes * 60)
+    os.kill(1, signal.SIGINT if wanted["mode"] == "reboot" else signal.SIGTERM)
+
+
+def redirect_output(config: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
+    """``output``: sends what follows through the given file or command, and to the console."""
+    wanted = config.get("output")
+    if isinstance(wanted, dict):
+        wanted = wanted.get("all") or wanted.get("final") or wanted.get("config")
+    if isinstance(wanted, dict):
+        wanted = wanted.get("output")
+    if isinstance(wanted, list):
+        wanted = wanted[0] if wanted else None
+    text = str(wanted or "").strip()
+    if text.startswith("|"):
+        command = text[1:].strip()
+    elif text.startswith(">"):
+        append = "-a " if text.startswith(">>") else ""
+        command = f"tee {append}{text.lstrip('>').strip()}"
+    else:
+        return None
+    if command.replace("-a ", "") == "tee /var/log/cloud-init-output.log":
+        return None
+    process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE)  # noqa: S602 - it is a shell line
+    assert process.stdin is not None
+    for standard in (1, 2):
+        os.dup2(process.stdin.fileno(), standard)
+    process.stdin.close()
+    return process

@@ -1,0 +1,149 @@
+"""A server boots, knows who it is, reaches the cloud, and ends when it should."""
+
+import asyncio
+
+import pytest
+
+from localcloud.fabric.interface import FabricError
+
+
+async def test_a_server_has_its_address_name_and_default_route(world):
+    server = await world.boot(
+        "web",
+        "10.0.0.5",
+        "#!/bin/sh\nhostname; cat /proc/net/route; cat /proc/net/fib_trie; echo end\n",
+    )
+    console = await world.until_console(server, "end\n")
+    assert console.startswith("web\n")
+    assert "10.0.0.5" in console
+    assert "eth0\t00000000\t0100000A" in console
+
+
+async def test_a_server_posts_to_a_service_of_the_host_under_the_hosts_url(world):
+    script = f"#!/bin/sh\ncurl -s --data-binary signal {world.service.url}\n"
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.until_console(server, "from host")
+    assert world.service.posts == ["signal"]
+
+
+async def test_metadata_is_served_in_both_trees_and_is_that_of_the_asking_server(world):
+    script = """#!/bin/sh
+get() { curl -s http://169.254.169.254$1; echo; }
+get /openstack
+get /openstack/latest/meta_data.json
+get /openstack/2018-08-27/user_data | head -1
+get /latest/meta-data/
+get /latest/meta-data/placement/availability-zone
+curl -s -o /dev/null -w '%{http_code}\\n' http://169.254.169.254/latest/meta-data/nothing
+echo end
+"""
+    one = await world.boot("one", "10.0.0.5", script)
+    two = await world.boot("two", "10.0.0.6", script)
+    first = await world.until_console(one, "end\n")
+    second = await world.until_console(two, "end\n")
+    assert "latest\n" in first
+    assert '"uuid": "one"' in first
+    assert '"uuid": "two"' in second
+    assert "instance-id\nplacement/" in first
+    assert "nova\n404\n" in first
+    assert first.count("#!/bin/sh") == 1
+
+
+async def test_python_and_ordinary_tools_work_inside(world):
+    server = await world.boot(
+        "web",
+        "10.0.0.5",
+        "#!/bin/bash\npython3 -c 'import ssl, json; print(6 * 7)'; ls / | head -1\n",
+    )
+    await world.until_console(server, "42\nbin")
+
+
+async def test_what_a_server_writes_to_dev_console_is_on_its_console(world):
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho to the console > /dev/console\n")
+    await world.until_console(server, "to the console\n")
+
+
+async def test_root_in_a_server_cannot_change_its_network_or_the_hosts_kernel(world):
+    script = """#!/bin/sh
+echo 1 > /proc/sys/kernel/panic; umount /proc/sys; mount -o remount,rw /proc/sys
+echo 1 > /proc/sys/kernel/panic && echo broke out
+ip link set eth0 down && echo changed the network
+mount -t tmpfs none /mnt && hostname other && echo end
+"""
+    server = await world.boot("web", "10.0.0.5", script)
+    console = await world.until_console(server, "end\n")
+    assert "broke out" not in console
+    assert "changed the network" not in console
+
+
+async def test_poweroff_inside_ends_the_server_and_reboot_says_so(world):
+    await world.boot("off", "10.0.0.5", "#!/bin/sh\npoweroff\n")
+    await world.boot("again", "10.0.0.6", "#!/bin/sh\nshutdown -r now\n")
+    await world.until(lambda: len(world.exits) == 2, "two exits")
+    by_name = {end.server_id: end for end in world.exits}
+    assert (by_name["off"].code, by_name["off"].reboot, by_name["off"].asked) == (0, False, False)
+    assert by_name["again"].reboot
+
+
+async def test_stop_lets_programs_finish_and_keeps_the_disk(world):
+    script = "#!/bin/sh\n(trap 'echo saved > /root/state; exit' TERM; echo on; while :; do sleep 0.05; done) &\n"
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.until_console(server, "on\n")
+    await world.fabric.stop_server("web")
+    assert world.fabric.running() == frozenset()
+    assert [(end.server_id, end.asked) for end in world.exits] == [("web", True)]
+    assert (server.disk / "upper/root/root/state").read_text() == "saved\n"
+
+
+async def test_a_restarted_server_has_its_disk_and_does_not_run_user_data_again(world):
+    script = (
+        "#!/bin/sh\necho ran; echo kept > /root/file; mkdir -p /var/lib/cloud/scripts/per-boot\n"
+    )
+    script += "printf '#!/bin/sh\\necho boot with $(cat /root/file)\\n' > /var/lib/cloud/scripts/per-boot/a\n"
+    script += "chmod +x /var/lib/cloud/scripts/per-boot/a\n"
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.until_console(server, "finished at")
+    await world.fabric.stop_server("web")
+    await world.fabric.boot(server)
+    console = await world.until_console(server, "boot with kept\n")
+    assert console.count("ran\n") == 1
+
+
+async def test_delete_ends_all_processes_and_removes_the_disk(world):
+    server = await world.boot(
+        "web", "10.0.0.5", "#!/bin/sh\nsleep 1000 & mkdir -m 0 /root/x\necho on\n"
+    )
+    await world.until_console(server, "on\n")
+    await world.fabric.delete_server("web", server.disk)
+    assert not server.disk.exists()
+    assert world.fabric.running() == frozenset()
+    await world.fabric.delete_server("web", server.disk)
+
+
+async def test_a_paused_server_stands_still_until_it_is_thawed(world):
+    script = "#!/bin/sh\n(while :; do echo tick; sleep 0.02; done) &\n"
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.until_console(server, "tick\n")
+    await world.fabric.pause("web", True)
+    await asyncio.sleep(0.1)
+    still = world.console(server)
+    await asyncio.sleep(0.15)
+    assert world.console(server) == still
+    await world.fabric.pause("web", False)
+    await world.until(lambda: len(world.console(server)) > len(still), "it goes on")
+
+
+async def test_a_server_whose_network_is_missing_is_refused_with_the_cause(world):
+    server = world.server("web", "10.0.0.5", network="nowhere")
+    with pytest.raises(FabricError, match="network nowhere"):
+        await world.fabric.boot(server)
+    assert world.fabric.running() == frozenset()
+
+
+async def test_twenty_servers_boot_at_once(world):
+    script = f"#!/bin/sh\ncurl -s --data-binary $(hostname) {world.service.url}\n"
+    await asyncio.gather(
+        *(world.boot(f"s{number}", f"10.0.0.{number + 10}", script) for number in range(20))
+    )
+    await world.until(lambda: len(world.service.posts) == 20, "20 signals")
+    assert set(world.service.posts) == {f"s{number}" for number in range(20)}

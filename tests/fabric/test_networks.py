@@ -1,0 +1,169 @@
+"""Packets go where networks, routers, security groups and floating addresses let them."""
+
+import asyncio
+
+import pytest
+
+from localcloud.fabric.interface import Address, Direction, Network, Port, Rule
+
+ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
+WEB = "#!/bin/sh\ncd /etc; python3 -m http.server 8080 >/dev/null 2>&1 &\necho serving\n"
+
+
+def allow_tcp(port: int, remotes: tuple[str, ...] | None = None) -> Rule:
+    return Rule(Direction.INGRESS, "IPv4", "tcp", port, port, remotes)
+
+
+def reach(address: str, port: int = 8080, path: str = "hostname") -> str:
+    """A script that says what a server elsewhere answers."""
+    return (
+        "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8; do\n"
+        f"answer=$(curl -s -m 1 http://{address}:{port}/{path}) && break; sleep 0.2; done\n"
+        'echo "got [$answer]"\n'
+    )
+
+
+async def fetch(address: str, port: int, path: str = "hostname") -> str:
+    reader, writer = await asyncio.open_connection(address, port)
+    writer.write(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    return answer.decode().rpartition("\r\n\r\n")[2]
+
+
+async def test_servers_of_one_network_reach_each_other(world):
+    await world.boot("web", "10.0.0.5", WEB)
+    client = await world.boot("client", "10.0.0.6", reach("10.0.0.5"))
+    await world.until_console(client, "got [web]")
+
+
+async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
+    web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT,))
+    await world.until_console(web, "serving")
+    closed = await world.boot(
+        "closed", "10.0.0.6", reach("10.0.0.5").replace("7 8", "7").replace("-m 1", "-m 0.2")
+    )
+    await world.until_console(closed, "got []")
+    await world.change_rules(web, (ALLOW_OUT, allow_tcp(8080, ("10.0.0.7/32",))))
+    opened = await world.boot("opened", "10.0.0.7", reach("10.0.0.5"))
+    await world.until_console(opened, "got [web]")
+
+
+async def test_without_an_egress_rule_nothing_leaves_but_the_cloud_is_reached(world):
+    await world.boot("web", "10.0.0.5", WEB)
+    script = (
+        reach("10.0.0.5").replace("3 4 5 6 7 8", "") + f"curl -s {world.service.url}; echo end\n"
+    )
+    client = await world.boot("client", "10.0.0.6", script, rules=())
+    console = await world.until_console(client, "end\n")
+    assert "got []" in console
+    assert "from host" in console
+
+
+async def test_networks_are_joined_by_a_router_and_only_by_it(world):
+    await world.router("r1", net="10.0.0.1", other="10.1.0.1")
+    await world.boot("web", "10.1.0.5", WEB, network="other")
+    client = await world.boot("client", "10.0.0.6", reach("10.1.0.5"))
+    await world.until_console(client, "got [web]")
+    alone = await world.boot(
+        "alone", "10.2.0.6", reach("10.1.0.5").replace("3 4 5 6 7 8", ""), network="third"
+    )
+    await world.until_console(alone, "got []")
+
+
+async def test_two_projects_may_use_the_same_addresses(world):
+    for project in ("red", "blue"):
+        await world.router(
+            f"router-{project}", **{f"{project}-a": "10.0.0.1", f"{project}-b": "10.1.0.1"}
+        )
+        await world.boot(f"web-{project}", "10.1.0.5", WEB, network=f"{project}-b")
+    clients = [
+        await world.boot(f"client-{project}", "10.0.0.6", reach("10.1.0.5"), network=f"{project}-a")
+        for project in ("red", "blue")
+    ]
+    await world.until_console(clients[0], "got [web-red]")
+    await world.until_console(clients[1], "got [web-blue]")
+
+
+async def test_the_host_reaches_a_server_under_its_floating_address(world):
+    await world.router("r1", net="10.0.0.1")
+    web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))
+    await world.floating_ip(web, "127.24.4.21", "r1")
+    await world.until(lambda: bool(world.fabric.forwardings()), "a forwarding")
+    (forwarding,) = world.fabric.forwardings()
+    assert (forwarding.host_ip, forwarding.server_port) == ("127.24.4.21", 8080)
+    assert await fetch("127.24.4.21", forwarding.host_port) == "web\n"
+
+
+async def test_a_floating_address_refuses_what_the_security_group_closes(world):
+    await world.router("r1", net="10.0.0.1")
+    web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))
+    await world.floating_ip(web, "127.24.4.22", "r1")
+    await world.until(lambda: bool(world.fabric.forwardings()), "a forwarding")
+    (forwarding,) = world.fabric.forwardings()
+    await world.change_rules(web, (ALLOW_OUT,))
+    with pytest.raises(ConnectionRefusedError):
+        await fetch("127.24.4.22", forwarding.host_port)
+
+
+async def test_a_floating_address_goes_away_with_its_server_and_with_itself(world):
+    await world.router("r1", net="10.0.0.1")
+    web = await world.boot("web", "10.0.0.5", WEB)
+    bound = await world.floating_ip(web, "127.24.4.23", "r1")
+    await world.until(lambda: bool(world.fabric.forwardings()), "a forwarding")
+    await world.fabric.stop_server("web")
+    assert not world.fabric.forwardings()
+    await world.fabric.remove_floating_ip(bound.id)
+
+
+async def test_servers_reach_each_other_under_floating_addresses(world):
+    await world.router("r1", net="10.0.0.1")
+    await world.router("r2", other="10.0.0.1")
+    web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080)))
+    await world.floating_ip(web, "127.24.4.24", "r1")
+    client = await world.boot("client", "10.0.0.5", reach("127.24.4.24"), network="other")
+    await world.until_console(client, "got [web]")
+
+
+async def test_a_port_can_be_plugged_into_and_taken_off_a_running_server(world):
+    await world.boot("web", "10.1.0.5", WEB, network="other")
+    script = (
+        "#!/bin/sh\nwhile [ ! -d /sys/class/net/eth1 ] && [ ! -e /proc/sys/net/ipv4/conf/eth1 ]\n"
+    )
+    client = await world.boot(
+        "client", "10.0.0.6", script + "do sleep 0.05; done\n" + reach("10.1.0.5")[10:]
+    )
+    await world.fabric.plug(
+        "client", Port("p2", "other", world.mac(), (Address("10.1.0.6", 24),), True, (ALLOW_OUT,))
+    )
+    await world.until_console(client, "got [web]")
+    await world.fabric.unplug("client", "p2")
+    await world.fabric.unplug("client", "p2")
+
+
+async def test_icmp_and_port_ranges_are_filtered_by_their_own_rules(world):
+    rules = (
+        Rule(Direction.INGRESS, "IPv4", "icmp", 8, 0),
+        Rule(Direction.INGRESS, "IPv4", "tcp", 8000, 8100, ("10.0.0.0/29", "10.0.0.64/26")),
+        Rule(Direction.INGRESS, "IPv6", "tcp", 8080, 8080, ()),
+        Rule(Direction.EGRESS, "IPv6"),
+        ALLOW_OUT,
+    )
+    await world.boot("web", "10.0.0.5", WEB, rules=rules)
+    near = await world.boot("near", "10.0.0.6", reach("10.0.0.5"))
+    far = await world.boot("far", "10.0.0.9", reach("10.0.0.5").replace("3 4 5 6 7 8", ""))
+    await world.until_console(near, "got [web]")
+    await world.until_console(far, "got []")
+
+
+async def test_removing_what_does_not_exist_is_fine_and_ensuring_twice_too(world):
+    await world.fabric.ensure_network(Network("net"))
+    await world.fabric.ensure_network(Network("net", mtu=1400))
+    await world.router("r1", net="10.0.0.1")
+    await world.router("r1", net="10.0.0.254")
+    await world.router("r1")
+    for _ in range(2):
+        await world.fabric.remove_router("r1")
+        await world.fabric.remove_network("net")
+        await world.fabric.remove_floating_ip("none")
+    await world.fabric.ensure_port(Port("p", "net", "fa:16:3e:00:00:ff", ()))
