@@ -113,7 +113,3 @@ WORKFLOWS = Collection("workflow", "/workflows", "", "workflows")
 DATABASE_FLAVORS = Collection("database", "/flavors", "flavor", "flavors")
 QUEUES = Collection("message", "/queues", "", "queues", id_field="name")
 LEASES = Collection("reservation", "/leases", "lease", "leases")
-
-SOFTWARE_CONFIGS = Collection(
-    "orchestration", "/software_configs", "software_config", "software_configs"
-)

@@ -16,7 +16,11 @@ from typing import Any
 NOT_FOUND = 404
 CONFLICT = 409
 _BUSY = frozenset({408, 413, 429, 500, 502, 503, 504})
-_DEFAULT_PAUSE = 2.0
+_UNCERTAIN = frozenset({408, 500, 502, 504})
+_ATTEMPTS = 12
+_CONFLICTS = 8
+_FIRST_PAUSE = 0.5
+_LONGEST_BACKOFF = 20.0
 _LONGEST_PAUSE = 60.0
 _MESSAGE_LIMIT = 2000
 _FINAL_CONFLICTS = re.compile(r"quota|overquota|already exists|in ?use by another", re.IGNORECASE)
@@ -117,19 +121,27 @@ def is_cloud_fault(exc: BaseException) -> bool:
     )
 
 
-def retry_after(exc: BaseException, action: str) -> float | None:
+def is_uncertain(exc: BaseException) -> bool:
+    """Whether a request may have been carried out although it was not answered as done."""
+    return is_unreachable(exc) or status_of(exc) in _UNCERTAIN
+
+
+def retry_after(exc: BaseException, attempt: int) -> float | None:
     """Seconds after which the same call may succeed, or None when it is refused for good.
 
-    A conflict passes with time unless something is being made: then it names a lasting obstacle,
-    such as a quota or an address that is taken.
+    ``attempt`` counts from 0. A conflict is taken to pass, as when an object is still in use by
+    another that is being deleted, unless its words name a lasting obstacle.
     """
     status = status_of(exc)
-    if status in _BUSY or is_unreachable(exc):
-        pause = getattr(exc, "retry_after", None)
-        return float(pause) if isinstance(pause, int | float) and pause > 0 else _DEFAULT_PAUSE
-    if status == CONFLICT and action != "CREATE" and not _FINAL_CONFLICTS.search(_words(exc)):
-        return _DEFAULT_PAUSE
-    return None
+    if status == CONFLICT:
+        if attempt >= _CONFLICTS or _FINAL_CONFLICTS.search(_words(exc)):
+            return None
+    elif attempt >= _ATTEMPTS or not (status in _BUSY or is_unreachable(exc)):
+        return None
+    pause = getattr(exc, "retry_after", None)
+    if isinstance(pause, int | float) and pause > 0:
+        return float(pause)
+    return min(_FIRST_PAUSE * 2.0**attempt, _LONGEST_BACKOFF)
 
 
 def describe(exc: BaseException) -> str:

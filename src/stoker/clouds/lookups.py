@@ -7,12 +7,11 @@ with a hundred servers names the same image a hundred times.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -20,6 +19,7 @@ from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
 from stoker.clouds.kinds import CONSTRAINTS, KINDS, Kind, service_type
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import NotFound
 from stoker.schema.properties import Finder
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -27,26 +27,20 @@ _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
 
+Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-class LookupFault(Exception):
+class LookupFault(NotFound):
     """A name that means nothing, or more than one thing, to the cloud."""
 
 
-class Runner(Protocol):
-    """Runs blocking functions, as :class:`stoker.clouds.workers.Workers`."""
-
-    async def run(self, service: str, function: Callable[[], Answer]) -> Answer:
-        """What the function returns or raises."""
-
-
 class Lookups:
-    """Finds objects by name or id. The plain methods block; the ``_many`` ones do not."""
+    """Finds objects by name or id. Every method blocks, and is safe to use from many threads."""
 
-    def __init__(self, clock: Clock, runner: Runner, kept_for: float = _KEPT_FOR) -> None:
+    def __init__(self, clock: Clock, kept_for: float = _KEPT_FOR, threads: int = 16) -> None:
         self._clock = clock
-        self._runner = runner
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="lookup")
         self._kept_for = kept_for
         self._lock = Lock()
         self._kept: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
@@ -94,39 +88,24 @@ class Lookups:
             )
         return None
 
-    async def find_many(
-        self, cloud: Any, wanted: Sequence[tuple[Finder, str]]
-    ) -> list[str | Exception]:
-        """An id, or the exception that says why not, for each; asked in parallel, each once."""
-        return await self._each_once(
-            wanted,
-            lambda item: service_type(item[0].service),
-            lambda item: self.find(cloud, item[0], item[1]),
-        )
+    def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
+        """The id for each, asked in parallel, each once. Raises as :meth:`find`."""
+        return self._each_once(wanted, lambda item: self.find(cloud, item[0], item[1]))
 
-    async def check_many(
-        self, cloud: Any, checks: Sequence[tuple[str, Any]]
-    ) -> list[str | Exception | None]:
+    def check_many(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
         """The reason, or None where the constraint holds, for each; in parallel, each once."""
-        return await self._each_once(
-            checks,
-            lambda item: CONSTRAINTS.get(item[0], ("identity", ""))[0],
-            lambda item: self.check(cloud, item[0], item[1]),
-        )
+        return self._each_once(checks, lambda item: self.check(cloud, item[0], item[1]))
 
-    async def _each_once(
-        self,
-        items: Sequence[Any],
-        service: Callable[[Any], str],
-        ask: Callable[[Any], Any],
-    ) -> list[Any]:
+    def close(self) -> None:
+        """Begin no more questions."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _each_once(self, items: Sequence[Item], ask: Callable[[Item], Answer]) -> list[Answer]:
         distinct = {repr(item): item for item in items}
-        answers = await asyncio.gather(
-            *(self._runner.run(service(item), partial(ask, item)) for item in distinct.values()),
-            return_exceptions=True,
-        )
-        by_item = dict(zip(distinct, answers, strict=True))
-        return [by_item[repr(item)] for item in items]
+        if len(distinct) == 1:
+            return [ask(items[0])] * len(items)
+        answers = dict(zip(distinct, self._pool.map(ask, distinct.values()), strict=True))
+        return [answers[repr(item)] for item in items]
 
 
 def find_id(cloud: Any, kind: Kind, value: str) -> str:

@@ -64,7 +64,7 @@ class _Gate:
 
 
 class Workers:
-    """Runs blocking functions on threads, as many at once as each service bears."""
+    """Runs blocking calls on threads, as many at once as each service bears."""
 
     def __init__(self, clock: Clock, threads: int = 64, limits: Limits | None = None) -> None:
         self._clock = clock
@@ -80,12 +80,17 @@ class Workers:
         """Hand an answer to the service's window. May be called from any thread."""
         self._gate(service).window.observe(status, seconds, retry_after)
 
-    async def run(self, service: str, function: Callable[[], Answer]) -> Answer:
-        """What ``function`` returns or raises, run on a thread when the window has a place."""
+    async def run(self, service: str | None, call: Callable[[], Answer]) -> Answer:
+        """What ``call`` returns or raises, run on a thread when the window has a place.
+
+        Without a service it does not block, and is run where it is.
+        """
+        if service is None:
+            return call()
         gate = self._gate(service)
         await gate.enter()
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._pool, function)
+        work = loop.run_in_executor(self._pool, call)
 
         def finished(done: asyncio.Future[Answer]) -> None:
             gate.leave()

@@ -77,7 +77,8 @@ class RestResource(ResourceType):
             if found is not None:
                 return Wait(after=0.0, physical_id=found)
         try:
-            made = self.collection.create(call.cloud, self.creation_body(call))
+            body = self.creation_body(call)
+            made = self.collection.create(call.cloud, body, self.version(call.properties))
         except Exception as fault:
             outcome = after_failed_create(call, fault)
             if outcome is None:
@@ -87,6 +88,10 @@ class RestResource(ResourceType):
         if self._wanted_extras(call):
             return Wait(after=0.0, physical_id=physical_id)
         return self.judge(call, made)
+
+    def version(self, properties: Mapping[str, Any]) -> str | None:
+        """The microversion that a create needs; None for that of the collection."""
+        return None
 
     def creation_body(self, call: Call) -> Object:
         """The fields of the new object, its name and its marker."""

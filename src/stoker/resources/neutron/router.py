@@ -7,8 +7,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
+from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
-from stoker.resources.neutron.dependencies import Others, subnets_of
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import Custom

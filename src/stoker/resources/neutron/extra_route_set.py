@@ -1,0 +1,122 @@
+"""OS::Neutron::ExtraRouteSet: routes added to a router.
+
+It has no object of its own: the router's id is its id, the routes are what it adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import ROUTERS
+from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.resources.network_order import Others, given
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+from stoker.schema.support import since
+from stoker.schema.unknown import unknown_in
+
+
+class ExtraRouteSet(ResourceType):
+    """Routes of a router."""
+
+    type_name = "OS::Neutron::ExtraRouteSet"
+    description = "Routes added to a router, beside those that it has."
+    service = "network"
+    support = since("14.0.0")
+
+    properties = {
+        "router": Property(
+            Type.STRING,
+            required=True,
+            constraints=(Custom("neutron.router"),),
+            finder=Finder("network", "router"),
+        ),
+        "routes": Property(
+            Type.LIST,
+            default=[],
+            update_allowed=True,
+            items=Property(
+                Type.MAP,
+                entries={
+                    "destination": Property(
+                        Type.STRING, required=True, constraints=(Custom("net_cidr"),)
+                    ),
+                    "nexthop": Property(
+                        Type.STRING, required=True, constraints=(Custom("ip_addr"),)
+                    ),
+                },
+            ),
+        ),
+    }
+    attributes = {
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Add the routes; those that the router has already are left."""
+        _change(call, "add_extraroutes", call.properties["router"], _routes(call.properties))
+        return Done(str(call.properties["router"]))
+
+    def update(self, call: Call) -> Outcome:
+        """Take away the routes that are no longer wanted, add the new ones."""
+        assert call.physical_id is not None
+        before, after = _routes(call.previous), _routes(call.properties)
+        _change(call, "remove_extraroutes", call.physical_id, [r for r in before if r not in after])
+        _change(call, "add_extraroutes", call.physical_id, after)
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        """Take the routes away."""
+        if call.physical_id is not None:
+            try:
+                _change(call, "remove_extraroutes", call.physical_id, _routes(call.properties))
+            except CloudFault as fault:
+                if not is_not_found(fault):
+                    raise
+        return Done()
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the router still has all the routes."""
+        router = ROUTERS.find(call.cloud, call.physical_id or "")
+        present = (router or {}).get("routes") or []
+        missing = [route for route in _routes(call.properties) if route not in present]
+        if router is None or missing:
+            return Failed(f"the router {call.physical_id} lacks routes: {missing}")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The router as it is."""
+        assert call.physical_id is not None
+        return {"show": ROUTERS.get(call.cloud, call.physical_id)}
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The router's interfaces and gateway subnets: a next hop must be on one of them."""
+        router = properties.get("router")
+        needs = {
+            name
+            for name, (type_name, theirs) in others.items()
+            if type_name == "OS::Neutron::RouterInterface"
+            and router is not None
+            and given(theirs, "router", "router_id") == router
+        }
+        source = unknown_in(router)
+        return frozenset(needs | (set(source.sources & others.keys()) if source else set()))
+
+
+def _routes(properties: Mapping[str, Any]) -> list[Object]:
+    wanted: list[Object] = []
+    for route in properties.get("routes") or []:
+        entry = {"destination": route["destination"], "nexthop": route["nexthop"]}
+        if entry not in wanted:
+            wanted.append(entry)
+    return wanted
+
+
+def _change(call: Call, action: str, router: str, routes: Iterable[Object]) -> None:
+    listed = list(routes)
+    if listed:
+        body = {"router": {"routes": listed}}
+        send(call.cloud.network, "PUT", ROUTERS.at(router, f"/{action}"), json=body)

@@ -1,0 +1,100 @@
+"""OS::Neutron::FloatingIP: an address of an external network.
+
+It has no name: its marker is its description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collections import FLOATING_IPS
+from stoker.resources.network_order import (
+    Others,
+    gateways_to,
+    given,
+    interfaces_towards,
+    subnets_of,
+)
+from stoker.resources.rest import RestResource
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.support import Support, SupportStatus, since
+
+
+class FloatingIP(RestResource):
+    """A floating IP."""
+
+    type_name = "OS::Neutron::FloatingIP"
+    description = "An address of an external network that leads to a port."
+    service = "network"
+    collection = FLOATING_IPS
+    wire = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
+
+    properties = {
+        "dns_domain": Property(
+            Type.STRING,
+            update_allowed=True,
+            constraints=(Custom("dns_domain"),),
+            support=since("7.0.0"),
+        ),
+        "dns_name": Property(
+            Type.STRING,
+            update_allowed=True,
+            constraints=(Custom("rel_dns_name"),),
+            support=since("7.0.0"),
+        ),
+        "fixed_ip_address": Property(
+            Type.STRING, update_allowed=True, constraints=(Custom("ip_addr"),)
+        ),
+        "floating_ip_address": Property(
+            Type.STRING, constraints=(Custom("ip_addr"),), support=since("5.0.0")
+        ),
+        "floating_network": Property(
+            Type.STRING,
+            required=True,
+            constraints=(Custom("neutron.network"),),
+            finder=Finder("network", "network"),
+            support=since("2014.2"),
+        ),
+        "floating_network_id": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.network"),),
+            finder=Finder("network", "network"),
+            support=SupportStatus(
+                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
+            ),
+            renamed_to="floating_network",
+        ),
+        "floating_subnet": Property(
+            Type.STRING,
+            constraints=(Custom("neutron.subnet"),),
+            finder=Finder("network", "subnet"),
+            support=since("9.0.0"),
+        ),
+        "port_id": Property(
+            Type.STRING,
+            update_allowed=True,
+            constraints=(Custom("neutron.port"),),
+            finder=Finder("network", "port"),
+        ),
+        "value_specs": Property(Type.MAP, default={}),
+    }
+    attributes = {
+        "fixed_ip_address": Attribute(type=Type.STRING, cached=False),
+        "floating_ip_address": Attribute(type=Type.STRING),
+        "floating_network_id": Attribute(type=Type.STRING),
+        "port_id": Attribute(type=Type.STRING, cached=False),
+        "router_id": Attribute(type=Type.STRING),
+        "tenant_id": Attribute(type=Type.STRING),
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """What makes the address reach its port: the external subnets, the router, its legs."""
+        network = given(properties, "floating_network", "floating_network_id")
+        return frozenset(
+            subnets_of(network, others)
+            | gateways_to(network, others)
+            | interfaces_towards(properties.get("port_id"), others)
+        )

@@ -1,0 +1,80 @@
+"""OS::Neutron::FloatingIPAssociation: a floating IP led to a port.
+
+It has no object of its own: its id tells the floating IP and the port, ``<floating IP>:<port>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collections import FLOATING_IPS
+from stoker.resources.network_order import Others, interfaces_towards
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+
+
+class FloatingIPAssociation(ResourceType):
+    """Leads a floating IP to a port."""
+
+    type_name = "OS::Neutron::FloatingIPAssociation"
+    description = "Leads a floating IP to a port."
+    service = "network"
+
+    properties = {
+        "fixed_ip_address": Property(
+            Type.STRING, update_allowed=True, constraints=(Custom("ip_addr"),)
+        ),
+        "floatingip_id": Property(Type.STRING, required=True, update_allowed=True),
+        "port_id": Property(
+            Type.STRING,
+            required=True,
+            update_allowed=True,
+            constraints=(Custom("neutron.port"),),
+            finder=Finder("network", "port"),
+        ),
+    }
+    attributes = {
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Lead the address to the port; doing so twice changes nothing."""
+        floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
+        body = {"port_id": port}
+        if call.properties.get("fixed_ip_address") is not None:
+            body["fixed_ip_address"] = call.properties["fixed_ip_address"]
+        FLOATING_IPS.update(call.cloud, floating_ip, body)
+        return Done(f"{floating_ip}:{port}")
+
+    def update(self, call: Call) -> Outcome:
+        """Lead the address elsewhere, or another address to the port."""
+        if "floatingip_id" in call.changed:
+            self.delete(call)
+        return self.create(call)
+
+    def delete(self, call: Call) -> Outcome:
+        """Lead the address nowhere, unless it leads elsewhere by now."""
+        floating_ip, _, port = (call.physical_id or "").partition(":")
+        found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
+        if found is not None and port and found.get("port_id") == port:
+            FLOATING_IPS.update(call.cloud, floating_ip, {"port_id": None})
+        return Done()
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the address still leads to the port."""
+        floating_ip, _, port = (call.physical_id or "").partition(":")
+        found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
+        if found is None or found.get("port_id") != port:
+            return Failed(f"the floating IP {floating_ip} no longer leads to port {port}")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The floating IP as it is."""
+        floating_ip = (call.physical_id or "").partition(":")[0]
+        return {"show": FLOATING_IPS.get(call.cloud, floating_ip)}
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The router interfaces on the subnets of the port."""
+        return frozenset(interfaces_towards(properties.get("port_id"), others))

@@ -1,0 +1,110 @@
+"""OS::Nova::Flavor: a size of servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import FLAVORS
+from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+def _set_specs(call: Call, flavor_id: str) -> None:
+    wanted = call.properties.get("extra_specs") or {}
+    path = FLAVORS.at(flavor_id, "/os-extra_specs")
+    present = send(call.cloud.compute, "GET", path).get("extra_specs", {})
+    changed = {key: str(value) for key, value in wanted.items() if present.get(key) != str(value)}
+    if changed:
+        send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
+    for key in call.previous.get("extra_specs") or {}:
+        if key not in wanted and key in present:
+            send(call.cloud.compute, "DELETE", f"{path}/{key}")
+
+
+def _set_access(call: Call, flavor_id: str) -> None:
+    wanted = set(call.properties.get("tenants") or [])
+    before = set(call.previous.get("tenants") or [])
+    for action, projects in (
+        ("addTenantAccess", wanted - before),
+        ("removeTenantAccess", before - wanted),
+    ):
+        for project in sorted(projects):
+            body = {action: {"tenant": project}}
+            try:
+                send(call.cloud.compute, "POST", FLAVORS.at(flavor_id, "/action"), json=body)
+            except CloudFault as fault:
+                if not is_conflict(fault) and not is_not_found(fault):
+                    raise
+
+
+class Flavor(RestResource):
+    """A flavor. Making one is an administrator's privilege."""
+
+    type_name = "OS::Nova::Flavor"
+    description = "A size of servers: processors, memory and disk."
+    service = "compute"
+    support = since("2014.2")
+    collection = FLAVORS
+    marker = ""
+    wire = {
+        "flavorid": "id",
+        "ephemeral": "OS-FLV-EXT-DATA:ephemeral",
+        "is_public": "os-flavor-access:is_public",
+    }
+    attribute_fields = {"is_public": "os-flavor-access:is_public"}
+    extras = (Extra("extra_specs", _set_specs), Extra("tenants", _set_access))
+
+    properties = {
+        "disk": Property(Type.INTEGER, default=0),
+        "ephemeral": Property(Type.INTEGER, default=0),
+        "extra_specs": Property(Type.MAP, update_allowed=True),
+        "flavorid": Property(Type.STRING, support=since("7.0.0")),
+        "is_public": Property(Type.BOOLEAN, default=True, support=since("6.0.0")),
+        "name": Property(Type.STRING, support=since("7.0.0")),
+        "ram": Property(Type.INTEGER, required=True),
+        "rxtx_factor": Property(Type.NUMBER, default=1.0),
+        "swap": Property(Type.INTEGER, default=0),
+        "tenants": Property(
+            Type.LIST,
+            default=[],
+            update_allowed=True,
+            support=since("8.0.0"),
+            items=Property(
+                Type.STRING,
+                constraints=(Custom("keystone.project"),),
+                finder=Finder("identity", "project"),
+            ),
+        ),
+        "vcpus": Property(Type.INTEGER, required=True),
+    }
+    attributes = {
+        "extra_specs": Attribute(type=Type.MAP, support=since("7.0.0")),
+        "is_public": Attribute(type=Type.BOOLEAN, support=since("6.0.0")),
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes, with the extra specs that the service keeps apart."""
+        assert call.physical_id is not None
+        path = FLAVORS.at(call.physical_id, "/os-extra_specs")
+        specs = send(call.cloud.compute, "GET", path).get("extra_specs", {})
+        return {**super().read(call), "extra_specs": specs}
+
+    def find(self, call: Call) -> str | None:
+        """The flavor that a lost create has made, by the name that carries the token."""
+        if call.properties.get("name"):
+            return None
+        listed = FLAVORS.select(call.cloud, is_public="None")
+        matches = [item["id"] for item in listed if item["name"] == call.physical_name]
+        return str(matches[0]) if matches else None
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """Whether it is public; the specs are read where they are asked for."""
+        own = super().attributes_of(call, found)
+        return {name: value for name, value in own.items() if name != "extra_specs"}

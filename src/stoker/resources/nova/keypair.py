@@ -1,0 +1,155 @@
+"""OS::Nova::KeyPair: an SSH key pair.
+
+Where the user gives no public key, the pair is made here and only its public half is sent: the
+private half is on record before the compute service knows of the pair, so it cannot be lost with
+an answer. A pair that is found under the name after a lost create is ours if it has our key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import KEYPAIRS
+from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
+from stoker.schema.constraints import AllowedValues, Custom, Length
+from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.support import since
+
+_KEY_SIZE = 2048
+_TYPES = "2.2"
+_USERS = "2.10"
+
+
+class KeyPair(ResourceType):
+    """A key pair; its id is its name."""
+
+    type_name = "OS::Nova::KeyPair"
+    description = "An SSH key pair."
+    service = "compute"
+    support = since("2014.1")
+
+    properties = {
+        "name": Property(Type.STRING, required=True, constraints=(Length(min=1, max=255),)),
+        "public_key": Property(Type.STRING),
+        "save_private_key": Property(Type.BOOLEAN, default=False),
+        "type": Property(
+            Type.STRING, constraints=(AllowedValues(["ssh", "x509"]),), support=since("8.0.0")
+        ),
+        "user": Property(
+            Type.STRING,
+            constraints=(Custom("keystone.user"),),
+            finder=Finder("identity", "user"),
+            support=since("9.0.0"),
+        ),
+    }
+    attributes = {
+        "private_key": Attribute(type=Type.STRING, cached=False),
+        "public_key": Attribute(type=Type.STRING),
+        "show": Attribute(type=Type.MAP, cached=False),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Make the pair if no public key is given, then tell the service of it."""
+        own = _public_key(call)
+        if own is None and call.properties.get("type") != "x509":
+            return Wait(after=0.0, data={**call.data, **_generate(call)})
+        try:
+            made = self._send(call, own)
+        except CloudFault as fault:
+            if is_conflict(fault) and "public_key" in call.data and self.find(call) is not None:
+                return Done(call.properties["name"], {"public_key": own})
+            if is_conflict(fault):
+                return Failed(describe(fault))
+            raise
+        data = dict(call.data)
+        if call.properties.get("save_private_key") and made.get("private_key"):
+            data["private_key"] = made["private_key"]
+        return Done(str(made["name"]), {"public_key": made.get("public_key")}, data)
+
+    def _send(self, call: Call, public_key: str | None) -> Object:
+        body = {"name": call.properties["name"]}
+        optional = (
+            ("public_key", public_key),
+            ("type", call.properties.get("type")),
+            ("user_id", call.properties.get("user")),
+        )
+        body.update({field: value for field, value in optional if value is not None})
+        version = _USERS if "user_id" in body else _TYPES if "type" in body else None
+        return KEYPAIRS.create(call.cloud, body, version)
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the pair."""
+        if call.physical_id is not None:
+            try:
+                send(call.cloud.compute, "DELETE", KEYPAIRS.at(call.physical_id), **_owner(call))
+            except CloudFault as fault:
+                if not is_not_found(fault):
+                    raise
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The pair of that name, if it has the key that this call was to send."""
+        own = _public_key(call)
+        found = self._get(call, call.properties["name"])
+        if found is None or own is None:
+            return None
+        same = str(found.get("public_key", "")).split()[:2] == own.split()[:2]
+        return str(found["name"]) if same else None
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the pair exists."""
+        if call.physical_id is None or self._get(call, call.physical_id) is None:
+            return Failed(f"the key pair {call.physical_id} no longer exists")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The public key as the service has it, the private one as it was kept."""
+        assert call.physical_id is not None
+        found = self._get(call, call.physical_id) or {}
+        return {
+            "public_key": found.get("public_key", ""),
+            "private_key": call.data.get("private_key", ""),
+            "show": found,
+        }
+
+    def _get(self, call: Call, name: str) -> Object | None:
+        try:
+            answer = send(call.cloud.compute, "GET", KEYPAIRS.at(name), **_owner(call))
+        except CloudFault as fault:
+            if is_not_found(fault):
+                return None
+            raise
+        return KEYPAIRS.unwrapped(answer)
+
+
+def _owner(call: Call) -> dict[str, Any]:
+    user = call.properties.get("user")
+    return {"params": {"user_id": user}, "microversion": _USERS} if user else {}
+
+
+def _public_key(call: Call) -> str | None:
+    key = call.properties.get("public_key") or call.data.get("public_key")
+    return str(key) if key else None
+
+
+def _generate(call: Call) -> dict[str, str]:
+    """A new pair; the private half only where it is to be kept."""
+    key = rsa.generate_private_key(65537, _KEY_SIZE)
+    public = key.public_key().public_bytes(
+        serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
+    )
+    made = {"public_key": public.decode()}
+    if call.properties.get("save_private_key"):
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+        made["private_key"] = private.decode()
+    return made

@@ -1,0 +1,122 @@
+"""OS::Nova::Server: a server.
+
+A lost create is found by the server's name, which carries the intent token; a server that the
+user has named carries the tag ``stoker:<token>`` instead, set by the create call itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collections import SERVERS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.network_order import Others, subnets_of
+from stoker.resources.nova.server_attributes import read_server
+from stoker.resources.nova.server_changes import apply_changes
+from stoker.resources.nova.server_checks import findings
+from stoker.resources.nova.server_create import finished, prepare, request, settle, user_data
+from stoker.resources.nova.server_ports import delete_own_ports, has_own_ports
+from stoker.resources.nova.server_power import bring_to, is_removed, take_image
+from stoker.resources.nova.server_properties import ATTRIBUTES, PROPERTIES
+from stoker.resources.nova.server_states import ACTIVE, fault_text
+from stoker.resources.nova.server_takeover import give_back
+from stoker.resources.rest import marker_text, polling_pause
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+
+_SERVERS_BY_TAG = dataclasses.replace(SERVERS, microversion="2.26")
+
+
+class Server(ResourceType):
+    """A server of the compute service."""
+
+    type_name = "OS::Nova::Server"
+    description = "A server with its ports, disks and user data."
+    service = "compute"
+    physical_name_limit = 53
+    properties = PROPERTIES
+    attributes = ATTRIBUTES
+
+    def create(self, call: Call) -> Outcome:
+        """Credentials and ports first, then the server, then wait until it is active."""
+        if call.physical_id is not None:
+            return settle(call)
+        waiting = prepare(call)
+        if waiting is not None:
+            return waiting
+        if call.progress.get("lost"):
+            found = self.find(call)
+            if found is not None:
+                return Wait(after=0.0, physical_id=found)
+        return request(call)
+
+    def update(self, call: Call) -> Outcome:
+        """Change the server in place; properties whose policy says so never come here."""
+        outcome = apply_changes(call, lambda: user_data(call))
+        return finished(call) if outcome is None else outcome
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether a changed flavor, image or user data asks for a new server."""
+        policies = ("flavor", "image", "user_data")
+        return any(
+            name in call.changed and call.properties.get(f"{name}_update_policy") == "REPLACE"
+            for name in policies
+        )
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the server, then the ports that were made for it, and its stack user."""
+        if not is_removed(call):
+            return Wait(
+                polling_pause(call), progress={"asked": True}, reason="the server is being deleted"
+            )
+        give_back(call, call.data.get("taken") or {})
+        if has_own_ports(call.properties.get("networks")):
+            delete_own_ports(call)
+        if "user_id" in call.data and call.signalling is not None:
+            call.signalling.delete_user(call)
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The server that a lost create has made."""
+        if call.properties.get("name"):
+            found = _SERVERS_BY_TAG.select(call.cloud, tags=marker_text(call))
+        else:
+            found = SERVERS.named(call.cloud, call.physical_name)
+        return str(found[0]["id"]) if found else None
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes of the live server."""
+        return read_server(call)
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the server is active."""
+        found = SERVERS.find(call.cloud, call.physical_id or "")
+        if found is None:
+            return Failed(f"the server {call.physical_id} no longer exists")
+        return Done() if found.get("status") == ACTIVE else Failed(fault_text(found))
+
+    def suspend(self, call: Call) -> Outcome:
+        """Suspend the server."""
+        return bring_to(call, "suspend", "SUSPENDED")
+
+    def resume(self, call: Call) -> Outcome:
+        """Resume the server."""
+        return bring_to(call, "resume", ACTIVE)
+
+    def snapshot(self, call: Call) -> Outcome:
+        """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+        return take_image(call)
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """What the declarations cannot say."""
+        return findings(properties)
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The subnets of the server's networks: its ports take their addresses from them."""
+        needs: set[str] = set()
+        networks = properties.get("networks")
+        for entry in networks if isinstance(networks, list | tuple) else ():
+            if isinstance(entry, Mapping) and not entry.get("port"):
+                needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
+        return frozenset(needs)

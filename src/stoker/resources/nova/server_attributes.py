@@ -1,0 +1,113 @@
+"""Attributes of a live server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import NETWORKS, PORTS, SERVERS, SUBNETS
+from stoker.clouds.faults import CloudFault
+from stoker.resources.nova.server_states import ACTIVE
+from stoker.schema.resource_type import Call
+
+_CONSOLES = "2.6"
+_TAGS = "2.26"
+_MARKER = "stoker:"
+_CONSOLE_KINDS = (
+    ("novnc", "vnc"),
+    ("spice-html5", "spice"),
+    ("serial", "serial"),
+    ("rdp-html5", "rdp"),
+    ("webmks", "mks"),
+)
+
+
+def read_server(call: Call) -> dict[str, Any]:
+    """All attributes of the server, ``show`` included."""
+    assert call.physical_id is not None
+    server = SERVERS.get(call.cloud, call.physical_id, _TAGS)
+    given: Mapping[str, list[Object]] = server.get("addresses") or {}
+    ids = _network_ids(call, given)
+    plain = {name: [item["addr"] for item in items] for name, items in given.items()}
+    return {
+        "name": server.get("name"),
+        "networks": _also_by_id(plain, ids),
+        "addresses": _also_by_id(_with_ports(call, given), ids),
+        "first_address": next((item["addr"] for item in _all(given)), ""),
+        "instance_name": server.get("OS-EXT-SRV-ATTR:instance_name"),
+        "accessIPv4": server.get("accessIPv4", ""),
+        "accessIPv6": server.get("accessIPv6", ""),
+        "console_urls": _consoles(call, server),
+        "os_collect_config": call.metadata.get("os-collect-config", {}),
+        "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(_MARKER)],
+        "show": server,
+    }
+
+
+def _all(addresses: Mapping[str, list[Object]]) -> Iterable[Object]:
+    for items in addresses.values():
+        yield from items
+
+
+def _also_by_id(by_name: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
+    """The same entries under the networks' names and, beside them, under their ids."""
+    by_id = {ids[name]: items for name, items in by_name.items() if name in ids}
+    return {**by_name, **by_id}
+
+
+def _network_ids(call: Call, addresses: Mapping[str, Any]) -> dict[str, str]:
+    ids = {}
+    for name in addresses:
+        found = NETWORKS.named(call.cloud, name)
+        if len(found) == 1:
+            ids[name] = str(found[0]["id"])
+    return ids
+
+
+def _with_ports(call: Call, addresses: Mapping[str, list[Object]]) -> dict[str, list[Object]]:
+    """The addresses with the port that each belongs to, its subnets and its network."""
+    ports = PORTS.select(call.cloud, device_id=call.physical_id)
+    by_mac = {str(port.get("mac_address")): port for port in ports}
+    networks: dict[str, Object | None] = {}
+    subnets: dict[str, Object | None] = {}
+    extended: dict[str, list[Object]] = {}
+    for name, items in addresses.items():
+        extended[name] = []
+        for item in items:
+            port = by_mac.get(str(item.get("OS-EXT-IPS-MAC:mac_addr")))
+            if port is None:
+                extended[name].append({**item, "port": None, "subnets": None, "network": None})
+                continue
+            network_id = port["network_id"]
+            if network_id not in networks:
+                networks[network_id] = NETWORKS.find(call.cloud, network_id)
+            subnet_ids = [address["subnet_id"] for address in port.get("fixed_ips") or []]
+            for subnet_id in subnet_ids:
+                if subnet_id not in subnets:
+                    subnets[subnet_id] = SUBNETS.find(call.cloud, subnet_id)
+            extended[name].append(
+                {
+                    **item,
+                    "port": port["id"],
+                    "subnets": [subnets[subnet_id] for subnet_id in subnet_ids],
+                    "network": networks[network_id],
+                }
+            )
+    return extended
+
+
+def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
+    """The address of the first kind of console that the cloud offers, by kind."""
+    if server.get("status") != ACTIVE:
+        return {}
+    assert call.physical_id is not None
+    path = SERVERS.at(call.physical_id, "/remote-consoles")
+    for kind, protocol in _CONSOLE_KINDS:
+        body = {"remote_console": {"protocol": protocol, "type": kind}}
+        try:
+            answer = send(call.cloud.compute, "POST", path, json=body, microversion=_CONSOLES)
+        except CloudFault:
+            continue
+        return {kind: str(answer.get("remote_console", {}).get("url", ""))}
+    return {}

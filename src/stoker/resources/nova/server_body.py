@@ -1,0 +1,167 @@
+"""The request that makes a server, and the oldest microversion that understands it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources.nova.server_ports import Nic, allocation
+from stoker.resources.rest import marker_text
+from stoker.schema.resource_type import Call
+
+_BASE = (2, 1)
+_NETWORKS_REQUIRED = (2, 37)
+_TAGGED_NICS = (2, 42)
+_TAGS = (2, 52)
+_VOLUME_TYPES = (2, 67)
+
+
+def server_request(
+    call: Call, wanted: Sequence[Nic], ports: Sequence[str], user_data: str
+) -> tuple[Object, str]:
+    """The body of the request and its microversion."""
+    properties = call.properties
+    version = _version(properties)
+    server: Object = {
+        "name": properties.get("name") or call.physical_name,
+        "flavorRef": properties["flavor"],
+        "metadata": metadata_texts(properties.get("metadata")),
+    }
+    plain = (
+        ("imageRef", properties.get("image")),
+        ("key_name", properties.get("key_name")),
+        ("availability_zone", properties.get("availability_zone")),
+        ("config_drive", properties.get("config_drive")),
+        ("adminPass", properties.get("admin_pass")),
+        ("OS-DCF:diskConfig", properties.get("diskConfig")),
+        ("block_device_mapping", _present_all(properties.get("block_device_mapping"))),
+        ("block_device_mapping_v2", _devices(properties)),
+        ("user_data", base64.b64encode(user_data.encode()).decode() if user_data else None),
+        ("personality", _files(properties.get("personality"))),
+        ("tags", _tags(call)),
+        ("networks", _networks(properties.get("networks"), wanted, ports, version)),
+    )
+    server.update({field: value for field, value in plain if value not in (None, [], "")})
+    if not wanted and properties.get("security_groups"):
+        names = dict.fromkeys(map(str, properties["security_groups"]))
+        server["security_groups"] = [{"name": name} for name in names]
+    body: Object = {"server": server}
+    hints = dict(properties.get("scheduler_hints") or {})
+    if properties.get("reservation_id"):
+        hints["reservation"] = properties["reservation_id"]
+    if hints:
+        body["os:scheduler_hints"] = hints
+    return body, ".".join(map(str, version))
+
+
+def metadata_texts(metadata: Mapping[str, Any] | None) -> dict[str, str]:
+    """Metadata as the compute service takes it: every value a text."""
+    return {
+        str(key): value if isinstance(value, str) else _text(value)
+        for key, value in (metadata or {}).items()
+    }
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def tags_with_marker(call: Call) -> list[str]:
+    """The user's tags, and the marker where the user has named the server."""
+    tags = [str(tag) for tag in call.properties.get("tags") or []]
+    return [*tags, marker_text(call)] if call.properties.get("name") else tags
+
+
+def _tags(call: Call) -> list[str] | None:
+    return tags_with_marker(call) or None
+
+
+def _version(properties: Mapping[str, Any]) -> tuple[int, int]:
+    networks = properties.get("networks")
+    version = _BASE
+    if allocation(networks) is not None:
+        version = max(version, _NETWORKS_REQUIRED)
+    if any(entry.get("tag") for entry in networks or ()):
+        version = max(version, _TAGGED_NICS)
+    if properties.get("tags") or properties.get("name"):
+        version = max(version, _TAGS)
+    if any(device.get("volume_type") for device in properties.get("block_device_mapping_v2") or ()):
+        version = max(version, _VOLUME_TYPES)
+    return version
+
+
+def _networks(
+    networks: Sequence[Mapping[str, Any]] | None,
+    wanted: Sequence[Nic],
+    ports: Sequence[str],
+    version: tuple[int, int],
+) -> Any:
+    word = allocation(networks)
+    if word is not None:
+        return word
+    if not wanted:
+        return "auto" if version >= _NETWORKS_REQUIRED else None
+    return [
+        {"port": port, **({"tag": nic.entry["tag"]} if nic.entry.get("tag") else {})}
+        for nic, port in zip(wanted, ports, strict=True)
+    ]
+
+
+def _files(personality: Mapping[str, Any] | None) -> list[Object]:
+    return [
+        {"path": path, "contents": base64.b64encode(str(text).encode()).decode()}
+        for path, text in (personality or {}).items()
+    ]
+
+
+def _present_all(entries: Sequence[Mapping[str, Any]] | None) -> list[Object]:
+    return [
+        {name: value for name, value in entry.items() if value is not None}
+        for entry in entries or ()
+    ]
+
+
+def _devices(properties: Mapping[str, Any]) -> list[Object]:
+    given = properties.get("block_device_mapping_v2") or []
+    devices = [_device(entry) for entry in given]
+    if devices and properties.get("image"):
+        root = {
+            "source_type": "image",
+            "destination_type": "local",
+            "uuid": properties["image"],
+            "boot_index": 0,
+            "delete_on_termination": True,
+        }
+        devices.insert(0, root)
+    return devices
+
+
+def _device(entry: Mapping[str, Any]) -> Object:
+    device: Object = {
+        name: entry[name]
+        for name in ("device_name", "device_type", "disk_bus", "volume_size", "volume_type")
+        if entry.get(name) is not None
+    }
+    for name in ("boot_index", "delete_on_termination"):
+        if entry.get(name) is not None:
+            device[name] = entry[name]
+    for name, source in (("volume_id", "volume"), ("snapshot_id", "snapshot"), ("image", "image")):
+        if entry.get(name):
+            return {
+                **device,
+                "source_type": source,
+                "destination_type": "volume",
+                "uuid": entry[name],
+            }
+    size = entry.get("swap_size") or entry.get("ephemeral_size")
+    kind = "swap" if entry.get("swap_size") else entry.get("ephemeral_format")
+    blank: Object = {
+        "source_type": "blank",
+        "destination_type": "local",
+        "boot_index": -1,
+        "delete_on_termination": True,
+        "volume_size": size,
+    }
+    return {**device, **blank, **({"guest_format": kind} if kind else {})}

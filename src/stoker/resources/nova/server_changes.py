@@ -1,0 +1,210 @@
+"""Changes of a server in place: one step for each kind of change, each safe to repeat.
+
+A step that takes time asks once and then watches the server; that it has asked is kept as
+progress, so that a server which falls back to its old state is told from one that was not asked.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import PORTS, SERVERS
+from stoker.resources.nova.server_body import metadata_texts, tags_with_marker
+from stoker.resources.nova.server_ports import (
+    ensure_ports,
+    extra_fields,
+    lead_floating_ips,
+    nics,
+    own_ports,
+    port_name,
+)
+from stoker.resources.nova.server_states import ACTIVE, BROKEN, fault_text, live_server
+from stoker.resources.nova.server_takeover import attach, detach
+from stoker.resources.rest import polling_pause
+from stoker.schema.resource_type import Call, Failed, Outcome, Wait
+
+_TAGS = "2.26"
+_REBUILD_USER_DATA = "2.57"
+_REBUILDS = frozenset({"REBUILD", "REBUILD_PRESERVE_EPHEMERAL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of change."""
+
+    name: str
+    is_needed: Callable[[Call], bool]
+    run: Callable[[Call, bool], Outcome | None]
+    """Called with the call and whether it has asked before; None when the change is done."""
+
+
+def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
+    """Do what ``call.changed`` needs, in a fixed order; None when all of it is done."""
+    done = list(call.progress.get("done", []))
+    asked = call.progress.get("asked")
+    for step in _steps(user_data):
+        if step.name in done or not step.is_needed(call):
+            continue
+        outcome = step.run(call, asked == step.name)
+        if isinstance(outcome, Wait):
+            progress = {"done": done, "asked": step.name}
+            return Wait(outcome.after, progress=progress, reason=outcome.reason)
+        if outcome is not None:
+            return outcome
+        done.append(step.name)
+    return None
+
+
+def needs_rebuild(call: Call) -> bool:
+    """Whether the server is to be rebuilt: for a new image, or for new user data."""
+    properties = call.properties
+    image = "image" in call.changed and properties.get("image_update_policy") in _REBUILDS
+    data = "user_data" in call.changed and properties.get("user_data_update_policy") == "REBUILD"
+    return image or data
+
+
+def _steps(user_data: Callable[[], str]) -> tuple[Step, ...]:
+    return (
+        Step("metadata", _changes("metadata"), _set_metadata),
+        Step("name", _changes("name"), _rename),
+        Step("tags", _changes("tags", "name"), _set_tags),
+        Step("admin_pass", _changes("admin_pass"), _set_password),
+        Step("networks", _changes("networks"), _set_networks),
+        Step("flavor", _changes("flavor"), _resize),
+        Step("rebuild", needs_rebuild, lambda call, asked: _rebuild(call, asked, user_data)),
+    )
+
+
+def _changes(*names: str) -> Callable[[Call], bool]:
+    return lambda call: not call.changed.isdisjoint(names)
+
+
+def _path(call: Call, suffix: str = "") -> str:
+    assert call.physical_id is not None
+    return SERVERS.at(call.physical_id, suffix)
+
+
+def _act(call: Call, body: Object, microversion: str | None = None) -> None:
+    send(call.cloud.compute, "POST", _path(call, "/action"), json=body, microversion=microversion)
+
+
+def _set_metadata(call: Call, _asked: bool) -> None:
+    wanted = metadata_texts(call.properties.get("metadata"))
+    path = _path(call, "/metadata")
+    present = send(call.cloud.compute, "GET", path).get("metadata", {})
+    for key in metadata_texts(call.previous.get("metadata")):
+        if key not in wanted and key in present:
+            send(call.cloud.compute, "DELETE", f"{path}/{key}")
+    changed = {key: value for key, value in wanted.items() if present.get(key) != value}
+    if changed:
+        send(call.cloud.compute, "POST", path, json={"metadata": changed})
+
+
+def _rename(call: Call, _asked: bool) -> None:
+    assert call.physical_id is not None
+    name = call.properties.get("name") or call.physical_name
+    SERVERS.update(call.cloud, call.physical_id, {"name": name})
+
+
+def _set_tags(call: Call, _asked: bool) -> None:
+    body = {"tags": tags_with_marker(call)}
+    send(call.cloud.compute, "PUT", _path(call, "/tags"), json=body, microversion=_TAGS)
+
+
+def _set_password(call: Call, _asked: bool) -> None:
+    if call.properties.get("admin_pass"):
+        _act(call, {"changePassword": {"adminPass": call.properties["admin_pass"]}})
+
+
+def _set_networks(call: Call, _asked: bool) -> Outcome | None:
+    """Attach what is new, then detach what is gone; ports that stay are changed in place."""
+    assert call.physical_id is not None
+    wanted = nics(call.properties.get("networks"))
+    ports = ensure_ports(call, wanted)
+    attached = {
+        item["port_id"]
+        for item in send(call.cloud.compute, "GET", _path(call, "/os-interface")).get(
+            "interfaceAttachments", []
+        )
+    }
+    if wanted:
+        _detach_others(call, set(ports))
+    for nic, port in zip(wanted, ports, strict=True):
+        if port not in attached:
+            attach(call, call.physical_id, port, nic.entry.get("tag"))
+        extra = extra_fields(nic.entry.get("port_extra_properties") or {})
+        extra.pop("mac_address", None)
+        if nic.is_own and extra:
+            PORTS.update(call.cloud, port, extra)
+    by_key = {nic.key: port for nic, port in zip(wanted, ports, strict=True)}
+    lead_floating_ips(call, by_key)
+    return None
+
+
+def _detach_others(call: Call, wanted: set[str]) -> None:
+    """Detach what earlier properties gave the server, and remove ports made for it."""
+    assert call.physical_id is not None
+    made = own_ports(call)
+    earlier = nics(call.previous.get("networks"))
+    before = {str(nic.entry["port"]) for nic in earlier if not nic.is_own}
+    for nic in earlier:
+        port = made.get(port_name(call, nic))
+        if nic.is_own and port is not None:
+            before.add(str(port["id"]))
+    for port_id in sorted(before - wanted):
+        detach(call, call.physical_id, port_id)
+    for port in made.values():
+        if port["id"] not in wanted:
+            PORTS.delete(call.cloud, port["id"])
+
+
+def _resize(call: Call, asked: bool) -> Outcome | None:
+    server = live_server(call)
+    status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
+    wanted = call.properties["flavor"]
+    if status in BROKEN:
+        return Failed(fault_text(server))
+    if status == "VERIFY_RESIZE":
+        _act(call, {"confirmResize": None})
+        return Wait(polling_pause(call), reason="the resize is being confirmed")
+    if status == "RESIZE" or server.get("OS-EXT-STS:task_state"):
+        return Wait(polling_pause(call), reason=f"the server is {status}")
+    if flavor == wanted:
+        return None
+    if asked:
+        return Failed(f"the resize to flavor {wanted} was undone: {_last_fault(server)}")
+    _act(call, {"resize": {"flavorRef": wanted}})
+    return Wait(polling_pause(call), reason="the server is being resized")
+
+
+def _last_fault(server: Object) -> str:
+    fault: dict[str, Any] = server.get("fault") or {}
+    return str(fault.get("message") or f"the server is {server.get('status')} with its old flavor")
+
+
+def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome | None:
+    server = live_server(call)
+    status = server.get("status")
+    if status in BROKEN:
+        return Failed(fault_text(server))
+    if status == "REBUILD" or server.get("OS-EXT-STS:task_state"):
+        return Wait(polling_pause(call), reason="the server is being rebuilt")
+    if asked and status == ACTIVE:
+        return None
+    properties = call.properties
+    image = properties.get("image") or (server.get("image") or {}).get("id")
+    body: Object = {"imageRef": image}
+    if properties.get("image_update_policy") == "REBUILD_PRESERVE_EPHEMERAL":
+        body["preserve_ephemeral"] = True
+    if properties.get("admin_pass"):
+        body["adminPass"] = properties["admin_pass"]
+    version = None
+    if properties.get("user_data_update_policy") == "REBUILD" and "user_data" in call.changed:
+        body["user_data"] = base64.b64encode(user_data().encode()).decode()
+        version = _REBUILD_USER_DATA
+    _act(call, {"rebuild": body}, version)
+    return Wait(polling_pause(call), reason="the server is being rebuilt")

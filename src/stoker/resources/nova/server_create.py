@@ -1,0 +1,74 @@
+"""How a server comes to be: credentials and ports first, then the server, then its addresses."""
+
+from __future__ import annotations
+
+from stoker.clouds.collection import send
+from stoker.clouds.collections import SERVERS
+from stoker.resources.nova import server_software as software
+from stoker.resources.nova.server_body import server_request
+from stoker.resources.nova.server_ports import Nic, ensure_ports, lead_floating_ips, nics
+from stoker.resources.nova.server_states import ACTIVE, live_server, until
+from stoker.resources.nova.server_takeover import plan_takeover, take
+from stoker.resources.nova.server_user_data import render
+from stoker.resources.rest import after_failed_create, polling_pause
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+
+
+def prepare(call: Call) -> Wait | None:
+    """What has to be on record before the server is asked for; None when all of it is."""
+    if software.is_configured(call) and not software.has_credentials(call):
+        return Wait(after=0.0, data={**call.data, **software.credentials(call)})
+    if "taken" not in call.data:
+        plan = plan_takeover(call, nics(call.properties.get("networks")))
+        if plan:
+            return Wait(after=0.0, data={**call.data, "taken": plan})
+    return None
+
+
+def request(call: Call) -> Outcome:
+    """Make the ports and ask for the server."""
+    wanted = nics(call.properties.get("networks"))
+    take(call, call.data.get("taken") or {}, wanted)
+    ports = ensure_ports(call, wanted)
+    body, version = server_request(call, wanted, ports, user_data(call))
+    try:
+        answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
+    except Exception as fault:
+        outcome = after_failed_create(call, fault)
+        if outcome is None:
+            raise
+        return outcome
+    made = str(answer["server"]["id"])
+    return Wait(polling_pause(call), physical_id=made, reason="the server is being built")
+
+
+def settle(call: Call) -> Outcome:
+    """Wait until the server is active, then lead its floating IPs to it."""
+    waiting = until(call, live_server(call), ACTIVE)
+    if waiting is not None:
+        return waiting
+    wanted = nics(call.properties.get("networks"))
+    if any(nic.entry.get("floating_ip") for nic in wanted):
+        lead_floating_ips(call, ports_by_key(wanted, ensure_ports(call, wanted)))
+    return finished(call)
+
+
+def ports_by_key(wanted: list[Nic], ports: list[str]) -> dict[str, str]:
+    """Key of each entry -> its port."""
+    return {nic.key: port for nic, port in zip(wanted, ports, strict=True)}
+
+
+def finished(call: Call) -> Done:
+    """The end of a create or an update, with the metadata that the server polls."""
+    metadata = software.metadata(call) if software.is_configured(call) else None
+    return Done(call.physical_id, metadata=metadata)
+
+
+def user_data(call: Call) -> str:
+    """The user data; the id of a software config stands for its content."""
+    given = call.properties.get("user_data") or ""
+    form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
+    text = call.configs.get(given, given)
+    metadata = software.metadata(call) if software.is_configured(call) else call.metadata
+    address = software.metadata_address(call) if form == "HEAT_CFNTOOLS" else None
+    return render(form, text, metadata, address)

@@ -1,0 +1,155 @@
+"""The ports of a server: those that the user names, and those that are made for it.
+
+For every entry of ``networks`` that names a network or a subnet a port is made here, not by the
+compute service: its address is known at once, it outlives a rebuild, and it can be led to a
+floating IP. Each port is named after the server and the entry, and carries the server's marker as
+its description, so that ports of a lost attempt are found and used again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
+from stoker.clouds.security_groups import group_ids
+from stoker.resources.rest import marker_text
+from stoker.schema.resource_type import Call
+
+_IDENTITY = ("network", "subnet", "fixed_ip", "port")
+_WIRE = {"qos_policy": "qos_policy_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class Nic:
+    """One entry of a server's networks."""
+
+    key: str
+    """Tells entries apart by what cannot be changed on a port: equal keys, same port."""
+    entry: Mapping[str, Any]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the port is made for the server."""
+        return not self.entry.get("port")
+
+
+def allocation(networks: Sequence[Mapping[str, Any]] | None) -> str | None:
+    """``auto`` or ``none`` where the networks are left to the compute service, else None."""
+    for entry in networks or ():
+        if entry.get("allocate_network"):
+            return str(entry["allocate_network"])
+    return None
+
+
+def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
+    """The entries that stand for ports, in order."""
+    if allocation(networks) is not None:
+        return []
+    seen: Counter[str] = Counter()
+    found = []
+    for entry in networks or ():
+        extra = entry.get("port_extra_properties") or {}
+        identity = [entry.get(name) for name in _IDENTITY] + [extra.get("mac_address")]
+        text = json.dumps(identity)
+        seen[text] += 1
+        digest = hashlib.sha256(f"{text}{seen[text]}".encode()).hexdigest()[:8]
+        found.append(Nic(digest, entry))
+    return found
+
+
+def own_ports(call: Call) -> dict[str, Object]:
+    """The ports that were made for this server, by name."""
+    listed = PORTS.select(call.cloud, description=marker_text(call))
+    return {port["name"]: port for port in listed if port.get("description") == marker_text(call)}
+
+
+def port_name(call: Call, nic: Nic) -> str:
+    """The name of the port that is made for an entry."""
+    return f"{call.physical_name}-port-{nic.key}"
+
+
+def ensure_ports(call: Call, wanted: Sequence[Nic]) -> list[str]:
+    """The ports of the entries, in order; what is missing is made. Safe to repeat."""
+    present = own_ports(call) if any(nic.is_own for nic in wanted) else {}
+    groups = call.properties.get("security_groups")
+    group_list = group_ids(call.cloud, groups) if groups and _makes_ports(wanted) else None
+    ids = []
+    for nic in wanted:
+        if not nic.is_own:
+            ids.append(str(nic.entry["port"]))
+            continue
+        port = present.get(port_name(call, nic))
+        if port is None:
+            port = PORTS.create(call.cloud, _port_body(call, nic, group_list))
+        ids.append(str(port["id"]))
+    return ids
+
+
+def _makes_ports(wanted: Sequence[Nic]) -> bool:
+    return any(nic.is_own for nic in wanted)
+
+
+def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
+    entry, extra = nic.entry, nic.entry.get("port_extra_properties") or {}
+    body: Object = {
+        "name": port_name(call, nic),
+        "description": marker_text(call),
+        "network_id": entry.get("network") or _network_of(call.cloud, entry["subnet"]),
+    }
+    address = {
+        field: entry[name]
+        for name, field in (("subnet", "subnet_id"), ("fixed_ip", "ip_address"))
+        if entry.get(name)
+    }
+    if extra.get("no_fixed_ips"):
+        body["fixed_ips"] = []
+    elif address:
+        body["fixed_ips"] = [address]
+    if groups is not None and extra.get("port_security_enabled") is not False:
+        body["security_groups"] = groups
+    return {**body, **extra_fields(extra)}
+
+
+def extra_fields(extra: Mapping[str, Any]) -> Object:
+    """Fields of a port from ``port_extra_properties``."""
+    apart = {"no_fixed_ips", "value_specs"}
+    body = {
+        _WIRE.get(name, name): value
+        for name, value in extra.items()
+        if value is not None and name not in apart
+    }
+    if "allowed_address_pairs" in body:
+        body["allowed_address_pairs"] = [
+            {name: value for name, value in pair.items() if value is not None}
+            for pair in body["allowed_address_pairs"]
+        ]
+    return {**body, **(extra.get("value_specs") or {})}
+
+
+def _network_of(cloud: Any, subnet: str) -> str:
+    return str(SUBNETS.get(cloud, subnet)["network_id"])
+
+
+def delete_own_ports(call: Call) -> None:
+    """Remove the ports that were made for this server."""
+    for port in own_ports(call).values():
+        PORTS.delete(call.cloud, port["id"])
+
+
+def has_own_ports(networks: Sequence[Mapping[str, Any]] | None) -> bool:
+    """Whether ports are made for these networks."""
+    return any(nic.is_own for nic in nics(networks))
+
+
+def lead_floating_ips(call: Call, ports: Mapping[str, str]) -> None:
+    """Lead the floating IPs of the entries to their ports (by key). Safe to repeat."""
+    for nic in nics(call.properties.get("networks")):
+        address = nic.entry.get("floating_ip")
+        if address:
+            FLOATING_IPS.update(call.cloud, address, {"port_id": ports[nic.key]})

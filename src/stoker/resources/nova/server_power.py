@@ -1,0 +1,77 @@
+"""Suspending, resuming, imaging and removing a server."""
+
+from __future__ import annotations
+
+from stoker.clouds.collection import send
+from stoker.clouds.collections import IMAGES, SERVERS
+from stoker.clouds.faults import CloudFault, is_conflict
+from stoker.resources.nova.server_states import live_server, until
+from stoker.resources.rest import polling_pause
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+
+_SNAPSHOT_ID_IN_BODY = "2.45"
+_TASK = "OS-EXT-STS:task_state"
+_GONE = frozenset({"DELETED", "SOFT_DELETED"})
+_LOST_IMAGES = frozenset({"killed", "deleted", "error"})
+
+
+def bring_to(call: Call, action: str, status: str) -> Outcome:
+    """Ask for a state once, then wait for it."""
+    server = live_server(call)
+    waiting = until(call, server, status)
+    if waiting is None:
+        return Done()
+    if not isinstance(waiting, Wait) or call.progress.get("asked"):
+        return waiting
+    try:
+        send(call.cloud.compute, "POST", _actions(call), json={action: None})
+    except CloudFault as fault:
+        if not is_conflict(fault) or not server.get(_TASK):
+            raise
+    return Wait(waiting.after, progress={"asked": True}, reason=waiting.reason)
+
+
+def take_image(call: Call) -> Outcome:
+    """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+    image_id = call.progress.get("image")
+    if image_id is None:
+        return Wait(polling_pause(call), progress={"image": _request_image(call)})
+    image = IMAGES.get(call.cloud, str(image_id))
+    status = image.get("status")
+    if status == "active":
+        return Done(data={**call.data, "snapshot_image_id": image_id})
+    if status in _LOST_IMAGES:
+        return Failed(f"the image {image_id} of the server is {status}")
+    return Wait(polling_pause(call), reason=f"the image is {status}")
+
+
+def _request_image(call: Call) -> str:
+    """The image of the server, asked for unless an earlier attempt has done so."""
+    name = f"{call.physical_name}-{int(call.started_at)}"
+    found = IMAGES.named(call.cloud, name)
+    if found:
+        return str(found[0]["id"])
+    body = {"createImage": {"name": name}}
+    answer = send(
+        call.cloud.compute, "POST", _actions(call), json=body, microversion=_SNAPSHOT_ID_IN_BODY
+    )
+    return str(answer["image_id"])
+
+
+def is_removed(call: Call) -> bool:
+    """Whether the server is gone; it is asked to go as long as it is not on its way."""
+    if call.physical_id is None:
+        return True
+    if not call.progress.get("asked"):
+        return not SERVERS.delete(call.cloud, call.physical_id)
+    server = SERVERS.find(call.cloud, call.physical_id)
+    if server is None or server.get("status") in _GONE:
+        return True
+    if not server.get(_TASK):
+        SERVERS.delete(call.cloud, call.physical_id)
+    return False
+
+
+def _actions(call: Call) -> str:
+    assert call.physical_id is not None
+    return SERVERS.at(call.physical_id, "/action")

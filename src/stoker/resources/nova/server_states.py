@@ -1,0 +1,43 @@
+"""States of servers: usable, on the way, or broken, with the compute service's own explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import SERVERS
+from stoker.resources.rest import polling_pause
+from stoker.schema.resource_type import Call, Failed, Outcome, Wait
+
+ACTIVE = "ACTIVE"
+BROKEN = frozenset({"ERROR", "DELETED", "SOFT_DELETED", "UNKNOWN"})
+_TASK = "OS-EXT-STS:task_state"
+
+
+def live_server(call: Call) -> Object:
+    """The server as the service describes it. Raises :class:`CloudFault` (404) if it is gone."""
+    assert call.physical_id is not None
+    return SERVERS.get(call.cloud, call.physical_id)
+
+
+def fault_text(server: Mapping[str, Any]) -> str:
+    """Why a server is broken, in the service's words."""
+    fault = server.get("fault") or {}
+    words = fault.get("message") or "the service gave no reason"
+    code = f" (code {fault['code']})" if fault.get("code") else ""
+    return f"the server {server.get('id')} is in status {server.get('status')}: {words}{code}"
+
+
+def until(
+    call: Call, server: Mapping[str, Any], wanted: str, progress: Mapping[str, Any] | None = None
+) -> Outcome | None:
+    """None when the server has the wanted status and no task; else what to answer."""
+    status = server.get("status")
+    if status in BROKEN:
+        return Failed(fault_text(server))
+    if status == wanted and not server.get(_TASK):
+        return None
+    task = server.get(_TASK)
+    doing = f"{status} ({task})" if task else str(status)
+    return Wait(polling_pause(call), progress=progress, reason=f"the server is {doing}")

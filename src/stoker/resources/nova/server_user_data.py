@@ -1,0 +1,128 @@
+"""User data of servers: as it is, or as the parts that cloud-init hands to Heat's tools.
+
+``RAW`` passes the text. ``HEAT_CFNTOOLS`` wraps it for heat-cfntools: the script, the metadata and
+the address of the metadata service are put below ``/var/lib/heat-cfntools``. ``SOFTWARE_CONFIG``
+passes the text (or its parts) beside the metadata that os-collect-config starts from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from email import message_from_string
+from email.message import Message
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from typing import Any
+from urllib.parse import urlsplit
+
+_PART_HANDLER = """\
+#part-handler
+import os
+
+DIRECTORY = "/var/lib/heat-cfntools"
+
+
+def list_types():
+    return ["text/x-cfninitdata"]
+
+
+def handle_part(data, ctype, filename, payload):
+    if ctype in ("__begin__", "__end__"):
+        return
+    if not os.path.isdir(DIRECTORY):
+        os.makedirs(DIRECTORY, 0o700)
+    path = os.path.join(DIRECTORY, os.path.basename(filename))
+    mode = "wb" if isinstance(payload, bytes) else "w"
+    with open(path, mode) as target:
+        target.write(payload)
+    os.chmod(path, 0o700 if filename == "cfn-userdata" else 0o600)
+"""
+
+_RUNNER = """\
+#!/bin/sh
+# Runs the script of the template and keeps what it prints.
+directory=/var/lib/heat-cfntools
+script="$directory/cfn-userdata"
+log=/var/log/heat-provision.log
+umask 077
+status=0
+echo "started $(date -u)" >> "$log"
+if [ -f "$script" ] && [ "$(head -c 2 "$script")" = "#!" ]; then
+    chmod 700 "$script"
+    "$script" >> "$log" 2>&1
+    status=$?
+fi
+echo "ended with status $status $(date -u)" >> "$log"
+date -u > "$directory/provision-finished"
+exit "$status"
+"""
+
+_KINDS = (
+    ("#cloud-config", "cloud-config"),
+    ("#cloud-boothook", "cloud-boothook"),
+    ("#include", "x-include-url"),
+    ("#part-handler", "part-handler"),
+)
+
+
+def render(form: str, text: str, metadata: Mapping[str, Any], metadata_address: str | None) -> str:
+    """The user data of a server.
+
+    ``form`` is the property ``user_data_format``; ``metadata_address`` the address below which
+    the CloudFormation interface answers, for the tools inside the server.
+    """
+    if form == "RAW":
+        return text
+    parts = [_part(_PART_HANDLER, "part-handler", "part-handler.py")]
+    if form == "SOFTWARE_CONFIG":
+        parts += _parts_of(text)
+    else:
+        parts.append(_part(text, "x-cfninitdata", "cfn-userdata"))
+        parts.append(_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
+    if metadata:
+        parts.append(_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
+    if form == "HEAT_CFNTOOLS" and metadata_address:
+        parts.append(_part(metadata_address, "x-cfninitdata", "cfn-metadata-server"))
+        parts.append(_part(_boto_config(metadata_address), "x-cfninitdata", "cfn-boto-cfg"))
+    return _joined(parts)
+
+
+def _boto_config(address: str) -> str:
+    url = urlsplit(address)
+    is_secure = int(url.scheme == "https")
+    return (
+        "[Boto]\n"
+        "debug = 0\n"
+        f"is_secure = {is_secure}\n"
+        "https_validate_certificates = 1\n"
+        "cfn_region_name = heat\n"
+        f"cfn_region_endpoint = {url.hostname}\n"
+    )
+
+
+def _parts_of(text: str) -> list[Message]:
+    """The parts of a multipart text; any other text is one part, of the kind that it shows."""
+    if not text:
+        return []
+    if "Content-Type: multipart/" in text[:4000]:
+        message = message_from_string(text)
+        if message.is_multipart():
+            return [part for part in message.get_payload() if isinstance(part, Message)]
+    kind = next((kind for start, kind in _KINDS if text.startswith(start)), "x-shellscript")
+    return [_part(text, kind, "userdata")]
+
+
+def _part(text: str, kind: str, name: str) -> Message:
+    charset = "us-ascii" if text.isascii() else "utf-8"
+    part = MIMEText(text, kind, charset)
+    part.add_header("Content-Disposition", "attachment", filename=name)
+    return part
+
+
+def _joined(parts: Sequence[Message]) -> str:
+    """One message; the same parts always give the same text."""
+    content = "".join(part.as_string() for part in parts)
+    boundary = f"==============={hashlib.sha256(content.encode()).hexdigest()[:32]}=="
+    return MIMEMultipart(boundary=boundary, _subparts=list(parts)).as_string()
