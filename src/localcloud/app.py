@@ -20,20 +20,15 @@ from localcloud.store import Store
 _PACKAGES = ("identity", "image", "network", "compute", "volume", "object_store")
 
 
-def build(
-    settings: Settings, fabric: Fabric, clock: Clock | None = None
-) -> tuple[Cloud, "CloudApp"]:
-    """Return the cloud over its data directory, and the application that serves it.
+def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -> Cloud:
+    """Return the cloud over its data directory, without its services.
 
     Raises OSError or :class:`sqlite3.Error` when the data directory cannot be used.
     """
     settings.cloud_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(settings.cloud_dir / "cloud.sqlite")
     clock = clock or SystemClock()
-    control = identity_of(store, clock, settings).control
-    cloud = Cloud(store, control, fabric, clock, settings)
-    cloud.services = services(cloud)
-    return cloud, CloudApp(cloud, cloud.services)
+    return Cloud(store, identity_of(store, clock, settings).control, fabric, clock, settings)
 
 
 def services(cloud: Cloud) -> list[Service]:
@@ -49,6 +44,7 @@ class CloudApp:
     """The ASGI application: each service under its prefix, a list of them at the root."""
 
     def __init__(self, cloud: Cloud, services: Sequence[Service]) -> None:
+        cloud.services = services
         self._cloud = cloud
         self._services = services
         self._mounts = {s.descriptor.prefix: ServiceApp(cloud, s) for s in services}

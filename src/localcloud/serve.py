@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import uvicorn
 import uvloop
 
-from localcloud.app import build
+from localcloud.app import CloudApp, open_cloud, services
 from localcloud.fabric.interface import Fabric
 from localcloud.settings import Settings
 
@@ -81,7 +81,8 @@ class _Server(uvicorn.Server):
 
 
 async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> None:
-    _, app = build(settings, fabric)
+    cloud = open_cloud(settings, fabric)
+    app = CloudApp(cloud, services(cloud))
     config = uvicorn.Config(
         app,
         http="httptools",
