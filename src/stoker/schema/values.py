@@ -87,7 +87,7 @@ class _Checker:
         for key in given:
             if key not in schema:
                 self._error(
-                    "unknown-property",
+                    "unknown-key" if path else "unknown-property",
                     f'there is no property "{key}" here',
                     (*path, key),
                     did_you_mean(str(key), schema),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -438,12 +439,14 @@ def _is_empty(constraint: Length | Range) -> bool:
 
 
 def _check_default(parameter: Parameter, path: Path) -> None:
+    """Custom constraints are left for the moment in which the default is used."""
     try:
         value = coerce(parameter.type, parameter.default)
     except Mismatch as mismatch:
         if parameter.constraints or parameter.type in {ParameterType.LIST, ParameterType.JSON}:
             raise _refuse((*path, "default"), f"the default does not fit: {mismatch}") from None
         return
-    faults = violations(parameter, value)
+    fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]
+    faults = violations(replace(parameter, constraints=tuple(fixed)), value)
     if faults:
         raise _refuse((*path, "default"), f"the default does not fit: {faults[0]}")
