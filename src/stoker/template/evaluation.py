@@ -28,9 +28,10 @@ from stoker.template.nesting import (
     parsed,
     preliminary_nested,
 )
+from stoker.template.parameter_groups import group_findings
 from stoker.template.parameters import Parameter, Resolved, resolve
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey
-from stoker.template.validation import output_findings, resource_findings
+from stoker.template.validation import as_template_findings, output_findings, resource_findings
 
 
 class Evaluation:
@@ -58,8 +59,9 @@ class Evaluation:
             pseudo_parameters(self.template.version, self.inputs.identity),
         )
         self.findings.extend(resolved.findings)
-        for name in self.declarations.keys() - resolved.values.keys():
-            resolved.values[name] = Unknown(frozenset())
+        written = self.template.parameters
+        for name in written if isinstance(written, Mapping) else ():
+            resolved.values.setdefault(name, Unknown(frozenset()))
         return resolved
 
     @property
@@ -232,8 +234,13 @@ class Evaluation:
             for name, child in children.items()
             for diagnostic in child.validate()
         ]
-        found = [*self.findings, *conditions, *resources, *nested, *outputs]
+        groups = group_findings(self.template.parameter_groups, self.declarations)
+        found = [*self.findings, *groups, *conditions, *resources, *nested, *outputs]
         return Findings(self.located(found))
+
+    def validate_template(self) -> Findings:
+        """What is wrong with the template itself, whatever values it will get."""
+        return as_template_findings(self.validate(), self.template.version)
 
     @cached_property
     def children(self) -> Mapping[str, Evaluation]:

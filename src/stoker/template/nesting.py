@@ -47,6 +47,8 @@ class TemplateType(ResourceType):
 
     template: ClassVar[Template]
     url: ClassVar[str]
+    inner: ClassVar[TypeResolver]
+    """Finds the types of the resources of the template."""
 
     def nested(self, call: Call) -> Nested:
         """The nested stack: the template, with the properties that are given as parameters."""
@@ -55,12 +57,18 @@ class TemplateType(ResourceType):
 
     def has_attribute(self, name: str) -> bool:
         """Whether the nested stack has such an output, or such a resource."""
-        if name in ("outputs", "OS::stack_id"):
+        if name == "OS::stack_id":
             return True
-        member = name.removeprefix(MEMBER)
-        if member == name:
+        if not name.startswith(MEMBER):
             return False
-        return member in self.template.resources or member.split(".")[0] in self.template.resources
+        member, _, attribute = name.removeprefix(MEMBER).partition(".")
+        body = self.template.resources.get(member)
+        if body is None or not attribute:
+            return body is not None
+        try:
+            return has_attribute(self.inner.type_of(body), attribute)
+        except DiagnosticError:
+            return False
 
     def create(self, call: Call) -> Outcome:
         """Refused: whoever runs the type creates the nested stack."""
@@ -71,7 +79,9 @@ class TemplateType(ResourceType):
         return Failed(f"{self.type_name} is deleted as a nested stack")
 
 
-def template_type(type_name: str, template: Template, url: str) -> TemplateType:
+def template_type(
+    type_name: str, template: Template, url: str, inner: TypeResolver
+) -> TemplateType:
     """The type that a template stands for. Raises :class:`DiagnosticError`."""
     findings = Findings()
     declared = declare(template.parameters, template.version, findings)
@@ -85,6 +95,7 @@ def template_type(type_name: str, template: Template, url: str) -> TemplateType:
             "description": str(template.description),
             "template": template,
             "url": url,
+            "inner": inner,
             "properties": {name: _property(parameter) for name, parameter in declared.items()},
             "attributes": {
                 name: Attribute(str(body.description or ""))
@@ -159,7 +170,9 @@ class TypeResolver:
                 f'the template "{name}" did not come with the request',
                 did_you_mean(name, self._inputs.files),
             )
-        return template_type(type_name, parsed(self._inputs.files[url], url), url)
+        template = parsed(self._inputs.files[url], url)
+        inner = TypeResolver(replace(self._inputs, url=url), self._types)
+        return template_type(type_name, template, url, inner)
 
 
 def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:

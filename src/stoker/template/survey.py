@@ -14,11 +14,12 @@ from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import check_properties
-from stoker.template.definition import CustomCheck, Definition, DeletionPolicy
+from stoker.template.definition import CustomCheck, Definition
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
+from stoker.template.policies import deletion_policy
 
 Attributes = dict[str, set[str]]
 
@@ -130,6 +131,12 @@ class Reader:
         checked = check_properties(properties, type_.properties, path)
         found.extend(checked.findings)
         survey.custom_checks.extend(checked.custom_checks)
+        policy, faults = deletion_policy(
+            parts[dialect.deletion_policy],
+            self.template.version,
+            (*body.path, dialect.deletion_policy),
+        )
+        found.extend(faults)
         return Definition(
             name=body.name,
             type_name=body.type_name,
@@ -138,7 +145,7 @@ class Reader:
             needs=needs,
             explicit_needs=explicit,
             metadata=_as_map(parts[dialect.metadata], (*body.path, dialect.metadata), found),
-            deletion_policy=self._policy(body, parts[dialect.deletion_policy], found),
+            deletion_policy=policy,
             update_policy=_as_map(
                 parts[dialect.update_policy], (*body.path, dialect.update_policy), found
             ),
@@ -146,19 +153,6 @@ class Reader:
             description=body.description,
             external_id=parts[dialect.external_id],
         )
-
-    def _policy(self, body: ResourceBody, value: Any, found: list[Diagnostic]) -> DeletionPolicy:
-        if value is None:
-            return DeletionPolicy.DELETE
-        policies = self.template.version.deletion_policies
-        if isinstance(value, str) and value in policies:
-            return DeletionPolicy(policies[value])
-        path = (*body.path, self.template.version.dialect.deletion_policy)
-        names = ", ".join(policies)
-        message = f"a deletion policy is one of {names}, not {value!r}"
-        suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
-        found.append(Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion))
-        return DeletionPolicy.DELETE
 
     def _explicit(self, body: ResourceBody, found: list[Diagnostic]) -> frozenset[str]:
         path = (*body.path, self.template.version.dialect.depends_on)

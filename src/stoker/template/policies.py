@@ -1,0 +1,63 @@
+"""Deletion and update policies of resources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Nests, ResourceType, Snapshots
+from stoker.schema.values import check_properties
+from stoker.template.definition import Definition, DeletionPolicy
+from stoker.template.versions import Version
+
+UNSUPPORTED = frozenset({"unsupported-deletion-policy", "unsupported-update-policy"})
+"""Codes of warnings about policies that have no effect; the validate request refuses them."""
+
+
+@runtime_checkable
+class HasUpdatePolicies(Protocol):
+    """The type knows update policies, declared as properties are."""
+
+    update_policies: Mapping[str, Property]
+
+
+def deletion_policy(
+    value: Any, version: Version, path: Path
+) -> tuple[DeletionPolicy, list[Diagnostic]]:
+    """The policy that is written, and what is wrong with it."""
+    if value is None:
+        return DeletionPolicy.DELETE, []
+    policies = version.deletion_policies
+    if isinstance(value, str) and value in policies:
+        return DeletionPolicy(policies[value]), []
+    message = f"a deletion policy is one of {', '.join(policies)}, not {value!r}"
+    suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
+    found = Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion)
+    return DeletionPolicy.DELETE, [found]
+
+
+def policy_findings(definition: Definition, version: Version, path: Path) -> list[Diagnostic]:
+    """Policies that mean nothing for the resource's type."""
+    found = []
+    dialect = version.dialect
+    type_ = definition.type
+    if definition.deletion_policy is DeletionPolicy.SNAPSHOT and not isinstance(type_, Snapshots):
+        message = f"{type_.type_name} cannot be snapshotted: its object is deleted instead"
+        place = (*path, dialect.deletion_policy)
+        found.append(Diagnostic("unsupported-deletion-policy", message, place, Severity.WARNING))
+    if definition.update_policy:
+        place = (*path, dialect.update_policy)
+        found.extend(_update_policy(type_, definition.update_policy, place))
+    return found
+
+
+def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -> list[Diagnostic]:
+    if isinstance(type_, HasUpdatePolicies):
+        return check_properties(policy, type_.update_policies, path).findings
+    severity = Severity.ERROR if isinstance(type_, Nests) else Severity.WARNING
+    message = f"{type_.type_name} has no update policies"
+    return [
+        Diagnostic("unsupported-update-policy", message, (*path, key), severity) for key in policy
+    ]
