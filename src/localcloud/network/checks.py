@@ -117,6 +117,12 @@ def prefix(value: Any) -> str:
         raise ValueError(f"'{value}' is neither an IP address nor a CIDR") from None
 
 
+def address_or_cidr(value: Any) -> str:
+    """Accept addresses and CIDRs; returns what was given."""
+    prefix(value)
+    return str(value)
+
+
 def mac(value: Any) -> str:
     """Accept MAC addresses of one interface; returns lower case."""
     lowered = str(value).lower().replace("-", ":")
@@ -195,7 +201,9 @@ name: Check = text(255)
 fixed_ips: Check = list_of(mapping({}, {"subnet_id": uuid, "ip_address": address}))
 routes: Check = list_of(mapping({"destination": prefix, "nexthop": address}))
 pools: Check = list_of(mapping({"start": address, "end": address}))
-address_pairs: Check = list_of(mapping({"ip_address": text(64)}, {"mac_address": optional(mac)}))
+address_pairs: Check = list_of(
+    mapping({"ip_address": address_or_cidr}, {"mac_address": optional(mac)})
+)
 dhcp_options: Check = list_of(
     mapping(
         {"opt_name": text(64)},

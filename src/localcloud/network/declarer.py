@@ -10,11 +10,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 
+from localcloud.clock import Clock
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.network import specifications
 from localcloud.network.pending import Pending
 from localcloud.network.state import State
 from localcloud.store import Document
+
+GATHER_SECONDS = 0.05
+"""How long changes of membership are gathered before the peers hear of them."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +32,9 @@ def _take(ids: dict[str, None]) -> list[str]:
 class Declarer:
     """Keeps the fabric at the state of the documents."""
 
-    def __init__(self, state: State, fabric: Fabric) -> None:
+    def __init__(self, state: State, fabric: Fabric, clock: Clock) -> None:
         self._state = state
+        self._clock = clock
         self._fabric = fabric
         self._lock = asyncio.Lock()
         self._networks: set[str] = set()
@@ -86,6 +91,7 @@ class Declarer:
     async def _tell_peers(self) -> None:
         pending = self._state.pending
         while pending.peers:
+            await self._clock.sleep(GATHER_SECONDS)
             ports: dict[str, None] = {}
             for group in _take(pending.peers):
                 for rule in self._state.all("security_group_rule").find(remote_group_id=group):

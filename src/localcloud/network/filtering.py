@@ -59,15 +59,18 @@ def _of_version(addresses: Iterable[str], ethertype: str) -> tuple[str, ...]:
 
 def resolve(
     rules: Iterable[Mapping[str, Any]],
-    group_members: Callable[[str], Iterable[str]],
+    group_members: Callable[[str, str], Iterable[str]],
     address_group_members: Callable[[str], Iterable[str]],
 ) -> tuple[Rule, ...]:
-    """Return the fabric's rules; remote groups become the CIDRs that the look-ups return."""
+    """Return the fabric's rules; remote ends become the CIDRs that the look-ups return.
+
+    ``group_members`` takes the id of a security group and an ethertype.
+    """
     resolved: dict[Rule, None] = {}
     for rule in rules:
         remotes: tuple[str, ...] | None = None
         if rule["remote_group_id"]:
-            remotes = _of_version(group_members(rule["remote_group_id"]), rule["ethertype"])
+            remotes = tuple(group_members(rule["remote_group_id"], rule["ethertype"]))
         elif rule["remote_address_group_id"]:
             found = address_group_members(rule["remote_address_group_id"])
             remotes = _of_version(found, rule["ethertype"])

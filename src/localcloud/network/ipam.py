@@ -49,6 +49,13 @@ def pools(documents: Iterable[Mapping[str, str]]) -> list[Pool]:
     return [Pool(ip_address(d["start"]), ip_address(d["end"])) for d in documents]
 
 
+def as_prefix(address: str) -> str:
+    """Return an address or CIDR as a CIDR without host bits."""
+    if "/" in address:
+        return str(network(address))
+    return f"{address}/{128 if ':' in address else 32}"
+
+
 def contains(outer: IPNetwork, inner: IPNetwork) -> bool:
     """Whether one network lies within another one."""
     if isinstance(outer, IPv4Network):

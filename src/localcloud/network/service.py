@@ -49,7 +49,7 @@ class NetworkService:
     def __init__(self, cloud: Cloud) -> None:
         self.state = State(cloud)
         self._fabric = cloud.fabric
-        self.declarer = Declarer(self.state, cloud.fabric)
+        self.declarer = Declarer(self.state, cloud.fabric, cloud.clock)
 
     async def start(self) -> None:
         """Make the external network at the first start, and declare everything to the fabric."""

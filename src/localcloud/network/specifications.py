@@ -1,7 +1,5 @@
 """The documents of the network service as the fabric wants them."""
 
-from collections.abc import Iterable
-
 from localcloud.fabric.interface import Address, FloatingIP, Network, Port, Router, RouterLeg
 from localcloud.network import ipam, routers
 from localcloud.network.filtering import resolve
@@ -32,15 +30,6 @@ def addresses(state: State, port: Document) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def member_addresses(state: State, group_id: str) -> Iterable[str]:
-    """Yield the CIDRs of all ports in a security group, allowed address pairs included."""
-    for port in state.members(group_id):
-        for fixed in port["fixed_ips"]:
-            yield f"{fixed['ip_address']}/{128 if ':' in fixed['ip_address'] else 32}"
-        for pair in port["allowed_address_pairs"]:
-            yield str(ipam.network(pair["ip_address"]))
-
-
 def port(state: State, document: Document) -> Port:
     """Return the plug of a port, its security groups resolved."""
     rules = None
@@ -52,7 +41,7 @@ def port(state: State, document: Document) -> Port:
         ]
         rules = resolve(
             found,
-            lambda group: member_addresses(state, group),
+            state.member_prefixes,
             lambda group: state.get("address_group", group)["addresses"],
         )
     enabled = document["admin_state_up"]

@@ -6,7 +6,7 @@ goes back together with the store when a change fails.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
@@ -61,6 +61,7 @@ class State:
         self._addresses: dict[str, SubnetAddresses] = {}
         self._macs: dict[tuple[str, str], str] = {}
         self._members: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._member_prefixes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._undo: list[tuple[str, Document | None, Document | None]] | None = None
         for kind in ("subnet", *(k for k in _INDEXES if k != "subnet")):
             for document in self._collections[kind].values():
@@ -146,6 +147,10 @@ class State:
         found = (ports.get(object_id) for object_id in self._members.get(group_id, ()))
         return [port for port in found if port is not None]
 
+    def member_prefixes(self, group_id: str, ethertype: str) -> Iterable[str]:
+        """Return the CIDRs that the ports of a security group send from."""
+        return self._member_prefixes.get((group_id, ethertype), ())
+
     def _write(self, kind: str, old: Document | None, new: Document) -> None:
         self._collections[kind].put(new)
         self._follow(kind, old, new)
@@ -173,12 +178,27 @@ class State:
             self._macs.pop((old["network_id"], old["mac_address"]), None)
             for group in old["security_groups"]:
                 self._members[group].pop(old["id"], None)
+            self._derive_prefixes(old, -1)
         if new is not None:
             for fixed in new["fixed_ips"]:
                 self._addresses[fixed["subnet_id"]].take(fixed["ip_address"], new["id"])
             self._macs[(new["network_id"], new["mac_address"])] = new["id"]
             for group in new["security_groups"]:
                 self._members[group][new["id"]] = None
+            self._derive_prefixes(new, 1)
+
+    def _derive_prefixes(self, port: Document, step: int) -> None:
+        addresses = [
+            *(fixed["ip_address"] for fixed in port["fixed_ips"]),
+            *(pair["ip_address"] for pair in port["allowed_address_pairs"]),
+        ]
+        for prefix in map(ipam.as_prefix, addresses):
+            ethertype = "IPv6" if ":" in prefix else "IPv4"
+            for group in port["security_groups"]:
+                counts = self._member_prefixes[(group, ethertype)]
+                counts[prefix] += step
+                if not counts[prefix]:
+                    del counts[prefix]
 
     def _derive_subnet(self, old: Document | None, new: Document | None) -> None:
         if new is None:
