@@ -5,7 +5,8 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from localcloud.fabric.interface import Capabilities
+from localcloud.fabric.interface import Capabilities, Fabric, FabricError
+from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.probe import probe
 from localcloud.no_fabric import NoFabric
 from localcloud.serve import AddressInUse, serve
@@ -35,6 +36,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TYPE=URL",
         help="put a service that runs elsewhere into the catalog",
     )
+    serve.add_argument(
+        "--no-servers", action="store_true", help="serve the APIs alone: servers cannot be booted"
+    )
     serve.set_defaults(run=_serve)
     doctor = commands.add_parser("doctor", help="say what this machine allows and what it lacks")
     doctor.set_defaults(run=_doctor)
@@ -50,9 +54,12 @@ def _serve(options: argparse.Namespace) -> int:
         foreign_services=tuple(options.service),
         token_seconds=options.token_seconds,
     )
+    fabric: Fabric = NoFabric()
+    if not options.no_servers:
+        fabric = NamespaceFabric(settings.cloud_dir / "fabric", settings.addresses)
     try:
-        serve(settings, NoFabric())
-    except (AddressInUse, OSError, sqlite3.Error) as error:
+        serve(settings, fabric)
+    except (AddressInUse, FabricError, OSError, sqlite3.Error) as error:
         print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0

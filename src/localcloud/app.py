@@ -2,8 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
-from importlib.util import find_spec
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,13 +9,15 @@ from starlette.types import Receive, Scope, Send
 
 from localcloud.clock import Clock, SystemClock
 from localcloud.cloud import Cloud, Service
+from localcloud.compute.routes import service as compute_service
 from localcloud.fabric.interface import Fabric
 from localcloud.identity.identity import identity_of
+from localcloud.identity.routes import service as identity_service
+from localcloud.image.routes import service as image_service
 from localcloud.mount import ServiceApp, strip_prefix
+from localcloud.network.routes import service as network_service
 from localcloud.settings import Settings
 from localcloud.store import Store
-
-_PACKAGES = ("identity", "image", "network", "compute", "volume", "object_store")
 
 
 def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -> Cloud:
@@ -34,9 +34,10 @@ def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -
 def services(cloud: Cloud) -> list[Service]:
     """Return the services of the cloud, in the order in which they start."""
     return [
-        import_module(f"localcloud.{package}.routes").service(cloud)
-        for package in _PACKAGES
-        if find_spec(f"localcloud.{package}") and find_spec(f"localcloud.{package}.routes")
+        identity_service(cloud),
+        image_service(cloud),
+        network_service(cloud),
+        compute_service(cloud),
     ]
 
 

@@ -1,7 +1,9 @@
 """What the operator of a local cloud can choose."""
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,21 @@ class Settings:
         return f"http://{host}:{self.port}"
 
     @property
+    def addresses(self) -> tuple[tuple[str, int], ...]:
+        """Address and port of the cloud and of each foreign service that is named by address."""
+        urls = [self.url, *(service.url for service in self.foreign_services)]
+        return tuple(dict.fromkeys(found for url in urls if (found := _address(url))))
+
+    @property
     def cloud_dir(self) -> Path:
         """The directory of the database, the credentials file, images and disks."""
         return self.data_dir / "cloud"
+
+
+def _address(url: str) -> tuple[str, int] | None:
+    parts = urlsplit(url)
+    host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname or ""
+    try:
+        return str(ip_address(host)), parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return None
