@@ -69,9 +69,9 @@ class World:
         user_data: str | bytes | None = None,
         rules: tuple[Rule, ...] | None = None,
         network: str = "net",
-        gateway: str | None = None,
+        vendor: dict[str, object] | None = None,
     ) -> Server:
-        address = Address(ip, 24, gateway or ip.rsplit(".", 1)[0] + ".1")
+        address = Address(ip, 24, ip.rsplit(".", 1)[0] + ".1")
         data = user_data.encode() if isinstance(user_data, str) else user_data
         return Server(
             id=name,
@@ -84,6 +84,7 @@ class World:
             metadata={"uuid": name, "hostname": name},
             ec2_metadata={"instance-id": f"i-{name}", "placement": {"availability-zone": "nova"}},
             user_data=data,
+            vendor_data=vendor or {},
         )
 
     async def boot(self, *arguments: object, **options: object) -> Server:

@@ -86,7 +86,9 @@ async def test_poweroff_inside_ends_the_server_and_reboot_says_so(world):
 
 
 async def test_stop_lets_programs_finish_and_keeps_the_disk(world):
-    script = "#!/bin/sh\n(trap 'echo saved > /root/state; exit' TERM; echo on; while :; do sleep 0.05; done) &\n"
+    script = """#!/bin/sh
+(trap 'echo saved > /root/state; exit' TERM; echo on; while :; do sleep 0.05; done) &
+"""
     server = await world.boot("web", "10.0.0.5", script)
     await world.until_console(server, "on\n")
     await world.fabric.stop_server("web")
@@ -96,11 +98,12 @@ async def test_stop_lets_programs_finish_and_keeps_the_disk(world):
 
 
 async def test_a_restarted_server_has_its_disk_and_does_not_run_user_data_again(world):
-    script = (
-        "#!/bin/sh\necho ran; echo kept > /root/file; mkdir -p /var/lib/cloud/scripts/per-boot\n"
-    )
-    script += "printf '#!/bin/sh\\necho boot with $(cat /root/file)\\n' > /var/lib/cloud/scripts/per-boot/a\n"
-    script += "chmod +x /var/lib/cloud/scripts/per-boot/a\n"
+    script = """#!/bin/sh
+echo ran
+echo kept > /root/file
+printf '#!/bin/sh\\necho boot with $(cat /root/file)\\n' > /var/lib/cloud/scripts/per-boot/a
+chmod +x /var/lib/cloud/scripts/per-boot/a
+"""
     server = await world.boot("web", "10.0.0.5", script)
     await world.until_console(server, "finished at")
     await world.fabric.stop_server("web")

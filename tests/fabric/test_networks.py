@@ -14,13 +14,19 @@ def allow_tcp(port: int, remotes: tuple[str, ...] | None = None) -> Rule:
     return Rule(Direction.INGRESS, "IPv4", "tcp", port, port, remotes)
 
 
-def reach(address: str, port: int = 8080, path: str = "hostname") -> str:
-    """A script that says what a server elsewhere answers."""
-    return (
-        "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8; do\n"
-        f"answer=$(curl -s -m 1 http://{address}:{port}/{path}) && break; sleep 0.2; done\n"
-        'echo "got [$answer]"\n'
-    )
+def reach(address: str, wait: str = "1", tries: int = 8) -> str:
+    """A script that says what a server elsewhere answers on port 8080."""
+    return f"""#!/bin/sh
+for i in $(seq {tries}); do
+    answer=$(curl -s -m {wait} http://{address}:8080/hostname) && break
+    sleep 0.1
+done
+echo "got [$answer]"
+"""
+
+
+def fail_to_reach(address: str) -> str:
+    return reach(address, wait="0.4", tries=2)
 
 
 async def fetch(address: str, port: int, path: str = "hostname") -> str:
@@ -40,9 +46,7 @@ async def test_servers_of_one_network_reach_each_other(world):
 async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
     web = await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT,))
     await world.until_console(web, "serving")
-    closed = await world.boot(
-        "closed", "10.0.0.6", reach("10.0.0.5").replace("7 8", "7").replace("-m 1", "-m 0.2")
-    )
+    closed = await world.boot("closed", "10.0.0.6", fail_to_reach("10.0.0.5"))
     await world.until_console(closed, "got []")
     await world.change_rules(web, (ALLOW_OUT, allow_tcp(8080, ("10.0.0.7/32",))))
     opened = await world.boot("opened", "10.0.0.7", reach("10.0.0.5"))
@@ -51,9 +55,7 @@ async def test_a_closed_port_is_not_reached_until_a_rule_opens_it(world):
 
 async def test_without_an_egress_rule_nothing_leaves_but_the_cloud_is_reached(world):
     await world.boot("web", "10.0.0.5", WEB)
-    script = (
-        reach("10.0.0.5").replace("3 4 5 6 7 8", "") + f"curl -s {world.service.url}; echo end\n"
-    )
+    script = fail_to_reach("10.0.0.5") + f"curl -s {world.service.url}; echo end\n"
     client = await world.boot("client", "10.0.0.6", script, rules=())
     console = await world.until_console(client, "end\n")
     assert "got []" in console
@@ -65,9 +67,7 @@ async def test_networks_are_joined_by_a_router_and_only_by_it(world):
     await world.boot("web", "10.1.0.5", WEB, network="other")
     client = await world.boot("client", "10.0.0.6", reach("10.1.0.5"))
     await world.until_console(client, "got [web]")
-    alone = await world.boot(
-        "alone", "10.2.0.6", reach("10.1.0.5").replace("3 4 5 6 7 8", ""), network="third"
-    )
+    alone = await world.boot("alone", "10.2.0.6", fail_to_reach("10.1.0.5"), network="third")
     await world.until_console(alone, "got []")
 
 
@@ -127,12 +127,9 @@ async def test_servers_reach_each_other_under_floating_addresses(world):
 
 async def test_a_port_can_be_plugged_into_and_taken_off_a_running_server(world):
     await world.boot("web", "10.1.0.5", WEB, network="other")
-    script = (
-        "#!/bin/sh\nwhile [ ! -d /sys/class/net/eth1 ] && [ ! -e /proc/sys/net/ipv4/conf/eth1 ]\n"
-    )
-    client = await world.boot(
-        "client", "10.0.0.6", script + "do sleep 0.05; done\n" + reach("10.1.0.5")[10:]
-    )
+    script = "#!/bin/sh\nwhile [ ! -e /proc/sys/net/ipv4/conf/eth1 ]; do sleep 0.05; done\n"
+    script += reach("10.1.0.5").partition("\n")[2]
+    client = await world.boot("client", "10.0.0.6", script)
     await world.fabric.plug(
         "client", Port("p2", "other", world.mac(), (Address("10.1.0.6", 24),), True, (ALLOW_OUT,))
     )
@@ -151,7 +148,7 @@ async def test_icmp_and_port_ranges_are_filtered_by_their_own_rules(world):
     )
     await world.boot("web", "10.0.0.5", WEB, rules=rules)
     near = await world.boot("near", "10.0.0.6", reach("10.0.0.5"))
-    far = await world.boot("far", "10.0.0.9", reach("10.0.0.5").replace("3 4 5 6 7 8", ""))
+    far = await world.boot("far", "10.0.0.9", fail_to_reach("10.0.0.5"))
     await world.until_console(near, "got [web]")
     await world.until_console(far, "got []")
 

@@ -44,6 +44,10 @@ class _Booted:
     listeners: list[relays.Listener] = field(default_factory=list)
 
 
+def _absolute(path: Path) -> str:
+    return str(path.resolve())
+
+
 class NamespaceFabric:
     """Networks and servers made of namespaces. See :class:`localcloud.fabric.interface.Fabric`.
 
@@ -81,7 +85,7 @@ class NamespaceFabric:
         """Start the fabric process. Raises FabricError when the machine has no namespaces."""
         self._on_exit = on_exit
         settings = {
-            "state": str(self._state.resolve()),
+            "state": _absolute(self._state),
             "probe_only": False,
             "services": self._services,
             "floating": self._floating,
@@ -244,9 +248,9 @@ class NamespaceFabric:
         data = {
             "id": server.id,
             "hostname": server.hostname,
-            "disk": str(server.disk.resolve()),
-            "console": str(server.console.resolve()),
-            "image": None if server.root is None else str(server.root.resolve()),
+            "disk": _absolute(server.disk),
+            "console": _absolute(server.console),
+            "image": None if server.root is None else _absolute(server.root),
             "ports": [specs.to_json(port) for port in server.ports],
             "metadata": server.metadata,
             "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
@@ -316,7 +320,7 @@ class NamespaceFabric:
     async def delete_server(self, server_id: str, disk: Path) -> None:
         """Power off and remove the disk."""
         await self._end(server_id, at_once=True)
-        await self._ask("remove_disk", disk=str(disk.resolve()))
+        await self._ask("remove_disk", disk=_absolute(disk))
 
     async def pause(self, server_id: str, paused: bool) -> None:
         """Freeze or thaw all processes of the server."""

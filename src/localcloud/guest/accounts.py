@@ -60,9 +60,7 @@ def give(path: Path, owner: str) -> None:
         os.chown(path, uid, gid)
     except OSError as error:
         if uid > 0 or gid > 0:
-            say(
-                f"cloud-config: {path} stays with root, {owner} cannot own files here: {error.strerror}"
-            )
+            say(f"cloud-config: {path} stays with root, not {owner}: {error.strerror}")
 
 
 def _free_id(name: str) -> int:

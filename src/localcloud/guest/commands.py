@@ -64,7 +64,24 @@ exit 1
 """
 )
 
+_CLOUD_INIT = (
+    _HEAD
+    + """# Tells how far user data is: cloud-init status [--wait]
+result=/run/cloud-init/result.json
+if [ "$1" != status ]; then
+    echo "cloud-init: only 'status' is available in this server" >&2
+    exit 1
+fi
+case " $* " in *" --wait "*) while [ ! -e "$result" ]; do sleep 0.2; done ;; esac
+if [ ! -e "$result" ]; then echo "status: running"; exit 0; fi
+if grep -q '"errors": \\[\\]' "$result"; then echo "status: done"; exit 0; fi
+echo "status: error"
+exit 1
+"""
+)
+
 _PROGRAMS = {
+    "cloud-init": _CLOUD_INIT,
     "poweroff": _POWER_OFF,
     "halt": _POWER_OFF,
     "reboot": _REBOOT,

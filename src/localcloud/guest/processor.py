@@ -186,22 +186,29 @@ def _keep_heat_data(part: Part) -> None:
 
 def _report(instance: Instance, failures: list[str], started: float) -> None:
     result = {"v1": {"datasource": _DATASOURCE, "errors": failures}}
-    (RUN / "result.json").write_text(json.dumps(result, indent=1) + "\n")
+    _replace(RUN / "result.json", result)
     stages = {
         stage: {"errors": [], "start": started, "finished": time.time()}
         for stage in ("init-local", "init", "modules-config", "modules-final")
     }
     stages["modules-final"]["errors"] = failures
     status = {"v1": {"datasource": _DATASOURCE, "stage": None, **stages}}
-    (RUN / "status.json").write_text(json.dumps(status, indent=1) + "\n")
+    _replace(RUN / "status.json", status)
     facts = {
         "instance_id": instance.id,
         "local_hostname": instance.hostname,
         "cloud_name": "openstack",
     }
     data = {"v1": facts, "ds": {"meta_data": instance.metadata}}
-    (RUN / "instance-data.json").write_text(json.dumps(data, indent=1) + "\n")
+    _replace(RUN / "instance-data.json", data)
     finished = (
         f"{Path('/proc/uptime').read_text().split()[0]} - {time.strftime('%c', time.gmtime())}\n"
     )
     (instance.directory / "boot-finished").write_text(finished)
+
+
+def _replace(path: Path, content: dict[str, Any]) -> None:
+    # Renamed into place, as scripts wait for these files to appear.
+    whole = path.with_suffix(".new")
+    whole.write_text(json.dumps(content, indent=1) + "\n")
+    whole.rename(path)

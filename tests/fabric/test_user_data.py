@@ -1,0 +1,202 @@
+"""User data is processed as cloud-init would: every kind of it, in its order, once."""
+
+import base64
+import gzip
+import json
+
+import pytest
+
+from localcloud.guest import cloudconfig, files, merging, parts
+
+
+def multipart(*pieces: tuple[str, str, str | None]) -> str:
+    lines = ['Content-Type: multipart/mixed; boundary="=="', "MIME-Version: 1.0", ""]
+    for content_type, body, filename in pieces:
+        lines += ["--==", f"Content-Type: {content_type}"]
+        if filename:
+            lines.append(f'Content-Disposition: attachment; filename="{filename}"')
+        lines += ["", body]
+    return "\n".join([*lines, "--==--", ""])
+
+
+async def test_the_exit_code_of_a_failing_script_is_on_the_console(world):
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho out; echo err >&2; exit 3\n")
+    console = await world.until_console(server, "finished at")
+    script = "/var/lib/cloud/instances/web/scripts/part-001"
+    assert f"out\nerr\nuser data: {script} ended with exit code 3\n" in console
+
+
+@pytest.mark.parametrize(
+    "wrap", [gzip.compress, lambda data: base64.encodebytes(gzip.compress(data))]
+)
+async def test_compressed_user_data_is_unpacked(world, wrap):
+    server = await world.boot("web", "10.0.0.5", wrap(b"#!/bin/sh\necho unpacked\n"))
+    await world.until_console(server, "unpacked\n")
+
+
+CONFIG = """#cloud-config
+hostname: renamed
+groups: [{staff2: [daemon]}, plain]
+users:
+  - default
+  - {name: bob, uid: 2000, groups: "staff2, adm", ssh_authorized_keys: [key-of-bob], shell: /bin/sh}
+write_files:
+  - {path: /etc/deep/one, content: b25l, encoding: b64, permissions: "0640"}
+  - {path: /etc/deep/one, content: " more", append: true, permissions: 0640}
+  - {path: /home/bob/two, content: two, owner: "bob:bob", defer: true}
+bootcmd: [echo bootcmd]
+runcmd:
+  - echo "runcmd $(hostname) $(cat /etc/deep/one) $(stat -c %a /etc/deep/one)"
+  - [echo, "two  words", "$HOME"]
+  - cat /home/bob/two /home/bob/.ssh/authorized_keys; grep bob /etc/passwd /etc/group
+timezone: Etc/UTC
+growpart: {mode: auto}
+final_message: "ready after $UPTIME"
+"""
+
+
+async def test_cloud_config_is_applied_in_cloud_inits_order(world):
+    server = await world.boot("web", "10.0.0.5", CONFIG)
+    console = await world.until_console(server, "ready after")
+    lines = console.splitlines()
+    assert lines[0] == "cloud-config: ignored in this server: growpart"
+    assert lines.index("bootcmd") < lines.index("runcmd renamed one more 640")
+    assert "two  words $HOME" in lines
+    assert "twokey-of-bob" in lines
+    assert "/etc/passwd:bob:x:2000:2000::/home/bob:/bin/sh" in lines
+    assert any(line.startswith("/etc/group:staff2:") and "daemon,bob" in line for line in lines)
+
+
+async def test_programs_run_under_the_users_that_user_data_makes(world, capabilities):
+    if any("only one user id" in lack for lack in capabilities.lacks):
+        pytest.skip("this user has no subordinate ids: every program runs as root in servers")
+    script = CONFIG.replace("timezone: Etc/UTC", "  - su - bob -c 'id -un; stat -c %U two'")
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.until_console(server, "bob\nbob\n")
+
+
+async def test_all_parts_of_a_multipart_archive_are_handled(world):
+    handler = (
+        "#part-handler\ndef list_types(): return ['text/x-own']\n"
+        "def handle_part(data, kind, name, payload): print('handled', kind, name, payload)\n"
+    )
+    data = multipart(
+        ("text/cloud-boothook", "#cloud-boothook\n#!/bin/sh\necho hook $1\n", None),
+        ("text/cloud-config", "#cloud-config\nruncmd: [echo configured]\n", None),
+        ("text/x-shellscript", "#!/bin/sh\necho script\n", "first.sh"),
+        ("text/part-handler", handler, "handler.py"),
+        ("text/x-own", "own", "own.txt"),
+        ("text/x-cfninitdata", '{"key": 1}', "cfn-init-data"),
+        ("text/x-include-url", "#include\nhttp://127.0.0.1/\n", None),
+        ("text/upstart-job", "#upstart-job\n", None),
+        ("text/plain", "#!/bin/sh\ncat /var/lib/heat-cfntools/cfn-init-data\n", "second.sh"),
+    )
+    server = await world.boot("web", "10.0.0.5", data)
+    console = await world.until_console(server, "finished at")
+    assert "hook web\n" in console
+    assert "handled __begin__ None None\nhandled text/x-own own.txt own" in console
+    assert "part-007: #include is refused" in console
+    assert "#upstart-job is ignored" in console
+    assert console.index("script\n") < console.index('{"key": 1}') < console.index("finished at")
+    assert "configured\n" in console
+
+
+async def test_boot_hooks_and_bootcmd_run_at_every_boot_and_the_rest_once(world):
+    data = multipart(
+        ("text/cloud-boothook", "#cloud-boothook\necho hook\n", None),
+        (
+            "text/cloud-config",
+            "#cloud-config\nbootcmd: [echo bootcmd]\nruncmd: [echo once]\n",
+            None,
+        ),
+    )
+    server = await world.boot("web", "10.0.0.5", data)
+    await world.until_console(server, "finished at")
+    await world.fabric.stop_server("web")
+    await world.fabric.boot(server)
+    await world.until(lambda: world.console(server).count("bootcmd\n") == 2, "a second bootcmd")
+    console = world.console(server)
+    assert (console.count("hook\n"), console.count("once\n")) == (2, 1)
+
+
+async def test_the_results_lie_where_cloud_init_puts_them(world):
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho said\nexit 4\n")
+    await world.until_console(server, "finished at")
+    cloud = server.disk / "upper/root/var/lib/cloud/instances/web"
+    assert (cloud / "user-data.txt").read_text().startswith("#!/bin/sh")
+    assert (cloud / "boot-finished").exists()
+    log = server.disk / "upper/root/var/log/cloud-init-output.log"
+    assert "said\n" in log.read_text()
+
+
+async def test_scripts_can_wait_for_cloud_init_and_read_its_result(world):
+    script = """#!/bin/sh
+(cloud-init status --wait; cat /run/cloud-init/result.json; echo read) &
+exit 5
+"""
+    server = await world.boot("web", "10.0.0.5", script)
+    console = await world.until_console(server, "read\n")
+    assert "status: error" in console
+    result = json.loads(console[console.index('{\n "v1"') : console.rindex("}") + 1])
+    assert "ended with exit code 5" in result["v1"]["errors"][0]
+
+
+async def test_vendor_data_runs_before_user_data(world):
+    vendor = {"cloud-init": "#!/bin/sh\necho from vendor\n"}
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho from user\n", vendor=vendor)
+    await world.until_console(server, "from vendor\nfrom user\n")
+
+
+async def test_power_state_powers_off_when_user_data_is_done(world):
+    config = "#cloud-config\nruncmd: [echo last]\npower_state: {mode: poweroff, delay: now}\n"
+    server = await world.boot("web", "10.0.0.5", config)
+    await world.until(lambda: bool(world.exits), "the server ends")
+    assert "last\n" in world.console(server)
+    assert world.exits[0].code == 0
+
+
+async def test_output_of_a_detached_program_stays_on_the_console_after_user_data(world):
+    script = "#!/bin/sh\n(sleep 0.3; echo late) &\n"
+    server = await world.boot("web", "10.0.0.5", script)
+    console = await world.until_console(server, "late\n")
+    assert console.index("finished at") < console.index("late")
+
+
+def test_damaged_and_endless_user_data_is_refused():
+    with pytest.raises(ValueError, match="damaged"):
+        parts.split(b"\x1f\x8b" + b"junk" * 10)
+    bomb = gzip.compress(b"\0" * (parts.LARGEST + 2), compresslevel=1)
+    with pytest.raises(ValueError, match="more than"):
+        parts.split(bomb)
+
+
+def test_a_cloud_config_archive_is_split_into_its_parts():
+    archive = (
+        b"#cloud-config-archive\n- '#!/bin/sh'\n- {type: text/cloud-config, content: 'a: 1'}\n"
+    )
+    assert [part.content_type for part in parts.split(archive)] == [
+        parts.SHELL_SCRIPT,
+        parts.CLOUD_CONFIG,
+    ]
+
+
+def test_later_cloud_config_replaces_keys_unless_it_says_how_to_merge():
+    base = {"runcmd": ["a"], "nested": {"x": 1}}
+    default = merging.mergers(merging.DEFAULT)
+    assert merging.merge(base, {"runcmd": ["b"]}, default)["runcmd"] == ["b"]
+    append = merging.mergers("list(append)+dict(no_replace,recurse_list,recurse_dict)+str()")
+    other = {"runcmd": ["b"], "nested": {"x": 2, "y": 3}}
+    assert merging.merge(base, other, append) == {"runcmd": ["a", "b"], "nested": {"x": 1, "y": 3}}
+
+
+def test_commands_given_as_lists_are_quoted_for_the_shell():
+    lines = cloudconfig.shell_lines(["plain $X", ["a b", "it's", 5], None]).splitlines()
+    assert lines == ["#!/bin/sh", "plain $X", "'a b' 'it'\"'\"'s' 5"]
+
+
+def test_encodings_of_written_files():
+    packed = base64.b64encode(gzip.compress(b"text")).decode()
+    for encoding in ("gz+b64", "gzip+base64", "gz+base64"):
+        assert files.decode(packed, encoding) == b"text"
+    with pytest.raises(ValueError, match="not known"):
+        files.decode("x", "rot13")
