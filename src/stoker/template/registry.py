@@ -103,12 +103,15 @@ class ResourceRegistry:
         return name
 
     def learned(self, type_name: str, resource_name: str) -> str | None:
-        """The type that an entry other than the name's own leads to.
+        """What the name stands for, if not by an entry of its own for the whole stack.
 
-        The API shows such a type as if it had been an entry.
+        The API shows it as if it had been such an entry: types that globs and entries for single
+        resources lead to, and template files that are named directly.
         """
         match = self._first(type_name, resource_name)
-        if match is None or (match.key == type_name and match.order[1] == _WHOLE_STACK):
+        if match is None:
+            return type_name if _is_template(type_name) else None
+        if match.key == type_name and match.order[1] == _WHOLE_STACK:
             return None
         meaning = self.meaning(type_name, resource_name)
         return None if meaning.type is None else meaning.type.type_name
