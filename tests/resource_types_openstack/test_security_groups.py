@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.resources.neutron.security_group import SecurityGroup
+from stoker.resources.neutron.security_group_rule import SecurityGroupRule
+from tests.clouds.driving import Row
+from tests.clouds.fake_cloud import FakeCloud
+
+SSH = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
+WEB = {"protocol": "tcp", "port_range_min": 80, "port_range_max": 80}
+
+
+def group(cloud: FakeCloud, **given: Any) -> Row:
+    return Row(SecurityGroup(), cloud.connection, given).create()
+
+
+def ingress(cloud: FakeCloud) -> list[dict[str, Any]]:
+    return [rule for rule in cloud.all("security-group-rules") if rule["direction"] == "ingress"]
+
+
+def egress(cloud: FakeCloud) -> list[dict[str, Any]]:
+    return [rule for rule in cloud.all("security-group-rules") if rule["direction"] == "egress"]
+
+
+def test_rules_are_added_to_those_of_a_new_group(cloud: FakeCloud) -> None:
+    group(cloud, rules=[SSH])
+    assert [rule["port_range_min"] for rule in ingress(cloud)] == [22]
+    assert len(egress(cloud)) == 2
+
+
+def test_egress_rules_of_the_user_replace_those_of_a_new_group(cloud: FakeCloud) -> None:
+    group(cloud, rules=[{**SSH, "direction": "egress"}])
+    assert [rule["port_range_min"] for rule in egress(cloud)] == [22]
+
+
+def test_an_update_touches_only_rules_that_differ(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[SSH])
+    ssh = ingress(cloud)[0]["id"]
+    made.update(rules=[SSH, WEB])
+    assert [rule["port_range_min"] for rule in ingress(cloud)] == [22, 80]
+    made.update(rules=[SSH])
+    assert [rule["id"] for rule in ingress(cloud)] == [ssh]
+
+
+def test_equal_rules_in_other_words_are_not_touched(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[{**SSH, "remote_ip_prefix": "10.0.0.0/24"}])
+    before = ingress(cloud)[0]["id"]
+    made.update(rules=[{**SSH, "remote_ip_prefix": "10.0.0.7/24"}])
+    assert [rule["id"] for rule in ingress(cloud)] == [before]
+
+
+def test_a_rule_can_name_its_own_group(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[{**SSH, "remote_mode": "remote_group_id"}])
+    assert ingress(cloud)[0]["remote_group_id"] == made.physical_id
+
+
+def test_a_group_that_the_user_named_and_described_is_found_again(cloud: FakeCloud) -> None:
+    cloud.lose_answer("POST", "/security-groups")
+    made = group(cloud, name="web", description="for the web", rules=[SSH])
+    [found] = cloud.all("security-groups")
+    assert (found["id"], found["description"]) == (made.physical_id, "for the web")
+
+
+def test_the_name_of_the_default_group_is_refused() -> None:
+    [finding] = SecurityGroup().validate({"name": "default"})
+    assert "choose another name" in finding.message
+
+
+def test_a_lost_rule_is_found_by_what_it_means(cloud: FakeCloud) -> None:
+    made = group(cloud)
+    given = {"security_group": made.physical_id, **SSH}
+    cloud.lose_answer("POST", "/security-group-rules")
+    rule = Row(SecurityGroupRule(), cloud.connection, given).create()
+    assert [item["id"] for item in ingress(cloud)] == [rule.physical_id]
