@@ -53,6 +53,8 @@ async def _list(call: Call, resource_name: str | None) -> Response:
         filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
     )
     events = await call.service.events(call.caller, call.stack, query)
+    if query.page.limit == 0:
+        events = ()
     if resource_name is not None and not events:
         raise not_found(f'There are no events of a resource "{resource_name}".')
     return json_response({"events": [_summary(call, event) for event in events]})

@@ -20,7 +20,7 @@ _FILTERS = {
     "stack_name": "name",
     "stack_action": "action",
     "stack_status": "status",
-    "stack_status_reason": "status_reason",
+    "stack_status_reason": "stack_status_reason",
     "disable_rollback": "disable_rollback",
     "timeout_mins": "timeout_mins",
     "stack_owner": "username",
