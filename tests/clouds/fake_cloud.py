@@ -208,9 +208,7 @@ class FakeCloud:
         port.setdefault("device_id", "")
         port.setdefault("mac_address", f"fa:16:3e:00:00:{next(self._numbers):02x}")
         port["status"] = "DOWN"
-        subnets = [
-            item for item in self.all("subnets") if item["network_id"] == port["network_id"]
-        ]
+        subnets = [item for item in self.all("subnets") if item["network_id"] == port["network_id"]]
         if "fixed_ips" not in port:
             port["fixed_ips"] = [{"subnet_id": subnets[0]["id"]}] if subnets else []
         for ip in port["fixed_ips"]:
@@ -307,7 +305,8 @@ class FakeCloud:
             "addresses": {},
         }
         made["next"] = [("BUILD", "spawning")] * self.build_polls + [("ACTIVE", None)]
-        for nic in body.get("networks") or []:
+        given = body.get("networks") or []
+        for nic in [] if isinstance(given, str) else given:
             self._plug(made, nic["port"])
         return made
 
@@ -403,7 +402,7 @@ class FakeCloud:
 
     # --- image
 
-    def _image(self, method: str, parts: list[str], body: Any, arguments: Any) -> Any:  # noqa: ARG002
+    def _image(self, method: str, parts: list[str], body: Any, arguments: Any) -> Any:
         if len(parts) == 1:
             return {"images": self._filtered("images", arguments.get("params") or {})}
         return self._get("images", parts[1])

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from keystoneauth1.exceptions.connection import ConnectFailure
+from tests.clouds.driving import Row, failure
+from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.resources.neutron.floating_ip import FloatingIP
 from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
@@ -13,8 +15,6 @@ from stoker.resources.neutron.router import Router
 from stoker.resources.neutron.router_interface import RouterInterface
 from stoker.resources.neutron.subnet import Subnet
 from stoker.schema.resource_type import Done, ResourceType
-from tests.clouds.driving import Row, failure
-from tests.clouds.fake_cloud import FakeCloud
 
 
 def made(cloud: FakeCloud, kind: ResourceType, **given: Any) -> Row:

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources.neutron.security_group import SecurityGroup
-from stoker.resources.neutron.security_group_rule import SecurityGroupRule
 from tests.clouds.driving import Row
 from tests.clouds.fake_cloud import FakeCloud
+
+from stoker.resources.neutron.security_group import SecurityGroup
+from stoker.resources.neutron.security_group_rule import SecurityGroupRule
 
 SSH = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
 WEB = {"protocol": "tcp", "port_range_min": 80, "port_range_max": 80}

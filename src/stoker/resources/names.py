@@ -28,6 +28,7 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Heat::Value": f"{_HEAT}.value:Value",
     "OS::Heat::WaitCondition": f"{_HEAT}.wait_condition:HeatWaitCondition",
     "OS::Heat::WaitConditionHandle": f"{_HEAT}.wait_condition_handle:HeatWaitConditionHandle",
+    "OS::Neutron::ExtraRouteSet": f"{_NEUTRON}.extra_route_set:ExtraRouteSet",
     "OS::Neutron::FloatingIP": f"{_NEUTRON}.floating_ip:FloatingIP",
     "OS::Neutron::FloatingIPAssociation": (
         f"{_NEUTRON}.floating_ip_association:FloatingIPAssociation"
@@ -37,9 +38,12 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Neutron::Router": f"{_NEUTRON}.router:Router",
     "OS::Neutron::RouterInterface": f"{_NEUTRON}.router_interface:RouterInterface",
     "OS::Neutron::SecurityGroup": f"{_NEUTRON}.security_group:SecurityGroup",
+    "OS::Neutron::SecurityGroupRule": f"{_NEUTRON}.security_group_rule:SecurityGroupRule",
     "OS::Neutron::Subnet": f"{_NEUTRON}.subnet:Subnet",
+    "OS::Nova::Flavor": f"{_NOVA}.flavor:Flavor",
     "OS::Nova::KeyPair": f"{_NOVA}.keypair:KeyPair",
     "OS::Nova::Server": f"{_NOVA}.server:Server",
+    "OS::Nova::ServerGroup": f"{_NOVA}.server_group:ServerGroup",
 }
 
 WITHDRAWN = frozenset(

@@ -1,0 +1,306 @@
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from email import message_from_string
+from typing import Any
+
+import pytest
+from tests.clouds.driving import Row, failure
+from tests.clouds.fake_cloud import FakeCloud
+
+from stoker.resources.neutron.net import Net
+from stoker.resources.neutron.port import Port
+from stoker.resources.neutron.subnet import Subnet
+from stoker.resources.nova.server import Server
+from stoker.schema.resource_type import Done, Failed, Outcome, Wait
+
+Make = Callable[..., Row]
+
+
+@pytest.fixture
+def network(cloud: FakeCloud) -> str:
+    net = Row(Net(), cloud.connection, {"name": "private"}).create()
+    given = {"network": net.physical_id, "cidr": "10.0.0.0/24"}
+    Row(Subnet(), cloud.connection, given).create()
+    return str(net.physical_id)
+
+
+@pytest.fixture
+def server(cloud: FakeCloud, network: str) -> Make:
+    def prepare(**given: Any) -> Row:
+        basic = {
+            "image": "img",
+            "flavor": "small",
+            "networks": [{"network": network}],
+            "user_data_format": "RAW",
+        }
+        return Row(Server(), cloud.connection, {**basic, **given}, name="vm")
+
+    return prepare
+
+
+def live(cloud: FakeCloud) -> dict[str, Any]:
+    [found] = cloud.all("servers")
+    return found
+
+
+def changed(row: Row, **given: Any) -> Outcome:
+    return row.update(**{**row.given, **given})
+
+
+def test_a_server_is_waited_for_until_it_is_active(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert live(cloud)["status"] == "ACTIVE"
+    assert row.physical_id == live(cloud)["id"]
+    assert any("spawning" in str(wait.reason) for wait in row.waits)
+
+
+def test_the_physical_id_is_told_before_the_server_is_looked_at(
+    cloud: FakeCloud, server: Make
+) -> None:
+    outcome = Server().create(server().call("CREATE"))
+    assert isinstance(outcome, Wait)
+    assert outcome.physical_id == live(cloud)["id"]
+
+
+def test_a_server_that_fails_to_build_fails_with_the_fault_of_the_cloud(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server()
+    row.note(Server().create(row.call("CREATE")))
+    live(cloud).update(next=[], status="ERROR", fault={"message": "No valid host", "code": 500})
+    reason = failure(row.run("CREATE"))
+    assert "No valid host" in reason
+    assert "500" in reason
+
+
+@pytest.mark.parametrize("name", [None, "mail"])
+def test_a_lost_answer_makes_neither_a_second_server_nor_a_second_port(
+    cloud: FakeCloud, server: Make, name: str | None
+) -> None:
+    cloud.lose_answer("POST", "/servers")
+    row = server(name=name).create()
+    assert row.physical_id == live(cloud)["id"]
+    assert len(cloud.all("ports")) == 1
+
+
+def test_a_lost_port_is_used_again(cloud: FakeCloud, server: Make) -> None:
+    cloud.lose_answer("POST", "/ports")
+    row = server()
+    with pytest.raises(Exception, match="the connection broke"):
+        row.run("CREATE")
+    row.create()
+    assert len(cloud.all("ports")) == 1
+
+
+def test_deleting_a_server_removes_the_ports_made_for_it_and_no_others(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    port = Row(Port(), cloud.connection, {"network": network}).create()
+    row = server(networks=[{"network": network}, {"port": port.physical_id}]).create()
+    assert len(cloud.all("ports")) == 2
+    assert row.delete() == Done()
+    assert cloud.all("servers") == []
+    assert [item["id"] for item in cloud.all("ports")] == [port.physical_id]
+
+
+def test_addresses_come_with_ports_subnets_and_networks(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    read = server().create().read()
+    [entry] = read["addresses"]["private"]
+    [port] = cloud.all("ports")
+    assert entry["port"] == port["id"]
+    assert entry["network"]["id"] == network
+    assert entry["subnets"][0]["cidr"] == "10.0.0.0/24"
+    assert read["networks"]["private"] == read["networks"][network] == [entry["addr"]]
+    assert read["first_address"] == entry["addr"]
+    assert read["console_urls"] == {"novnc": "http://console.example"}
+
+
+def test_the_marker_of_a_named_server_is_not_shown_as_a_tag(cloud: FakeCloud, server: Make) -> None:
+    row = server(name="mail", tags=["blue"]).create()
+    assert "stoker:abcdefgh2345" in live(cloud)["tags"]
+    assert row.read()["tags"] == ["blue"]
+
+
+def test_metadata_name_and_tags_change_in_place(cloud: FakeCloud, server: Make) -> None:
+    row = server(metadata={"a": "1", "b": "2"}, tags=["x"]).create()
+    before = row.physical_id
+    assert isinstance(changed(row, metadata={"b": 3}, name="mail", tags=["y"]), Done)
+    found = live(cloud)
+    assert (found["id"], found["name"], found["metadata"]) == (before, "mail", {"b": "3"})
+    assert found["tags"] == ["y", "stoker:abcdefgh2345"]
+
+
+def test_a_changed_flavor_resizes_and_confirms(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert isinstance(changed(row, flavor="large"), Done)
+    assert live(cloud)["flavor"] == {"id": "large"}
+    assert live(cloud)["status"] == "ACTIVE"
+
+
+def test_a_resize_that_the_cloud_undoes_fails(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    method = Server().update
+    before = row.call("UPDATE").properties
+    row.given = {**row.given, "flavor": "large"}
+    call = row.call("UPDATE")
+
+    def repeat(progress: dict[str, Any]) -> Outcome:
+        return method(
+            replace(call, previous=before, changed=frozenset({"flavor"}), progress=progress)
+        )
+
+    first = repeat({})
+    assert isinstance(first, Wait)
+    live(cloud).update(flavor={"id": "small"}, next=[], status="ACTIVE")
+    live(cloud)["OS-EXT-STS:task_state"] = None
+    outcome = repeat(dict(first.progress or {}))
+    assert isinstance(outcome, Failed)
+    assert "was undone" in outcome.reason
+
+
+def test_a_changed_image_rebuilds(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert isinstance(changed(row, image="other"), Done)
+    assert live(cloud)["image"] == {"id": "other"}
+
+
+def test_changed_user_data_replaces_rebuilds_or_is_ignored(cloud: FakeCloud, server: Make) -> None:
+    row = server(user_data="one", user_data_update_policy="REBUILD").create()
+    assert isinstance(changed(row, user_data="two"), Done)
+    assert base64.b64decode(live(cloud)["user_data"]) == b"two"
+    requests = len(cloud.calls)
+    assert isinstance(changed(row, user_data="three", user_data_update_policy="IGNORE"), Done)
+    assert len(cloud.calls) == requests
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "expected"),
+    [
+        ("flavor", {"flavor_update_policy": "RESIZE"}, False),
+        ("flavor", {"flavor_update_policy": "REPLACE"}, True),
+        ("image", {"image_update_policy": "REPLACE"}, True),
+        ("user_data", {}, True),
+        ("user_data", {"user_data_update_policy": "IGNORE"}, False),
+        ("name", {"flavor_update_policy": "REPLACE"}, False),
+    ],
+)
+def test_policies_decide_on_replacement(
+    server: Make, name: str, policy: dict[str, Any], expected: bool
+) -> None:
+    call = replace(server(**policy).call("UPDATE"), changed=frozenset({name}))
+    assert Server().needs_replacement(call) is expected
+
+
+def test_networks_are_plugged_and_unplugged(cloud: FakeCloud, server: Make, network: str) -> None:
+    row = server().create()
+    [first] = cloud.all("ports")
+    fixed = {"network": network, "fixed_ip": "10.0.0.200"}
+    assert isinstance(changed(row, networks=[{"network": network}, fixed]), Done)
+    assert len([port for port in cloud.all("ports") if port["device_id"]]) == 2
+    assert isinstance(changed(row, networks=[fixed]), Done)
+    [left] = cloud.all("ports")
+    assert left["fixed_ips"][0]["ip_address"] == "10.0.0.200"
+    assert left["id"] != first["id"]
+
+
+def test_a_floating_ip_is_led_to_the_port_of_its_entry(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    address = cloud.put("floatingips", port_id=None)
+    server(networks=[{"network": network, "floating_ip": address}]).create()
+    [port] = cloud.all("ports")
+    assert cloud.tables["floatingips"][address]["port_id"] == port["id"]
+
+
+def test_security_groups_go_to_the_ports_that_are_made(cloud: FakeCloud, server: Make) -> None:
+    group = cloud.put("security-groups", name="web")
+    server(security_groups=["web"]).create()
+    assert cloud.all("ports")[0]["security_groups"] == [group]
+
+
+@pytest.mark.parametrize("word", ["none", "auto"])
+def test_networks_can_be_left_to_the_cloud(cloud: FakeCloud, server: Make, word: str) -> None:
+    server(networks=[{"allocate_network": word}]).create()
+    assert live(cloud)["networks"] == word
+    assert cloud.all("ports") == []
+
+
+def test_a_replacement_takes_the_port_and_gives_it_back_if_it_goes_first(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    port = Row(Port(), cloud.connection, {"network": network}).create()
+    networks = [{"port": port.physical_id}, {"network": network, "fixed_ip": "10.0.0.150"}]
+    old = server(networks=networks).create()
+    new = server(networks=networks, user_data="new")
+    new.token = "zzzzzzzz2345"
+    new.create()
+    assert {item["device_id"] for item in cloud.all("ports")} == {new.physical_id}
+    assert new.delete() == Done()
+    assert {item["device_id"] for item in cloud.all("ports")} == {old.physical_id}
+    assert len(cloud.all("ports")) == 2
+
+
+def test_the_old_server_leaves_what_the_new_one_has_taken(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    networks = [{"network": network, "fixed_ip": "10.0.0.150"}]
+    old = server(networks=networks).create()
+    new = server(networks=networks)
+    new.token = "zzzzzzzz2345"
+    new.create()
+    old.delete()
+    [port] = cloud.all("ports")
+    assert port["device_id"] == new.physical_id
+    new.delete()
+    assert cloud.all("ports") == []
+
+
+def test_a_server_is_suspended_resumed_and_imaged(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert isinstance(row.run("SUSPEND"), Done)
+    assert live(cloud)["status"] == "SUSPENDED"
+    assert isinstance(row.run("SUSPEND"), Done)
+    assert isinstance(row.run("RESUME"), Done)
+    assert live(cloud)["status"] == "ACTIVE"
+    assert isinstance(row.run("SNAPSHOT"), Done)
+    assert row.data["snapshot_image_id"] == cloud.all("images")[0]["id"]
+
+
+def test_a_check_fails_unless_the_server_is_active(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert isinstance(row.run("CHECK"), Done)
+    live(cloud)["status"] = "SHUTOFF"
+    assert "SHUTOFF" in failure(row.run("CHECK"))
+
+
+def test_tools_user_data_carries_the_script_and_the_metadata(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server(user_data="#!/bin/sh\necho hi", user_data_format="HEAT_CFNTOOLS")
+    row.metadata = {"AWS::CloudFormation::Init": {}}
+    row.create()
+    message = message_from_string(base64.b64decode(live(cloud)["user_data"]).decode())
+    parts = {part.get_filename(): part for part in message.walk() if part.get_filename()}
+    assert parts["cfn-userdata"].get_content_type() == "text/x-cfninitdata"
+    assert parts["cfn-userdata"].get_payload(decode=True) == b"#!/bin/sh\necho hi"
+    assert b"AWS::CloudFormation::Init" in bytes(parts["cfn-init-data"].get_payload(decode=True))
+    assert parts["part-handler.py"].get_content_type() == "text/part-handler"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"networks": [{}]}, "one of network, subnet and port"),
+        ({"image": None}, "nothing to boot from"),
+        ({"networks": [{"allocate_network": "auto"}, {"network": "n"}]}, "the only entry"),
+        ({"block_device_mapping_v2": [{"device_name": "vda"}]}, "exactly one of"),
+    ],
+)
+def test_a_server_that_contradicts_itself_is_refused(given: dict[str, Any], message: str) -> None:
+    findings = Server().validate({"image": "img", **given})
+    assert any(message in finding.message for finding in findings)
