@@ -1,0 +1,90 @@
+"""A running cloud without servers, the ``openstack`` command and openstacksdk."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., list[Any]]
+
+
+@pytest.fixture(scope="module")
+def cloud_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Run ``localcloud serve`` and return its data directory."""
+    data_dir = tmp_path_factory.mktemp("cloud")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "localcloud", "serve", "--no-servers"]
+    options = ["--data-dir", str(data_dir), "--port", str(port)]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("ready ")
+        yield data_dir
+        process.terminate()
+
+
+@pytest.fixture(scope="module")
+def environment_of(cloud_dir: Path) -> Callable[[str], dict[str, str]]:
+    """Return the OS_* variables of a user."""
+    credentials = json.loads((cloud_dir / "cloud" / "credentials.json").read_text())
+
+    def environment(user: str) -> dict[str, str]:
+        entry = credentials["users"][user]
+        return {
+            "OS_AUTH_URL": credentials["auth_url"],
+            "OS_IDENTITY_API_VERSION": "3",
+            "OS_REGION_NAME": credentials["region"],
+            "OS_USERNAME": user,
+            "OS_PASSWORD": entry["password"],
+            "OS_USER_DOMAIN_ID": entry["domain"],
+            "OS_PROJECT_NAME": entry["project"],
+            "OS_PROJECT_DOMAIN_ID": entry["domain"],
+        }
+
+    return environment
+
+
+@pytest.fixture
+def openstack(environment_of: Callable[[str], dict[str, str]], tmp_path: Path) -> Run:
+    """Run commands in one interactive ``openstack`` process; returns what each printed."""
+
+    def run(*commands: str, user: str = "demo") -> list[Any]:
+        lines = []
+        for number, command in enumerate(commands):
+            prints = {"list", "show", "create"} & set(command.split())
+            lines.append(f"{command} -f json" if prints else command)
+            lines.append(f"catalog show mark{number}")
+        done = subprocess.run(
+            [Path(sys.executable).parent / "openstack"],
+            input="\n".join(lines) + "\n",
+            env={**os.environ, **environment_of(user), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        rest = done.stdout
+        answers = []
+        for number, _ in enumerate(commands):
+            text, mark, rest = rest.partition(f"service mark{number} not found\n")
+            assert mark, done.stdout
+            answers.append(_parsed(text))
+        return answers
+
+    return run
+
+
+def _parsed(text: str) -> Any:
+    """Return the JSON in the output, or the output."""
+    text = text.strip()
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
