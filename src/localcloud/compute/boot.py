@@ -59,6 +59,8 @@ async def boot(tools: Tools, server: Document, vm_state: str = "active", **chang
     specification = await _specification(tools, server, disk, image_id)
     directory = tools.state.directory(server["id"])
     directory.mkdir(parents=True, exist_ok=True)
+    if image_id:
+        await tools.images.seed(image_id, specification.disk)
     fabric = tools.state.cloud.fabric
     await fabric.boot(specification)
     alive = server["id"] in fabric.running()

@@ -1,9 +1,13 @@
 """What compute asks of images: whether a server can be made of one, and its root file system."""
 
+import asyncio
+import shutil
 from pathlib import Path
 
 from localcloud.cloud import Cloud
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.compute.snapshots import BASE, chunks, pack, unpack
+from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
+from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
 from localcloud.image.roots import Roots, UnusableImage
 from localcloud.store import Document
@@ -22,6 +26,9 @@ class Images:
             image = self.all.visible(context, image_id)
         except NotFound:
             raise BadRequest(f"Can not find requested image {image_id}") from None
+        base = image["properties"].get(BASE)
+        if base is not None:
+            self.check_bootable(context, base, flavor)
         if image["status"] != "active":
             raise BadRequest(f"Image {image_id} is not active.")
         if image["min_ram"] > flavor["ram"]:
@@ -38,6 +45,64 @@ class Images:
         Raises :class:`BadRequest` where no server can be made of the image.
         """
         try:
-            return await self._roots.root(image_id)
+            return await self._roots.root(self._base(image_id))
         except UnusableImage as error:
             raise BadRequest(str(error)) from error
+
+    def _base(self, image_id: str) -> str:
+        """Return the id of the image with a root file system that an image stands on."""
+        return str(self.all.get(image_id)["properties"].get(BASE, image_id))
+
+    async def seed(self, image_id: str, disk: Path) -> None:
+        """Make a disk with the content of a snapshot; other images leave nothing on the disk.
+
+        Raises :class:`BadRequest` where the image has no data that fits.
+        """
+        if self._base(image_id) == image_id or await asyncio.to_thread(disk.exists):
+            return
+        archive = self.all.path(image_id)
+        if archive is None:
+            raise BadRequest(f"The image {image_id} has no data.")
+        fresh = disk.with_suffix(".fresh")
+        await asyncio.to_thread(shutil.rmtree, fresh, True)
+        await asyncio.to_thread(unpack, archive, fresh)
+        fresh.rename(disk)
+
+    def announce(
+        self, context: RequestContext, server: Document, name: str, metadata: dict[str, str]
+    ) -> str:
+        """Make the record of a snapshot to come; returns its id."""
+        properties = {
+            **metadata,
+            "image_type": "snapshot",
+            "instance_uuid": server["id"],
+            "base_image_ref": server["image_id"],
+            BASE: self._base(server["image_id"]),
+        }
+        image = self.all.record(
+            context.project_id,
+            name,
+            visibility="private",
+            container_format="bare",
+            disk_format="raw",
+            min_disk=server["flavor"]["disk"],
+            properties=properties,
+        )
+        self.all.add(image)
+        return str(image["id"])
+
+    async def store(self, image_id: str, disk: Path) -> None:
+        """Fill the record of a snapshot with the content of a disk; raises ApiError, OSError."""
+        archive = disk.with_suffix(".tar.gz")
+        try:
+            await asyncio.to_thread(pack, disk, archive)
+            await self.all.fill(self.all.get(image_id), chunks(archive), SIZE_LIMIT)
+        finally:
+            archive.unlink(missing_ok=True)
+
+    def give_up(self, image_id: str) -> None:
+        """Delete the record of a snapshot that failed."""
+        try:
+            self.all.delete(self.all.get(image_id))
+        except ApiError:
+            return

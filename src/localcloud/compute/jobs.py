@@ -166,6 +166,24 @@ async def unshelve(tools: Tools, server: Document) -> None:
     await boot(tools, server)
 
 
+async def snapshot(tools: Tools, server: Document) -> None:
+    """Make an image of the server's disk, while the server stands still."""
+    fabric, server_id = tools.state.cloud.fabric, server["id"]
+    disk = tools.state.directory(server_id) / "disk"
+    runs = server["vm_state"] == "active" and server_id in fabric.running()
+    try:
+        if runs:
+            await fabric.pause(server_id, True)
+        await tools.images.store(server["snapshot"], disk)
+    except BaseException:
+        tools.images.give_up(server["snapshot"])
+        raise
+    finally:
+        if runs:
+            await fabric.pause(server_id, False)
+    finish(tools, server, snapshot=None)
+
+
 def jobs(tools: Tools) -> dict[str, Job]:
     """Return the jobs by task state."""
 
@@ -194,6 +212,7 @@ def jobs(tools: Tools) -> dict[str, Job]:
         "rebuilding": job("compute_rebuild_instance", rebuild, fatal=True),
         "resize_prep": job("compute_finish_resize", resize, fatal=True),
         "resize_reverting": job("compute_finish_revert_resize", revert_resize, fatal=True),
+        "image_snapshot": job("compute_snapshot_instance", snapshot),
         "shelving": job("compute_shelve_instance", shelve),
         "unshelving": job("compute_unshelve_instance", unshelve),
     }

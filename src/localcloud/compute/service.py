@@ -41,6 +41,8 @@ class ComputeService:
         flavors.bootstrap(state)
         hosts.bootstrap(state)
         for server in state.servers.values():
+            if server["snapshot"] is not None:
+                self.tools.images.give_up(server["snapshot"])
             resumed = _after_restart(server)
             if resumed is not server:
                 state.servers.put(resumed)
@@ -57,6 +59,8 @@ def _after_restart(server: Document) -> Document:
 
     Servers that ran shall run again; those that were frozen or in rescue are shut off.
     """
+    if server["snapshot"] is not None:
+        return _after_restart({**server, "task_state": None, "snapshot": None})
     if server["task_state"] in _FREEZING:
         return {**server, "task_state": "powering-off"}
     if server["task_state"] is not None:

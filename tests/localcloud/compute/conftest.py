@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import httpx
 import pytest
+from tests.localcloud.conftest import ManualClock, StaticTokens
+from tests.localcloud.recording_fabric import RecordingFabric
 
 from localcloud.app import CloudApp
 from localcloud.cloud import Cloud
@@ -17,8 +19,6 @@ from localcloud.image.routes import service as image_service
 from localcloud.network.routes import service as network_service
 from localcloud.settings import Settings
 from localcloud.store import Store
-from tests.localcloud.conftest import ManualClock, StaticTokens
-from tests.localcloud.recording_fabric import RecordingFabric
 
 
 class Api:
@@ -109,7 +109,7 @@ class House:
     async def start(self) -> None:
         self.fabric = GatedFabric()
         store = Store(self.settings.cloud_dir / "cloud.sqlite")
-        fabric = cast(Fabric, self.fabric)
+        fabric = cast("Fabric", self.fabric)
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
         services = [s(self.cloud) for s in (image_service, network_service, compute_service)]
         self.app = CloudApp(self.cloud, services)

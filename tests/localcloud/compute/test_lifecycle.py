@@ -2,7 +2,6 @@ import base64
 from typing import Any
 
 import pytest
-
 from tests.localcloud.compute.conftest import Api, House
 
 
@@ -281,7 +280,9 @@ async def test_the_console_log_is_read_from_its_end(house: House, demo: Api) -> 
     assert (await demo.act(made["id"], "os-getConsoleOutput", {}, expect=200))["output"] == ""
     log = house.settings.cloud_dir / "servers" / made["id"] / "console.log"
     log.write_text("".join(f"line {n}\n" for n in range(50000)))
-    output = (await demo.act(made["id"], "os-getConsoleOutput", {"length": 2}, expect=200))["output"]
+    output = (await demo.act(made["id"], "os-getConsoleOutput", {"length": 2}, expect=200))[
+        "output"
+    ]
     assert output == "line 49998\nline 49999\n"
     output = (await demo.act(made["id"], "os-getConsoleOutput", {}, expect=200))["output"]
     assert len(output) <= 100 * 1024
@@ -300,13 +301,9 @@ async def test_what_servers_here_do_not_have_is_refused_clearly(house: House, de
     await demo.act(made["id"], "dance", None, expect=400)
     await demo.act(made["id"], "evacuate", {}, expect=403)
     volume = {"volumeAttachment": {"volumeId": made["id"]}}
-    message = await demo.refusal(
-        "POST", f"{path}/os-volume_attachments", volume, 400, "badRequest"
-    )
+    message = await demo.refusal("POST", f"{path}/os-volume_attachments", volume, 400, "badRequest")
     assert "no block storage" in message
     assert await demo.get(f"{path}/os-volume_attachments") == {"volumeAttachments": []}
 
 
-KEY = (
-    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0N3kYp7k1z0yU0o1l6o0i8k9l3u3Qm0b9h1Y0o2W5x someone"
-)
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0N3kYp7k1z0yU0o1l6o0i8k9l3u3Qm0b9h1Y0o2W5x someone"

@@ -8,9 +8,8 @@ from localcloud.compute import servers, values
 from localcloud.compute.api import server_power
 from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
 from localcloud.compute.api.server_power import Action
-from localcloud.compute.api.servers import require_present
+from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.console import tail
-from localcloud.compute.snapshots import start_snapshot
 from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
 from localcloud.store import Document
 
@@ -100,7 +99,10 @@ async def create_image(call: Call, server: Document, value: Any) -> Response:
     servers.require_unlocked(server, call.context)
     allowed = frozenset({"active", "stopped", "paused", "suspended"})
     servers.require_state(server, "createImage", allowed)
-    image_id = await start_snapshot(call.tools, call.context, server, name, metadata)
+    if not server["image_id"]:
+        raise BadRequest("A server that boots from a volume has no disk to make an image of.")
+    image_id = call.tools.images.announce(call.context, server, name, metadata)
+    begin(call, server, "createImage", task_state="image_snapshot", snapshot=image_id)
     if call.version.since(45):
         return answer({"image_id": image_id}, 202)
     response = empty(202)
