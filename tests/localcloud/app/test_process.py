@@ -1,0 +1,218 @@
+"""The command ``python -m localcloud serve`` as other programs see it."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+_SECONDS = 30
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """A local cloud without servers, in a process of its own."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = self._start()
+
+    def command(self) -> list[str]:
+        options = ["--no-servers", "--data-dir", str(self.data_dir), "--port", str(self.port)]
+        foreign = "orchestration=http://127.0.0.1:8004/v1/%(project_id)s"
+        return [sys.executable, "-m", "localcloud", "serve", *options, "--service", foreign]
+
+    def _start(self) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"ready {self.url}\n"
+        return process
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(_SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+    def again(self) -> None:
+        self.process = self._start()
+
+    def environment(self, user: str) -> dict[str, str]:
+        credentials = json.loads((self.data_dir / "cloud" / "credentials.json").read_text())
+        account = credentials["users"][user]
+        return {
+            "OS_AUTH_URL": credentials["auth_url"],
+            "OS_REGION_NAME": credentials["region"],
+            "OS_USERNAME": user,
+            "OS_PASSWORD": account["password"],
+            "OS_PROJECT_NAME": account["project"],
+            "OS_USER_DOMAIN_NAME": "Default",
+            "OS_PROJECT_DOMAIN_NAME": "Default",
+        }
+
+    def token(self, user: str) -> httpx.Response:
+        environment = self.environment(user)
+        account = {
+            "name": user,
+            "domain": {"id": "default"},
+            "password": environment["OS_PASSWORD"],
+        }
+        auth = {"identity": {"methods": ["password"], "password": {"user": account}}}
+        return httpx.post(f"{environment['OS_AUTH_URL']}/auth/tokens", json={"auth": auth})
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    running = Process(tmp_path)
+    yield running
+    if running.process.poll() is None:
+        running.end(signal.SIGTERM)
+
+
+def test_it_ends_cleanly_when_told_to(process: Process) -> None:
+    assert httpx.get(f"{process.url}/healthcheck").text == "OK"
+    types = {v["service_type"] for v in httpx.get(process.url).json()["versions"]}
+    assert {"identity", "image", "network", "compute"} <= types
+    assert process.end(signal.SIGTERM) == 0
+
+
+def test_nothing_that_was_answered_is_lost_by_kill_9(process: Process) -> None:
+    headers = {"X-Auth-Token": process.token("admin").headers["x-subject-token"]}
+    path = f"{process.url}/identity/v3/projects"
+    ids = set()
+    for number in range(20):
+        made = httpx.post(path, json={"project": {"name": f"p{number}"}}, headers=headers)
+        ids.add(made.json()["project"]["id"])
+    process.end(signal.SIGKILL)
+    process.again()
+    kept = httpx.get(path, headers=headers).json()["projects"]
+    assert ids <= {project["id"] for project in kept}
+
+
+def test_a_taken_port_is_reported(process: Process, tmp_path: Path) -> None:
+    second = [*process.command(), "--data-dir", str(tmp_path / "other")]
+    found = subprocess.run(second, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    assert found.returncode == 1
+    assert f"port {process.port}" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_it_ends_with_its_parent(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys; child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE);"
+        "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.read()"
+    )
+    port = str(free_port())
+    command = ["-m", "localcloud", "serve", "--no-servers", "--data-dir", str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-c", script, sys.executable, *command, "--port", port],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        child = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    ended, _, _ = select.select([child], [], [], _SECONDS)
+    os.close(child)
+    assert ended
+
+
+def openstack(process: Process, user: str, commands: list[str]) -> list[Any]:
+    """Run commands in one session of the real client; return what each printed, parsed."""
+    client = Path(sys.executable).parent / "openstack"
+    if not client.exists():
+        pytest.skip("python-openstackclient is not installed")
+    found = subprocess.run(
+        [client],
+        input="".join(f"{command} -f json\n" for command in commands),
+        env={**os.environ, **process.environment(user)},
+        capture_output=True,
+        text=True,
+        timeout=4 * _SECONDS,
+        check=False,
+    )
+    assert found.stderr == "", found.stdout
+    decoder, text, results = json.JSONDecoder(), found.stdout.strip(), []
+    while text:
+        result, end = decoder.raw_decode(text)
+        results.append(result)
+        text = text[end:].strip()
+    assert len(results) == len(commands), found.stdout + found.stderr
+    return results
+
+
+def test_the_openstack_command_works_on_identity_and_images(
+    process: Process, tmp_path: Path
+) -> None:
+    data = tmp_path / "image.raw"
+    data.write_bytes(b"x" * 1000)
+    results = openstack(
+        process,
+        "admin",
+        [
+            "token issue",
+            "catalog list",
+            "project create p1 --tag a",
+            "user create u1 --project p1 --password s",
+            "role create r1",
+            "role list",
+            "project list",
+            "user list",
+            f"image create i1 --disk-format raw --container-format bare --file {data}",
+            "image show i1",
+            "image list",
+            "ec2 credentials create",
+            "trust create --project admin --role member admin demo",
+            "application credential create ac1 --role member",
+            "role assignment list --user admin --project admin --names",
+        ],
+    )
+    token, catalog, project, user, role, roles, projects, users, *rest = results
+    made, image, images, key, trust, application, assignments = rest
+    assert token["project_id"] in {p["ID"] for p in projects}
+    assert {"identity", "image", "orchestration"} <= {entry["Type"] for entry in catalog}
+    assert project["id"] in {p["ID"] for p in projects}
+    assert user["default_project_id"] == project["id"]
+    assert user["id"] in {u["ID"] for u in users}
+    assert role["id"] in {r["ID"] for r in roles}
+    assert (made["id"], image["status"], image["size"]) == (image["id"], "active", 1000)
+    assert {i["Name"] for i in images} == {"host", "i1"}
+    assert (len(key["access"]), key["project_id"]) == (32, token["project_id"])
+    assert trust["trustor_user_id"] == token["user_id"]
+    assert application["Secret"]
+    assert [a["Role"] for a in assignments] == ["admin"]
+
+
+def test_the_openstack_command_deletes_and_reports_errors(process: Process) -> None:
+    client = Path(sys.executable).parent / "openstack"
+    if not client.exists():
+        pytest.skip("python-openstackclient is not installed")
+    commands = ["project create p", "project delete p", "project show p", "user list"]
+    found = subprocess.run(
+        [client],
+        input="\n".join(commands) + "\n",
+        env={**os.environ, **process.environment("admin")},
+        capture_output=True,
+        text=True,
+        timeout=4 * _SECONDS,
+        check=False,
+    )
+    assert "No Project found for p" in found.stdout + found.stderr
+    assert "stoker" in found.stdout

@@ -1,0 +1,83 @@
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.cloud import Cloud
+from localcloud.image.images import Images
+from localcloud.image.roots import Roots, UnusableImage
+
+
+def archive(*members: tuple[str, bytes, str, str], mode: str = "w:gz") -> bytes:
+    """A tar archive with members given as name, type, link target and text."""
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode=mode) as tar:  # type: ignore[call-overload]
+        for name, kind, link, text in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.size = kind, link, len(text)
+            info.mode = 0o755 if kind == tarfile.DIRTYPE else 0o644
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz", "w:bz2"])
+async def test_a_tar_archive_is_unpacked_once(cloud: Cloud, upload: Any, mode: str) -> None:
+    data = archive(
+        ("./etc", tarfile.DIRTYPE, "", ""),
+        ("./etc/motd", tarfile.REGTYPE, "", "hello"),
+        ("./bin", tarfile.SYMTYPE, "usr/bin", ""),
+        ("./etc/mtab", tarfile.SYMTYPE, "/proc/self/mounts", ""),
+        ("./etc/issue", tarfile.LNKTYPE, "./etc/motd", ""),
+        ("./dev/null", tarfile.CHRTYPE, "", ""),
+        mode=mode,
+    )
+    roots = cloud.one(Roots)
+    image_id = await upload(data)
+    root = await roots.root(image_id)
+    assert root is not None
+    assert (root / "etc/motd").read_text() == (root / "etc/issue").read_text() == "hello"
+    assert (root / "bin").readlink() == Path("usr/bin")
+    assert not (root / "dev/null").exists()
+    (root / "etc/motd").write_text("kept")
+    assert await roots.root(image_id) == root
+    assert (root / "etc/motd").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"no archive",
+        archive(("../out", tarfile.REGTYPE, "", "x")),
+        archive(("up", tarfile.SYMTYPE, "/tmp", ""), ("up/out", tarfile.REGTYPE, "", "x")),
+        archive(("hard", tarfile.LNKTYPE, "../../cloud.sqlite", "")),
+    ],
+)
+async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
+    cloud: Cloud, upload: Any, data: bytes
+) -> None:
+    image_id = await upload(data)
+    with pytest.raises(UnusableImage):
+        await cloud.one(Roots).root(image_id)
+    assert not cloud.one(Images).unpacked(image_id).exists()
+
+
+async def test_the_host_image_has_no_root_of_its_own(cloud: Cloud, api: Any) -> None:
+    (host,) = cloud.one(Images).records.find(name="host")
+    assert await cloud.one(Roots).root(host["id"]) is None
+
+
+async def test_an_image_without_data_gives_no_root(cloud: Cloud, api: Any) -> None:
+    image_id = (await api("POST", "/images", {})).json()["id"]
+    with pytest.raises(UnusableImage, match="no data"):
+        await cloud.one(Roots).root(image_id)
+
+
+async def test_deleting_an_image_removes_its_files(cloud: Cloud, api: Any, upload: Any) -> None:
+    image_id = await upload(archive(("x", tarfile.REGTYPE, "", "x")))
+    images = cloud.one(Images)
+    await cloud.one(Roots).root(image_id)
+    assert (await api("DELETE", f"/images/{image_id}")).status_code == 204
+    assert not list((cloud.settings.cloud_dir / "images").glob(f"{image_id}*"))
+    assert images.path(image_id) is None
