@@ -104,10 +104,13 @@ class House:
         self.settings.cloud_dir.mkdir()
         self.clock = ManualClock()
         self.fabric = GatedFabric()
+        self.refuse_boots = ""
         self._exits = AsyncExitStack()
 
     async def start(self) -> None:
         self.fabric = GatedFabric()
+        if self.refuse_boots:
+            self.fabric.refusals["boot"] = self.refuse_boots
         store = Store(self.settings.cloud_dir / "cloud.sqlite")
         fabric = cast("Fabric", self.fabric)
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
