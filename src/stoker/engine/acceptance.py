@@ -139,13 +139,15 @@ class Acceptance:
         await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
         self._notify(stack.id)
 
+    def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
+        """An evaluation that says what a template is, whatever values it will get."""
+        stack = self._new_stack(caller, request.name or "stack", request)
+        return evaluation_of(self._ports, stack, self._input(stack.id, request, None))
+
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""
-        updating = stack.requested is Action.UPDATE or (
-            (stack.action, stack.status) == (Action.UPDATE, Status.IN_PROGRESS)
-            and stack.requested is None
-        )
-        if not updating:
+        running = stack.status is Status.IN_PROGRESS or stack.requested is not None
+        if not running or (stack.requested or stack.action) is not Action.UPDATE:
             raise NotSupported(
                 f"the stack {stack.name} is {stack.action}_{stack.status}: only an update that is"
                 " in progress can be cancelled"
@@ -167,6 +169,7 @@ class Acceptance:
             input_id="",
             user_id=caller.user_id,
             user_name=caller.user_name,
+            credentials={"token": caller.token, "project_id": caller.project_id},
             timeout_mins=request.timeout_mins,
             disable_rollback=request.disable_rollback is not False,
             tags=request.tags or (),

@@ -81,7 +81,9 @@ class Actions:
         row, event = self._session.transitions.resource_to(
             row, row.action, Status.COMPLETE, reason, **changes
         )
-        await self._session.commit(resources=[row], events=[event])
+        await self._session.commit(
+            stack=self._session.with_user_project(row), resources=[row], events=[event]
+        )
         return row
 
     async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:

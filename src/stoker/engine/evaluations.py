@@ -7,6 +7,7 @@ from stoker.engine.records import Input, Stack
 from stoker.template.document import parse
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
+from stoker.template.functions.scope import Facade
 from stoker.template.inputs import Identity, Inputs
 
 
@@ -19,6 +20,7 @@ def evaluation_of(ports: Ports, stack: Stack, recorded: Input) -> Evaluation:
         stack_id=stack.id,
         project_id=stack.project_id,
         region=ports.region,
+        arn=stack.address.arn,
     )
     inputs = Inputs(
         identity=identity,
@@ -27,5 +29,8 @@ def evaluation_of(ports: Ports, stack: Stack, recorded: Input) -> Evaluation:
         files=recorded.files,
         depth=stack.depth,
         max_depth=ports.limits.nested_depth,
+        url=recorded.template_file if stack.parent_id else None,
+        facade=Facade(**recorded.facade) if recorded.facade else None,
+        service_registry=ports.service_registry,
     )
     return Evaluation(template, inputs, ports.types)

@@ -27,6 +27,8 @@ from stoker.engine.session import REFERENCE, Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.schema.resource_type import Nested, Nests, Wait
 from stoker.template.definition import Definition
+from stoker.template.environment import parse_environment, stored
+from stoker.template.registry import child_registry
 
 LOOK_EVERY = 2.0
 """Seconds between looks at a nested stack that another process may drive."""
@@ -102,14 +104,17 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.ports.store.input(self._session.stack.input_id)
+        environment = parse_environment(own.environment)
+        registry = child_registry(environment.resource_registry, definition.name)
+        inherited = replace(environment, parameters={}, resource_registry=registry)
         return Input(
             id=self._session.ports.ids.uuid(),
             stack_id=child_id,
             template=nested.template,
             parameters=nested.parameters,
-            environment={**own.environment, "parameters": {}},
+            environment=stored(inherited),
             files=own.files,
-            template_file=nested.url,
+            template_file=nested.url or own.template_file,
             facade={
                 "metadata": dict(definition.metadata),
                 "deletion_policy": definition.deletion_policy.value,

@@ -196,3 +196,5 @@ class Ports:
     ids: Ids
     limits: Limits = field(default_factory=Limits)
     region: str | None = None
+    service_registry: Mapping[str, Any] = field(default_factory=dict)
+    """The resource registry of the whole service, from its environment directory."""

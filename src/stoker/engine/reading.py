@@ -40,7 +40,7 @@ class Views:
         outputs: tuple[Output, ...] | None = None
         if resolve_outputs and stack.deleted_at is None:
             outputs = tuple(await self._outputs(stack, evaluation))
-        return stack_view(stack, _shown(evaluation), outputs)
+        return stack_view(stack, evaluation, outputs)
 
     async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
         """Stacks of the caller's project, newest first."""
@@ -103,7 +103,7 @@ class Views:
             for each in level:
                 rows = _current(await self._store.resources(each.id))
                 needed = _needed_by(rows)
-                found += [_resource_view(each, row, needed.get(row.name, ())) for row in rows]
+                found += [resource_view(each, row, needed.get(row.name, ())) for row in rows]
             if depth < query.nested_depth:
                 level = [child for each in level for child in await self._store.children(each.id)]
         return [view for view in found if _matches(view, query.filters)]
@@ -129,7 +129,7 @@ class Views:
             {key: row.attributes.get(key) for key in with_attributes if key not in attributes}
         )
         needed = _needed_by(rows)
-        return _resource_view(
+        return resource_view(
             stack, row, needed.get(row.name, ()), attributes, self._metadata(session, row)
         )
 
@@ -221,7 +221,7 @@ def _is_hidden(evaluation: Evaluation, name: str) -> bool:
 
 def stack_view(
     stack: Stack,
-    parameters: Mapping[str, str] | None = None,
+    evaluation: Evaluation | None = None,
     outputs: tuple[Output, ...] | None = None,
 ) -> StackView:
     """The view of a stack's row. An operation that waits to begin counts as in progress."""
@@ -236,7 +236,7 @@ def stack_view(
         updated_at=stack.updated_at,
         deleted_at=stack.deleted_at,
         description=stack.description,
-        parameters=parameters or {},
+        parameters=_shown(evaluation) if evaluation else {},
         outputs=outputs,
         timeout_mins=stack.timeout_mins,
         disable_rollback=stack.disable_rollback,
@@ -248,13 +248,14 @@ def stack_view(
     )
 
 
-def _resource_view(
+def resource_view(
     stack: Stack,
     row: Resource,
     required_by: Sequence[str],
     attributes: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> ResourceView:
+    """The view of a resource's row."""
     nested = None
     if row.nested_id is not None:
         name = physical_name(stack.name, row.name, row.token, 255)

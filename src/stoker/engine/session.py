@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stoker.engine.ports import Change, Ports
@@ -75,6 +76,13 @@ class Session:
                 Signal(stored.id, stored.received_at, stored.details)
             )
         self.signals = by_resource
+
+    def with_user_project(self, row: Resource) -> Stack | None:
+        """The stack with the project of its stack users, once a resource has made the first."""
+        project = row.data.get("project_id") if "user_id" in row.data else None
+        if project is None or project == self.stack.user_project_id:
+            return None
+        return replace(self.stack, user_project_id=project)
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""

@@ -1,0 +1,139 @@
+"""The wiring: which part gets which, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import structlog
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from stoker.api.ports import EngineView
+from stoker.api.rest.app import build
+from stoker.api.rest.settings import settings_from
+from stoker.api.rest.template_url import HttpTemplates
+from stoker.api.signals.app import SignalSettings, routes
+from stoker.clouds.credentials import Endpoints, Password
+from stoker.clouds.gate import CloudGate
+from stoker.dispatch.in_process import InProcess
+from stoker.engine.assembly import make_service
+from stoker.engine.ports import Limits, Ports
+from stoker.engine.service import Service
+from stoker.identity.gate import Gate
+from stoker.identity.settings import IdentitySettings
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.ids import RandomIds
+from stoker.resources.registry import Registry
+from stoker.service_environment import registry_in
+from stoker.store.opening import OpenStore
+from stoker.template.catalogue import Catalogue
+
+log = structlog.get_logger(__name__)
+
+
+class App:
+    """The service in one process: APIs, engine, store."""
+
+    def __init__(self, conf: Any) -> None:
+        clock = SystemClock()
+        self._gate = Gate(conf, clock)
+        self._cloud = CloudGate(endpoints_of(self._gate.settings), clock)
+        self._store = OpenStore(
+            conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
+        )
+        types = Registry(plugin_directories=conf.plugin_dirs)
+        ports = Ports(
+            store=self._store.store,
+            types=types,
+            workers=self._cloud.workers,
+            clouds=self._cloud.access,
+            faults=self._cloud.faults,
+            deferred=self._gate.trusts,
+            signallers=self._gate.stack_users,
+            clock=clock,
+            ids=RandomIds(),
+            limits=limits_of(conf),
+            region=self._gate.settings.region,
+            service_registry=registry_in(Path(conf.environment_dir)),
+        )
+        self._dispatch = InProcess(ports)
+        self.service: Service = make_service(ports, self._dispatch.notify)
+        self.asgi = self._interfaces(conf, types)
+
+    def _interfaces(self, conf: Any, types: Registry) -> Starlette:
+        settings = settings_from(conf)
+        rest = build(
+            self.service,
+            Catalogue(types),
+            self._gate.authenticate,
+            self._gate.policies,
+            settings,
+            _no_engines,
+            HttpTemplates(settings),
+        )
+        signals = routes(
+            self.service,
+            self._gate.verify_signature,
+            self._gate.authenticate,
+            SignalSettings(settings.max_json_body_size),
+        )
+        return Starlette(routes=[Mount("/cfn", routes=signals), Mount("/", app=rest)])
+
+    async def start(self) -> None:
+        """Go on with what an earlier process left unfinished, and load what is slow to load."""
+        loop = asyncio.get_running_loop()
+        self._loading = loop.run_in_executor(None, self._load)
+        await self._dispatch.recover()
+
+    def _load(self) -> None:
+        try:
+            self._gate.policies.load()
+            self._cloud.load()
+        except Exception:
+            log.exception("loading ahead failed; it is tried again with the first request")
+
+    async def close(self) -> None:
+        """Stop driving stacks and close everything; what is stored stays as it is."""
+        await self._dispatch.close()
+        await self._loading
+        self._cloud.close()
+        await self._gate.close()
+        self._store.close()
+
+
+async def _no_engines() -> Sequence[EngineView]:
+    return []
+
+
+def endpoints_of(settings: IdentitySettings) -> Endpoints:
+    """How the cloud is reached."""
+    user = settings.trustee or settings.service_user
+    return Endpoints(
+        auth_url=settings.api_url,
+        region=settings.region,
+        interface=settings.interface,
+        verify=settings.verify,
+        service_user=Password(
+            user.name,
+            user.password,
+            user.domain_name or "Default",
+            project_name=user.project_name,
+            project_domain=user.project_domain_name or "Default",
+            user_domain_id=user.domain_id,
+        ),
+    )
+
+
+def limits_of(conf: Any) -> Limits:
+    """The engine's limits."""
+    return Limits(
+        stacks_per_project=conf.max_stacks_per_tenant,
+        resources_per_stack=conf.max_resources_per_stack,
+        nested_depth=conf.max_nested_stack_depth,
+        events_per_stack=conf.max_events_per_stack,
+        timeout_mins=max(conf.stack_action_timeout // 60, 1),
+        failure_grace=float(conf.error_wait_time),
+    )

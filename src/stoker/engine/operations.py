@@ -1,0 +1,184 @@
+"""What users can ask for that changes something, or shows what a change would do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.acceptance import Acceptance
+from stoker.engine.decision import Change
+from stoker.engine.finding import Finder
+from stoker.engine.plan import Planner, defined
+from stoker.engine.ports import Change as Written
+from stoker.engine.ports import Ports
+from stoker.engine.preparation import call_about
+from stoker.engine.reading import resource_view, stack_view
+from stoker.engine.records import Action, Resource, Stack, Status
+from stoker.engine.requests import Caller, StackRequest
+from stoker.engine.session import Session
+from stoker.engine.views import ChangeView, ResourceView, StackView
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
+from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.template.evaluation import Evaluation
+from stoker.template.summary import OF_VALUES, summary
+from stoker.template.survey import RecordedReferences
+
+_CHANGES = {
+    Change.CREATE: "added",
+    Change.CONTINUE: "added",
+    Change.UPDATE: "updated",
+    Change.REPLACE: "replaced",
+    Change.LATER: "updated",
+    Change.KEEP: "unchanged",
+}
+
+
+class Operations:
+    """Operations on stacks, for a caller."""
+
+    def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
+        self._ports = ports
+        self._finder = finder
+        self._acceptance = Acceptance(ports, notify)
+
+    async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
+        """The address of a stack by name, id or ARN."""
+        return (await self._finder.by_name_or_id(caller, name_or_id)).address
+
+    async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
+        """Check everything, record the stack, start it, and return at once."""
+        return await self._acceptance.create(caller, request)
+
+    async def preview_create(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[StackView, Sequence[ResourceView]]:
+        """What a create would make; nothing is recorded."""
+        stack, evaluation = await self._acceptance.evaluate_new(caller, request)
+        facts = RecordedReferences()
+        needed = _needed_by(evaluation)
+        views = [
+            resource_view(
+                stack,
+                self._row_to_be(stack, evaluation, name),
+                needed.get(name, ()),
+                dict.fromkeys(evaluation.definition(name, facts).type.attributes),
+            )
+            for name in evaluation.names
+        ]
+        return stack_view(stack, evaluation), views
+
+    def _row_to_be(self, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
+        definition = defined(evaluation, name, RecordedReferences())
+        now = self._ports.clock.now()
+        return Resource(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            name=name,
+            type_name=definition.type_name,
+            token=self._ports.ids.token(),
+            created_at=now,
+            updated_at=now,
+            properties=definition.properties,
+            metadata=definition.metadata,
+            description=definition.description,
+            needs=tuple(definition.needs),
+        )
+
+    async def update(self, caller: Caller, address: StackAddress, request: StackRequest) -> None:
+        """Accept an update, also while another operation is under way."""
+        stack = await self._finder.at(caller, address)
+        await self._acceptance.update(caller, stack, request)
+
+    async def preview_update(
+        self, caller: Caller, address: StackAddress, request: StackRequest
+    ) -> Sequence[ChangeView]:
+        """The plan of an update; nothing is recorded."""
+        stack = await self._finder.at(caller, address)
+        _, evaluation = await self._acceptance.evaluate_update(stack, request)
+        rows = tuple(await self._ports.store.resources(stack.id))
+        session = Session(self._ports, stack, rows)
+        plan = Planner(rows, session.reference_of, call_about(session)).plan(evaluation)
+        planned = {node.name: node for node in plan.applied}
+        changes = []
+        for name in evaluation.names:
+            node, row = planned.get(name), session.current.get(name)
+            change = _CHANGES[node.change] if node is not None else "unchanged"
+            changed = node.changed if node is not None else ()
+            shown = self._row_to_be(stack, evaluation, name) if row is None else row
+            changes.append(_change_view(stack, shown, change, changed))
+        changes += [
+            _change_view(stack, row, "deleted", ())
+            for row in session.current.values()
+            if row.name not in evaluation.names
+        ]
+        return changes
+
+    async def delete(self, caller: Caller, address: StackAddress) -> None:
+        """Start deleting the stack."""
+        await self._acceptance.delete(await self._finder.at(caller, address))
+
+    async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
+        """``cancel_update``; other actions are refused."""
+        stack = await self._finder.at(caller, address)
+        if action != "cancel_update":
+            raise NotSupported(f'the action "{action}" is not available in this release')
+        await self._acceptance.cancel_update(stack)
+
+    async def validate(
+        self, caller: Caller, request: StackRequest, *, show_nested: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
+        """The description that the API's validate call answers, and warnings."""
+        evaluation = self._acceptance.evaluate_description(caller, request)
+        findings = Findings([d for d in evaluation.validate() if d.code not in OF_VALUES])
+        findings.raise_errors()
+        warnings = [d for d in findings if d.severity is not Severity.ERROR]
+        return summary(evaluation, show_nested=show_nested), warnings
+
+    async def mark_unhealthy(
+        self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str
+    ) -> None:
+        """Mark a resource so that the next update replaces it, or take the mark back."""
+        stack = await self._finder.at(caller, address)
+        session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
+        row = session.current.get(name)
+        if row is None:
+            raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+        if stack.status is Status.IN_PROGRESS or stack.requested is not None:
+            raise InProgress(f"the stack {stack.name} has an operation under way; wait for its end")
+        if unhealthy == row.unhealthy:
+            return
+        status = Status.FAILED if unhealthy else Status.COMPLETE
+        row, _ = session.transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)
+        row, event = session.transitions.resource_to(row, Action.CHECK, status, reason)
+        row = replace(row, unhealthy=unhealthy)
+        await self._ports.store.commit(Written(stack.id, None, resources=(row,), events=(event,)))
+
+
+def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:
+    needed: dict[str, list[str]] = {}
+    for name, needs in evaluation.needs.items():
+        for need in needs:
+            needed.setdefault(need, []).append(name)
+    return needed
+
+
+def _change_view(stack: Stack, row: Resource, change: str, changed: Sequence[str]) -> ChangeView:
+    return ChangeView(
+        name=row.name,
+        type_name=row.type_name,
+        change=change,
+        resource_id=row.id,
+        physical_id=row.physical_id,
+        action=row.action.value,
+        status=row.status.value,
+        reason=row.reason,
+        stack=stack.address,
+        changed_properties=tuple(changed),
+        properties=row.properties,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        metadata=row.metadata,
+        description=row.description,
+    )
