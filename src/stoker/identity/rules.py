@@ -13,13 +13,10 @@ _ALL = "rule:allow_everybody"
 _NOBODY = "!"
 _ADMIN = "rule:project_admin"
 _NOT_STACK_USER = "rule:deny_stack_user"
-_READ = (
-    "(role:admin and system_scope:all) or role:admin or (role:reader and project_id:%(project_id)s)"
-)
-_WRITE = (
-    "(role:admin and system_scope:all) or role:admin or (role:member and project_id:%(project_id)s)"
-)
-_STACK_USER = " or (role:heat_stack_user and project_id:%(project_id)s)"
+_OWN = "project_id:%(project_id)s"
+_READ = f"role:admin or (role:reader and {_OWN}) or (role:member and {_OWN})"
+_WRITE = f"role:admin or (role:member and {_OWN})"
+_STACK_USER = f" or (role:heat_stack_user and {_OWN})"
 
 
 @dataclass(frozen=True, slots=True)

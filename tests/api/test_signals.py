@@ -1,0 +1,155 @@
+"""Signals at the CloudFormation endpoint."""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from stoker.api.signals.app import SignalSettings, routes
+from stoker.engine.requests import Caller
+from stoker.kernel.addresses import ResourceAddress
+from stoker.kernel.errors import Forbidden, Refused
+
+from .conftest import authenticate
+from .fake_service import PROJECT, FakeService
+
+SENDER = Caller(PROJECT, "u", is_stack_user=True)
+
+
+class FakeVerifier:
+    """Accepts the signature ``good``; remembers what it was shown."""
+
+    def __init__(self) -> None:
+        self.shown: dict[str, object] = {}
+
+    async def __call__(
+        self,
+        *,
+        method: str,
+        host: str,
+        path: str,
+        params: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> Caller:
+        self.shown = {"method": method, "host": host, "path": path, "body": body}
+        if params.get("Signature") == "down":
+            raise Refused("no answer", "ServiceUnavailable")
+        if params.get("Signature") != "good":
+            raise Forbidden("The signature is wrong.", "SignatureDoesNotMatch")
+        return SENDER
+
+
+@pytest.fixture
+def verifier() -> FakeVerifier:
+    return FakeVerifier()
+
+
+@pytest.fixture
+def client(service: FakeService, verifier: FakeVerifier) -> httpx.AsyncClient:
+    app = Starlette(routes=routes(service, verifier, authenticate, SignalSettings(1000)))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://CFN:8000")
+
+
+@pytest.fixture
+def arn(service: FakeService) -> str:
+    return ResourceAddress(service.add("s").address, "h").arn
+
+
+async def test_wait_condition_is_answered_with_the_resource(
+    client: httpx.AsyncClient, service: FakeService, arn: str
+) -> None:
+    answer = await client.put(f"/v1/waitcondition/{quote(arn)}?Signature=good", content=b'{"a": 1}')
+    assert answer.status_code == 200
+    assert answer.text == "<resource>h</resource>"
+    assert answer.headers["content-type"] == "application/xml; charset=UTF-8"
+    assert service.signals == [("h", {"a": 1})]
+
+
+async def test_wait_condition_is_answered_in_json_on_demand(
+    client: httpx.AsyncClient, arn: str
+) -> None:
+    path = f"/v1/waitcondition/{quote(arn, safe='')}?Signature=good&ContentType=JSON"
+    answer = await client.put(path, content=b"{}")
+    assert answer.json() == {"resource": "h", "metadata": {"m": 1}}
+
+
+async def test_signal_is_answered_with_nothing(
+    client: httpx.AsyncClient, service: FakeService, arn: str
+) -> None:
+    answer = await client.post(f"/v1/signal/{quote(arn)}?Signature=good")
+    assert (answer.status_code, answer.text) == (200, "")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert service.signals == [("h", None)]
+
+
+async def test_signature_is_checked_over_the_unquoted_path(
+    client: httpx.AsyncClient, verifier: FakeVerifier, arn: str
+) -> None:
+    await client.post(f"/v1/signal/{quote(arn, safe='')}?Signature=good", content=b"{}")
+    assert verifier.shown == {
+        "method": "POST",
+        "host": "cfn:8000",
+        "path": f"/v1/signal/{arn}",
+        "body": b"{}",
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("Signature=bad", 403, "SignatureDoesNotMatch"),
+        ("", 403, "SignatureDoesNotMatch"),
+        ("Signature=down", 503, "ServiceUnavailable"),
+    ],
+)
+async def test_refused_signature_is_an_xml_error(
+    client: httpx.AsyncClient, service: FakeService, arn: str, query: str, status: int, code: str
+) -> None:
+    answer = await client.put(f"/v1/waitcondition/{quote(arn)}?{query}", content=b"{}")
+    assert answer.status_code == status
+    kind = "Server" if status == 503 else "Sender"
+    expected = f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code}</Code><Message>"
+    assert answer.text.startswith(expected)
+    assert not service.signals
+
+
+@pytest.mark.parametrize("content", [b"{bad", b"[1]", b'"x"', b'{"refuse": true}', b"[" * 100_000])
+async def test_body_that_is_no_signal_is_400(
+    client: httpx.AsyncClient, service: FakeService, arn: str, content: bytes
+) -> None:
+    answer = await client.put(f"/v1/waitcondition/{quote(arn)}?Signature=good", content=content)
+    assert answer.status_code == 400
+    assert not service.signals
+
+
+async def test_unknown_stack_or_odd_address_is_400(client: httpx.AsyncClient, arn: str) -> None:
+    for path in (arn.replace("stacks/s/", "stacks/t/"), "x", arn.partition("/resources")[0]):
+        answer = await client.post(f"/v1/signal/{quote(path)}?Signature=good")
+        assert answer.status_code == 400
+        assert "<Code>InvalidParameterValue</Code>" in answer.text
+
+
+async def test_token_will_do_without_signature(
+    client: httpx.AsyncClient, service: FakeService, arn: str
+) -> None:
+    path = f"/v1/signal/{quote(arn)}"
+    assert (await client.post(path, headers={"X-Auth-Token": "user"})).status_code == 200
+    assert (await client.post(path, headers={"X-Auth-Token": "bad"})).status_code == 403
+    assert len(service.signals) == 1
+
+
+async def test_unexpected_fault_is_500_without_detail(
+    client: httpx.AsyncClient, service: FakeService, arn: str
+) -> None:
+    service.refusal = ZeroDivisionError("secret")
+    answer = await client.post(f"/v1/signal/{quote(arn)}?Signature=good")
+    assert answer.status_code == 500
+    assert "<Code>InternalFailure</Code>" in answer.text
+    assert "secret" not in answer.text
+
+
+async def test_only_the_right_method_is_taken(client: httpx.AsyncClient, arn: str) -> None:
+    assert (await client.get(f"/v1/signal/{quote(arn)}?Signature=good")).status_code == 405

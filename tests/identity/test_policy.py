@@ -1,0 +1,79 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoker import config
+from stoker.engine.requests import Caller
+from stoker.identity.policy import Policies
+
+
+def conf(tmp_path: Path, text: str = "") -> Any:
+    path = tmp_path / "stoker.conf"
+    path.write_text(text)
+    return config.load([path])
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Policies:
+    return Policies(conf(tmp_path))
+
+
+def caller(*roles: str) -> Caller:
+    return Caller("p", "u", "n", frozenset(roles))
+
+
+def allowed(policies: Policies, rule: str) -> set[str]:
+    roles = ("admin", "member", "reader", "heat_stack_user", "other")
+    return {role for role in roles if policies.allows(rule, caller(role))}
+
+
+@pytest.mark.parametrize(
+    ("rule", "roles"),
+    [
+        ("stacks:create", {"admin", "member"}),
+        ("stacks:index", {"admin", "member", "reader"}),
+        ("resource:signal", {"admin", "member", "heat_stack_user"}),
+        ("resource:metadata", {"admin", "member", "reader", "heat_stack_user"}),
+        ("stacks:global_index", set()),
+        ("service:index", {"admin"}),
+        ("resource_types:OS::Nova::Flavor", {"admin"}),
+        (
+            "resource_types:OS::Heat::None",
+            {"admin", "member", "reader", "heat_stack_user", "other"},
+        ),
+    ],
+)
+def test_defaults_tell_roles_apart(policies: Policies, rule: str, roles: set[str]) -> None:
+    assert allowed(policies, rule) == roles
+
+
+def test_older_defaults_only_keep_stack_users_out(tmp_path: Path) -> None:
+    policies = Policies(conf(tmp_path, "[oslo_policy]\nenforce_new_defaults = false\n"))
+    assert allowed(policies, "stacks:create") == {"admin", "member", "reader", "other"}
+    assert "heat_stack_user" in allowed(policies, "resource:signal")
+
+
+def test_policy_file_wins_over_defaults(tmp_path: Path) -> None:
+    (tmp_path / "rules.yaml").write_text(
+        '"stacks:index": "role:other"\n"resource_types:OS::Heat::None": "!"\n'
+    )
+    text = f"[oslo_policy]\npolicy_file = {tmp_path}/rules.yaml\n"
+    policies = Policies(conf(tmp_path, text))
+    assert allowed(policies, "stacks:index") == {"other"}
+    assert allowed(policies, "resource_types:OS::Heat::None") == set()
+
+
+@pytest.mark.parametrize(
+    ("credentials", "is_admin"),
+    [
+        ({"roles": ["admin"], "is_admin_project": True}, True),
+        ({"roles": ["admin"], "is_admin_project": False}, False),
+        ({"roles": ["admin"], "is_admin_project": False, "system_scope": "all"}, True),
+        ({"roles": ["member"], "is_admin_project": True}, False),
+    ],
+)
+def test_admin_context_follows_its_rule(
+    policies: Policies, credentials: dict[str, Any], is_admin: bool
+) -> None:
+    assert policies.is_admin(credentials) is is_admin

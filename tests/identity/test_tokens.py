@@ -1,0 +1,167 @@
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from stoker.engine.requests import Caller
+from stoker.identity.keystone import Keystone
+from stoker.identity.tokens import Authenticator
+from stoker.kernel.clock import isoformat
+from stoker.kernel.errors import Refused
+
+from .fake_keystone import NOW, FakeKeystone, VirtualClock, settings
+
+
+def has_admin_role(credentials: Mapping[str, Any]) -> bool:
+    return "admin" in credentials["roles"]
+
+
+@pytest.fixture
+def authenticate(keystone: Keystone, clock: VirtualClock) -> Authenticator:
+    return Authenticator(keystone, clock, has_admin_role)
+
+
+def token(text: str) -> dict[str, str]:
+    return {"x-auth-token": text}
+
+
+async def test_token_gives_the_caller(authenticate: Authenticator, fake: FakeKeystone) -> None:
+    caller = await authenticate(token(fake.add_token("t")), "p1")
+    assert caller == Caller(
+        project_id="p1",
+        user_id="u1",
+        user_name="demo",
+        roles=frozenset({"member"}),
+        token="t",
+        project_name="demo",
+        user_domain_id="default",
+        project_domain_id="default",
+    )
+
+
+async def test_admin_is_told_by_its_credentials(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    caller = await authenticate(token(fake.add_token("t", roles=[{"name": "admin"}])), None)
+    assert caller is not None
+    assert caller.is_admin
+
+
+async def test_stack_user_is_told_by_its_role(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    fake.add_token("t", roles=[{"name": "heat_stack_user"}])
+    caller = await authenticate(token("t"), None)
+    assert caller is not None
+    assert caller.is_stack_user
+
+
+async def test_token_without_project_has_an_empty_project(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    caller = await authenticate(token(fake.add_token("t", project=None)), "p1")
+    assert caller is not None
+    assert caller.project_id == ""
+
+
+@pytest.mark.parametrize("text", ["unknown", "", "x" * 20_000, "a\nb", "ž"])
+async def test_unknown_or_odd_token_is_nobody(authenticate: Authenticator, text: str) -> None:
+    assert await authenticate(token(text), None) is None
+
+
+async def test_nothing_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
+    assert await authenticate({}, "p1") is None
+    assert not fake.asked
+
+
+async def test_expired_token_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
+    assert await authenticate(token(fake.add_token("t", expires_at=isoformat(NOW))), None) is None
+
+
+async def test_valid_token_is_remembered_for_the_cache_time(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    await authenticate(token(fake.add_token("t")), None)
+    del fake.tokens["t"]
+    clock.time += 299
+    assert await authenticate(token("t"), None) is not None
+    clock.time += 2
+    assert await authenticate(token("t"), None) is None
+
+
+async def test_token_is_not_remembered_beyond_its_expiry(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    await authenticate(token(fake.add_token("t", expires_at=isoformat(NOW + 10))), None)
+    del fake.tokens["t"]
+    clock.time += 11
+    assert await authenticate(token("t"), None) is None
+
+
+async def test_the_least_recently_used_token_is_forgotten_first(
+    fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    keystone = Keystone(settings(token_cache_size=2), clock, fake.transport())
+    authenticate = Authenticator(keystone, clock, has_admin_role)
+    for text in ("a", "b", "a", "c"):
+        await authenticate(token(fake.add_token(text)), None)
+    del fake.tokens["a"], fake.tokens["b"]
+    assert await authenticate(token("a"), None) is not None
+    assert await authenticate(token("b"), None) is None
+    await keystone.close()
+
+
+async def test_own_token_is_renewed_when_it_was_revoked(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    await authenticate(token(fake.add_token("t")), None)
+    fake.tokens.clear()
+    fake.add_token("u")
+    assert await authenticate(token("u"), None) is not None
+
+
+async def test_own_token_is_used_until_it_expires(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    for text in ("a", "b"):
+        await authenticate(token(fake.add_token(text)), None)
+    assert fake.asked.count(("POST", "/auth/tokens")) == 1
+    clock.time += 3600
+    await authenticate(token(fake.add_token("c")), None)
+    assert fake.asked.count(("POST", "/auth/tokens")) == 2
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_identity_service_that_fails_is_503(
+    authenticate: Authenticator, fake: FakeKeystone, status: int
+) -> None:
+    fake.status = status
+    with pytest.raises(Refused) as refused:
+        await authenticate(token("t"), None)
+    assert refused.value.error_type == "ServiceUnavailable"
+
+
+async def test_refused_service_user_is_503_not_401(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    fake.passwords.clear()
+    with pytest.raises(Refused) as refused:
+        await authenticate(token("t"), None)
+    assert refused.value.error_type == "ServiceUnavailable"
+
+
+async def test_passwords_are_taken_only_where_they_are_allowed(
+    fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    fake.passwords["demo"] = "right"
+    headers = {"x-auth-user": "demo", "x-auth-key": "right"}
+    found = []
+    for allowed in (False, True):
+        keystone = Keystone(settings(passwords=allowed), clock, fake.transport())
+        authenticate = Authenticator(keystone, clock, has_admin_role)
+        found.append(await authenticate(headers, "p7"))
+        assert await authenticate({**headers, "x-auth-key": "wrong"}, "p7") is None
+        await keystone.close()
+    assert found[0] is None
+    assert found[1] is not None
+    assert (found[1].user_name, found[1].project_id) == ("demo", "p7")
