@@ -90,7 +90,7 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
     try:
         return _parse(source)
     except DiagnosticError as error:
-        raise DiagnosticError(source.located(d) for d in error.diagnostics) from None
+        raise DiagnosticError(source.all_located(error.diagnostics)) from None
 
 
 def _parse(source: Source) -> Template:

@@ -277,7 +277,7 @@ class Evaluation:
 
     def located(self, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         """Findings with their positions in the text of the template."""
-        return [self.template.source.located(diagnostic) for diagnostic in diagnostics]
+        return self.template.source.all_located(diagnostics)
 
 
 class _Later:

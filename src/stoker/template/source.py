@@ -1,40 +1,21 @@
-"""Text to plain data, with limits; and from a path in the data back to its line.
+"""A document as data, and from a path in the data back to its line.
 
-Reading costs one pass. Positions are looked up only for findings, by composing the text again,
-so that a correct document pays nothing for them. Texts may come from anyone: depth, size and
-expansion of aliases are bounded, and a key that is given twice is refused, because only one of
-the two values could be meant.
+Reading costs one pass. Positions are looked up only for findings, by scanning the text again, so
+that a correct document pays nothing for them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-import yaml
-
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
-from stoker.template.short_tags import short_tag
+from stoker.kernel.diagnostics import Diagnostic, Path, Position
+from stoker.template.positions import positions
+from stoker.template.yaml_data import MAX_DEPTH, MAX_NODES, read_yaml, refuse, text_key
 
 MAX_BYTES = 16 * 1024 * 1024
-MAX_DEPTH = 100
-MAX_NODES = 1_000_000
-
-_BOOLEANS = {
-    **dict.fromkeys(("yes", "true", "on"), True),
-    **dict.fromkeys(("no", "false", "off"), False),
-}
-_TAG = "tag:yaml.org,2002:"
-
-
-def refuse(code: str, message: str, path: Path = (), position: Position | None = None) -> Any:
-    """Raise :class:`DiagnosticError` for a document that cannot be read at all."""
-    raise DiagnosticError(
-        [Diagnostic(code, message, path, error_type="HTTPBadRequest", position=position)]
-    )
 
 
 @dataclass(frozen=True)
@@ -48,48 +29,29 @@ class Source:
 
     def locate(self, path: Path) -> Position | None:
         """The position of ``path``, or of its nearest ancestor that the text has."""
-        node = self._root
-        if node is None:
+        if self.text is None:
             return None
-        mark = node.start_mark
-        for part in path:
-            found = _child(node, part)
-            if found is None:
-                break
-            mark, node = found
-        return Position(self.file, mark.line + 1, mark.column + 1)
+        return positions(self.text, self.file, [path]).get(path)
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
         """The finding with its file and position."""
-        elsewhere = diagnostic.file is not None and diagnostic.file != self.file
-        if diagnostic.position is not None or elsewhere:
-            return diagnostic
-        return replace(
-            diagnostic,
-            file=self.file,
-            position=self.locate(diagnostic.path),
-        )
+        return self.all_located([diagnostic])[0]
 
-    @cached_property
-    def _root(self) -> yaml.Node | None:
-        if self.text is None:
-            return None
-        try:
-            return _Loader(self.text).get_single_node()
-        except (yaml.YAMLError, DiagnosticError):
-            return None
-
-
-def _child(node: yaml.Node, part: str | int) -> tuple[Any, yaml.Node] | None:
-    """The mark of an entry, which is that of its key in a map, and its node."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value == str(part):
-                return key.start_mark, value
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        child = node.value[part]
-        return child.start_mark, child
-    return None
+    def all_located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Findings with their file and position; the text is searched once for all."""
+        found = list(diagnostics)
+        own = [d for d in found if d.position is None and d.file in (None, self.file)]
+        if not own:
+            return found
+        places: Mapping[Path, Position] = {}
+        if self.text is not None:
+            places = positions(self.text, self.file, {d.path for d in own})
+        return [
+            replace(d, file=self.file, position=places.get(d.path))
+            if d.position is None and d.file in (None, self.file)
+            else d
+            for d in found
+        ]
 
 
 def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Source:
@@ -98,40 +60,50 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
     if size > max_bytes:
         refuse("too-large", f"the document has {size} bytes; at most {max_bytes} are accepted")
     if text.lstrip()[:1] in ("{", "["):
-        data = _read_json(text, file)
-        if data is not None:
-            return Source(data, text, file)
-    return Source(_read_yaml(text, file), text, file)
+        try:
+            return Source(_read_json(text), text, file)
+        except (ValueError, RecursionError):
+            pass  # YAML in flow style begins just so
+    return Source(read_yaml(text, file), text, file)
 
 
 def accept(data: Any, file: str | None = None) -> Source:
     """The document that arrived as data. Raises :class:`DiagnosticError` if it is too large."""
-    check_size(data)
-    return Source(data, None, file)
+    return Source(_with_text_keys(data) if _check_size(data) else data, None, file)
 
 
-def check_size(data: Any) -> None:
-    """Raise :class:`DiagnosticError` if data is deeper or larger than any document may be."""
+def _check_size(data: Any) -> bool:
+    """Whether some key is not text. Raises for data that is deeper or larger than it may be."""
     nodes = 0
+    odd = False
     level = [data]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH + 1):
         nodes += len(level)
         if nodes > MAX_NODES:
             refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
         below: list[Any] = []
         for item in level:
             if isinstance(item, Mapping):
+                odd = odd or not all(isinstance(key, str) for key in item)
                 below.extend(item.values())
             elif isinstance(item, list):
                 below.extend(item)
         if not below:
-            return
+            return odd
         level = below
-    refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
+    return refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
 
 
-def _read_json(text: str, file: str | None) -> Any:
-    """The data, or None if the text is not JSON (it may be YAML in flow style)."""
+def _with_text_keys(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {text_key(key): _with_text_keys(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_with_text_keys(item) for item in data]
+    return data
+
+
+def _read_json(text: str) -> Any:
+    """The data. Raises ValueError if the text is not JSON."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -141,157 +113,6 @@ def _read_json(text: str, file: str | None) -> Any:
             refuse("duplicate-key", f'the key "{again}" is given twice in one map')
         return found
 
-    try:
-        data = json.loads(text, object_pairs_hook=unique)
-    except (ValueError, RecursionError):
-        return None
-    check_size(data)
+    data = json.loads(text, object_pairs_hook=unique)
+    _check_size(data)
     return data
-
-
-def _read_yaml(text: str, file: str | None) -> Any:
-    try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        return None if node is None else _Builder(loader, file).build(node, 0)[0]
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        position = Position(file, mark.line + 1, mark.column + 1) if mark else None
-        text_of = " ".join(part for part in (error.context, error.problem) if part)
-        return refuse("bad-syntax", f"the text is not valid YAML: {text_of}", position=position)
-    except (yaml.YAMLError, ValueError) as error:
-        return refuse("bad-syntax", f"the text is not valid YAML: {error}")
-
-
-def text_key(key: Any) -> str:
-    """A key of a map as text, as JSON spells it."""
-    if isinstance(key, str):
-        return key
-    if key is None:
-        return "null"
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return str(key)
-
-
-class _Loader(yaml.CSafeLoader):
-    """Composes nodes with a bounded depth: the composer recurses, so its stack must be."""
-
-    _depth = 0
-
-    def descend_resolver(self, current_node: Any, current_index: Any) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
-
-    def ascend_resolver(self) -> None:
-        self._depth -= 1
-
-
-class _Builder:
-    """Turns composed nodes into data. What an alias shares stays shared, but counts each time."""
-
-    def __init__(self, loader: _Loader, file: str | None) -> None:
-        self._loader = loader
-        self._file = file
-        self._done: dict[yaml.Node, tuple[Any, int, int]] = {}
-        self._open: set[yaml.Node] = set()
-
-    def build(self, node: yaml.Node, depth: int) -> tuple[Any, int, int]:
-        """The value of a node, the number of values in it, and how deep it is."""
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node), 1, 1
-        known = self._done.get(node)
-        if known is None:
-            if node in self._open:
-                self._refuse("recursive-alias", "an alias may not lie inside what it names", node)
-            self._open.add(node)
-            if isinstance(node, yaml.MappingNode):
-                known = self._map(node, depth)
-            else:
-                known = self._list(node, depth)
-            self._open.discard(node)
-            known = (self._tagged(node, known[0]), known[1], known[2])
-            self._done[node] = known
-        if known[1] > MAX_NODES:
-            self._refuse("too-many-nodes", f"aliases expand to more than {MAX_NODES} values", node)
-        if depth + known[2] > MAX_DEPTH:
-            self._refuse("too-deep", f"the document is deeper than {MAX_DEPTH} levels", node)
-        return known
-
-    def _map(self, node: yaml.MappingNode, depth: int) -> tuple[Any, int, int]:
-        result: dict[Any, Any] = {}
-        merged: list[yaml.Node] = []
-        size, below = 1, 0
-        for key_node, value_node in node.value:
-            if key_node.tag == _TAG + "merge":
-                merged.append(value_node)
-                continue
-            if not isinstance(key_node, yaml.ScalarNode):
-                self._refuse("bad-key", "a key must be a plain value", key_node)
-            key = text_key(self._scalar(key_node))
-            if key in result:
-                message = f'the key "{key_node.value}" is given twice in one map'
-                self._refuse("duplicate-key", message, key_node)
-            result[key], part, deep = self.build(value_node, depth + 1)
-            size += part
-            below = max(below, deep)
-        for value_node in merged:
-            for source in self._merge_sources(value_node):
-                values, part, deep = self.build(source, depth)
-                result = {**values, **result}
-                size += part
-                below = max(below, deep)
-        return result, size, below + 1
-
-    def _merge_sources(self, node: yaml.Node) -> list[yaml.Node]:
-        sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        for source in sources:
-            if not isinstance(source, yaml.MappingNode):
-                self._refuse("bad-merge", 'the merge key "<<" takes a map or a list of maps', node)
-        return list(sources)
-
-    def _list(self, node: yaml.Node, depth: int) -> tuple[Any, int, int]:
-        result: list[Any] = []
-        size, below = 1, 0
-        for child in node.value:
-            value, part, deep = self.build(child, depth + 1)
-            result.append(value)
-            size += part
-            below = max(below, deep)
-        return result, size, below + 1
-
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        tag, text = node.tag, node.value
-        if tag in _STRINGS:
-            return text
-        if tag == _TAG + "null":
-            return None
-        if tag == _TAG + "bool":
-            known = _BOOLEANS.get(text.lower())
-            return text if known is None else known
-        try:
-            if tag == _TAG + "int":
-                return self._loader.construct_yaml_int(node)
-            if tag == _TAG + "float":
-                return self._loader.construct_yaml_float(node)
-        except ValueError as error:
-            self._refuse("bad-number", f'"{text}" is not a number: {error}', node)
-        return self._tagged(node, text)
-
-    def _tagged(self, node: yaml.Node, value: Any) -> Any:
-        if node.tag in (_TAG + "map", _TAG + "seq"):
-            return value
-        if node.tag == _TAG + "set" and isinstance(value, dict):
-            return list(value)
-        function = short_tag(node.tag, value)
-        if function is None:
-            self._refuse("unknown-tag", f'the tag "{node.tag}" is not known', node)
-        return function
-
-    def _refuse(self, code: str, message: str, node: yaml.Node) -> None:
-        mark = node.start_mark
-        refuse(code, message, position=Position(self._file, mark.line + 1, mark.column + 1))
-
-
-_STRINGS = frozenset({_TAG + "str", _TAG + "timestamp", _TAG + "value"})

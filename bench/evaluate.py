@@ -1,0 +1,123 @@
+"""Times the evaluation of large templates; prints a table of seconds.
+
+Run: ``python bench/evaluate.py [resources ...]``
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.resources.registry import Registry
+from stoker.template.document import Template, parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+WIDTH = 100
+"""Resources in a layer: each refers to one in the layer before."""
+
+
+def layered(count: int) -> dict[str, Any]:
+    """A template in layers, with references, attributes, text functions and a condition."""
+    resources = {}
+    for number in range(count):
+        value: Any = {
+            "str_replace": {
+                "template": "host-NUMBER.ZONE",
+                "params": {"NUMBER": number, "ZONE": {"get_param": "zone"}},
+            }
+        }
+        if number >= WIDTH:
+            before = f"r{number - WIDTH}"
+            value = {
+                "list_join": [
+                    "-",
+                    [value, {"get_attr": [before, "value"]}, {"get_resource": before}],
+                ]
+            }
+        resources[f"r{number}"] = {
+            "type": "OS::Heat::Value",
+            "condition": "wanted",
+            "metadata": {"number": number},
+            "properties": {"type": "string", "value": value},
+        }
+    return {
+        "heat_template_version": "2021-04-16",
+        "parameters": {"zone": {"type": "string", "default": "example.org"}},
+        "conditions": {"wanted": {"not": {"equals": [{"get_param": "zone"}, ""]}}},
+        "resources": resources,
+        "outputs": {
+            f"o{number}": {"value": {"get_attr": [f"r{number}", "value"]}}
+            for number in range(0, count, 10)
+        },
+    }
+
+
+class Known:
+    """Facts of resources that all exist."""
+
+    def reference(self, name: str) -> Any:
+        return f"id-of-{name}"
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        return f"{attribute}-of-{name}"
+
+
+def measure(count: int) -> dict[str, float]:
+    """Seconds of each part of an evaluation."""
+    data = layered(count)
+    as_yaml = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
+    as_json = json.dumps(data)
+    types = Registry()
+    times: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        begin = time.perf_counter()
+        result = work()
+        times[name] = time.perf_counter() - begin
+        return result
+
+    timed("parse YAML", lambda: parse(as_yaml))
+    timed("parse JSON", lambda: parse(as_json))
+    template: Template = timed("accept data", lambda: parse(data))
+    evaluation = Evaluation(template, Inputs(), types)
+    timed("names, needs", lambda: evaluation.needs)
+    timed("validate", lambda: evaluation.validate().raise_errors())
+    facts = Known()
+    timed("definitions", lambda: [evaluation.definition(name, facts) for name in evaluation.names])
+    timed("outputs", lambda: evaluation.outputs(facts))
+    timed("attributes used", lambda: evaluation.attributes_used)
+    data["resources"][f"r{count - 1}"]["type"] = "OS::Heat::Vlaue"
+    broken = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
+    timed("one mistake, with its line", lambda: _refused(broken, types))
+    return times
+
+
+def _refused(text: str, types: Registry) -> None:
+    try:
+        Evaluation(parse(text), Inputs(), types).validate().raise_errors()
+    except DiagnosticError as error:
+        if error.first.position is not None:
+            return
+    raise RuntimeError("the mistake was not found with its line")
+
+
+def main() -> None:
+    counts = [int(text) for text in sys.argv[1:]] or [1_000, 10_000]
+    tables = [measure(count) for count in counts]
+    print(f"{'seconds':28}" + "".join(f"{count:>12,}" for count in counts))
+    for name in tables[0]:
+        print(f"{name:28}" + "".join(f"{table[name]:12.3f}" for table in tables))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{'peak memory, MiB':28}{peak:12.0f}")
+
+
+if __name__ == "__main__":
+    main()
