@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ from stoker.clouds.faults import parse_retry_after
 Observer = Callable[[str, int, float, float | None], None]
 """Called with service type, HTTP status, seconds, and the pause that the answer asks for."""
 
+# openstacksdk 4.x warns, at each request, of a parameter that it passes itself
+warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 
 
