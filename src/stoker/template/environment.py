@@ -97,7 +97,7 @@ def _parse_text(text: str, file: str | None, wrong: str) -> Any:
         return read(text, file).data
     except DiagnosticError as error:
         raise DiagnosticError(
-            [replace(diagnostic, error_type=wrong) for diagnostic in error.diagnostics]
+            [replace(found, error_type=wrong, file=file) for found in error.diagnostics]
         ) from None
 
 

@@ -1,0 +1,97 @@
+"""Environments as they are read and kept."""
+
+import pytest
+
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.template.environment import (
+    EMPTY,
+    Environment,
+    child_environment,
+    parse_environment,
+    stored,
+)
+
+
+def refusal(given, file=None):
+    with pytest.raises(DiagnosticError) as caught:
+        parse_environment(given, file)
+    return caught.value.first
+
+
+def test_an_environment_may_be_text_or_an_object():
+    assert parse_environment("parameters:\n  p: x\n") == parse_environment(
+        {"parameters": {"p": "x"}}
+    )
+
+
+@pytest.mark.parametrize("nothing", [None, "", {}])
+def test_no_environment_is_an_empty_one(nothing):
+    assert parse_environment(nothing) == EMPTY
+
+
+@pytest.mark.parametrize("given", [{"p": "flat"}, {"Parameters": {}}, "abc", "a: ["])
+def test_what_is_no_environment_is_a_bad_request_and_in_a_file_a_value_error(given):
+    assert refusal(given).error_type == "HTTPBadRequest"
+    found = refusal(given, "e1")
+    assert (found.error_type, found.file) == ("ValueError", "e1")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"parameters": ["a"]},
+        {"event_sinks": "x"},
+        {"resource_registry": {"My::Thing": 5}},
+        {"resource_registry": {"resources": "x"}},
+    ],
+)
+def test_a_section_of_the_wrong_shape_is_refused(given):
+    assert refusal(given).error_type == "AttributeError"
+
+
+def test_an_unknown_section_gets_a_suggestion():
+    assert refusal({"parameter_default": {}}).suggestion == 'did you mean "parameter_defaults"?'
+
+
+def test_an_unknown_event_sink_is_refused():
+    assert refusal({"event_sinks": [{"type": "foo"}]}).error_type == "KeyError"
+
+
+@pytest.mark.parametrize("hooks", ["foo", 5, ["pre-create", "x"]])
+def test_an_unknown_hook_is_refused(hooks):
+    given = {"resource_registry": {"resources": {"r": {"hooks": hooks}}}}
+    assert refusal(given).error_type == "InvalidBreakPointHook"
+
+
+def test_an_unknown_restricted_action_is_refused():
+    given = {"resource_registry": {"resources": {"r": {"restricted_actions": "foo"}}}}
+    assert refusal(given).error_type == "InvalidRestrictedAction"
+
+
+def test_what_is_stored_reads_back_as_the_same_environment():
+    given = {
+        "parameters": {"p": "x"},
+        "parameter_defaults": {"q": 1},
+        "resource_registry": {"A": "B", "resources": {"r": {"hooks": "pre-create"}}},
+        "encrypted_param_names": ["p"],
+        "event_sinks": [{"type": "zaqar-queue", "target": "q"}],
+    }
+    environment = parse_environment(given)
+    assert stored(environment) == given
+    assert parse_environment(stored(environment)) == environment
+
+
+def test_a_nested_stack_inherits_defaults_and_mappings_and_what_stands_below_its_name():
+    registry = {
+        "A": "B",
+        "resources": {"n": {"X": "Y", "inner": {"hooks": "pre-create"}}, "other": {"Z": "W"}},
+    }
+    parent = Environment({"p": 1}, {"q": 2}, registry, ("p",))
+    child = child_environment(parent, "n", {"c": 3})
+    assert child.parameters == {"c": 3}
+    assert child.parameter_defaults == {"q": 2}
+    assert child.encrypted_param_names == ()
+    assert child.resource_registry == {
+        "A": "B",
+        "resources": {"inner": {"hooks": "pre-create"}},
+    }

@@ -1,0 +1,190 @@
+"""Values of parameters: which are taken, and as what."""
+
+import pytest
+
+from stoker.schema.constraints import (
+    AllowedPattern,
+    AllowedValues,
+    Custom,
+    Length,
+    Modulo,
+    Range,
+)
+from stoker.schema.pending import CustomCheck
+from stoker.schema.unknown import Unknown
+from stoker.template.parameters import (
+    Parameter,
+    ParameterType,
+    immutable_changes,
+    resolve,
+)
+
+STRING = ParameterType.STRING
+NUMBER = ParameterType.NUMBER
+LIST = ParameterType.LIST
+JSON = ParameterType.JSON
+BOOLEAN = ParameterType.BOOLEAN
+
+
+def value_of(kind, given, *constraints):
+    resolved = resolve({"p": Parameter("p", kind, constraints=constraints)}, {"p": given}, {}, {})
+    assert not resolved.findings
+    return resolved.values["p"]
+
+
+def refusals(kind, given, *constraints):
+    resolved = resolve({"p": Parameter("p", kind, constraints=constraints)}, {"p": given}, {}, {})
+    return resolved.findings
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [
+        (STRING, 5, "5"),
+        (STRING, 1.5, "1.5"),
+        (STRING, True, "True"),
+        (STRING, ["a"], "['a']"),
+        (NUMBER, "5", 5),
+        (NUMBER, " 7 ", 7),
+        (NUMBER, "1.5", 1.5),
+        (NUMBER, 1.5, 1.5),
+        (NUMBER, "inf", float("inf")),
+        (NUMBER, True, True),
+        (BOOLEAN, "T", True),
+        (BOOLEAN, "yes", True),
+        (BOOLEAN, "off", False),
+        (BOOLEAN, 1, True),
+        (BOOLEAN, "0", False),
+        (LIST, "", []),
+        (LIST, "a, b ,c", ["a", " b ", "c"]),
+        (LIST, [1, 2], ["1", "2"]),
+        (JSON, '{"a": [1, null]}', {"a": [1, None]}),
+        (JSON, "", ""),
+        (JSON, "5", 5),
+        (JSON, True, True),
+        (JSON, [1, "x"], [1, "x"]),
+    ],
+)
+def test_values_are_taken_in_the_type_of_their_parameter(kind, given, value):
+    assert value_of(kind, given) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (NUMBER, ""),
+        (NUMBER, "0x10"),
+        (NUMBER, [1]),
+        (NUMBER, {"a": 1}),
+        (BOOLEAN, "maybe"),
+        (BOOLEAN, []),
+        (LIST, 5),
+        (LIST, True),
+        (JSON, "abc"),
+    ],
+)
+def test_values_of_another_type_are_refused(kind, given):
+    (finding,) = refusals(kind, given)
+    assert finding.error_type == "StackValidationFailed"
+    assert finding.path == ("parameters", "p")
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "constraint"),
+    [
+        (STRING, "abcde", Length(2, 4)),
+        (LIST, "a,b,c", Length(max=2)),
+        (JSON, {}, Length(min=1)),
+        (NUMBER, 11, Range(1, 10)),
+        (NUMBER, "10.5", Range(1, 10)),
+        (NUMBER, 2, Modulo(2, 1)),
+        (STRING, "z", AllowedValues(["x", "y"])),
+        (NUMBER, 3, AllowedValues(["1", 2])),
+        (BOOLEAN, "false", AllowedValues([True])),
+        (LIST, "a,z", AllowedValues(["a", "b"])),
+        (STRING, "AB12x", AllowedPattern("[A-Z]+[0-9]")),
+        (STRING, "zz", Custom("mac_addr")),
+    ],
+)
+def test_each_constraint_refuses_what_violates_it(kind, given, constraint):
+    assert len(refusals(kind, given, constraint)) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "constraint"),
+    [
+        (STRING, "ab", Length(2, 4)),
+        (NUMBER, "10", Range(1, 10)),
+        (NUMBER, 3, Modulo(2, 1)),
+        (NUMBER, "1", AllowedValues([1, 2])),
+        (NUMBER, 1, AllowedValues(["1", 2])),
+        (LIST, "a,b", AllowedValues(["a", "b"])),
+        (STRING, "A1", AllowedPattern("[A-Z]+[0-9]")),
+        (STRING, "aa:bb:cc:dd:ee:ff", Custom("mac_addr")),
+    ],
+)
+def test_each_constraint_passes_what_fits_it(kind, given, constraint):
+    assert not refusals(kind, given, constraint)
+
+
+def test_the_description_of_a_constraint_comes_first_in_its_message():
+    (finding,) = refusals(NUMBER, 3, Modulo(2, 0, "even only"))
+    assert finding.message.startswith("even only")
+
+
+def test_given_values_come_before_the_environments_defaults_and_these_before_declared_ones():
+    declared = {name: Parameter(name, STRING, default="d") for name in "abc"}
+    values = resolve(declared, {"a": "g"}, {"a": "e", "b": "e"}, {}).values
+    assert values == {"a": "g", "b": "e", "c": "d"}
+
+
+def test_null_counts_as_not_given():
+    resolved = resolve({"p": Parameter("p", NUMBER)}, {"p": None}, {}, {})
+    assert [finding.error_type for finding in resolved.findings] == ["UserParameterMissing"]
+
+
+def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
+    (finding,) = resolve(
+        {"image": Parameter("image", STRING, default="x")}, {"imag": 1}, {}, {}
+    ).findings
+    assert finding.error_type == "UnknownUserParameter"
+    assert finding.suggestion == 'did you mean "image"?'
+
+
+def test_a_default_for_an_undeclared_parameter_is_no_mistake():
+    assert not resolve({}, {}, {"other": 1}, {}).findings
+
+
+def test_pseudo_parameters_cannot_be_given_but_may_be_declared_anew():
+    pseudo = {"OS::stack_name": "s"}
+    assert resolve({}, {"OS::stack_name": "z"}, {}, pseudo).findings
+    declared = {"OS::stack_name": Parameter("OS::stack_name", STRING, default="x")}
+    assert resolve(declared, {}, {}, pseudo).values == {"OS::stack_name": "x"}
+
+
+def test_unknown_values_pass_through_types_and_constraints():
+    later = Unknown(frozenset({"r"}))
+    assert value_of(NUMBER, later, Range(1, 2), Custom("nova.flavor")) is later
+
+
+def test_hidden_values_are_not_told_in_messages():
+    declared = {"p": Parameter("p", NUMBER, hidden=True)}
+    (finding,) = resolve(declared, {"p": "s3cret"}, {}, {}).findings
+    assert "s3cret" not in str(finding)
+
+
+def test_constraints_for_the_cloud_are_collected():
+    declared = {"p": Parameter("p", LIST, constraints=(Custom("nova.keypair"),))}
+    checks = resolve(declared, {"p": "a,b"}, {}, {}).custom_checks
+    path = ("parameters", "p")
+    assert checks == [
+        CustomCheck("nova.keypair", "a", path),
+        CustomCheck("nova.keypair", "b", path),
+    ]
+
+
+def test_an_immutable_parameter_cannot_change():
+    declared = {"p": Parameter("p", STRING, immutable=True), "q": Parameter("q", STRING)}
+    (finding,) = immutable_changes(declared, {"p": "1", "q": "1"}, {"p": "2", "q": "2"})
+    assert finding.error_type == "ImmutableParameterModified"
+    assert not immutable_changes(declared, {"p": "1"}, {"p": "1"})
