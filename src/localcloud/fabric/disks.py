@@ -157,8 +157,32 @@ def overlay(lower: Path, upper: Path, work: Path, target: Path) -> None:
     kernel.mount("overlay", str(target), "overlay", options=f"{paths},userxattr")
 
 
+def _own_directories(source: Path, upper: Path, depth: int) -> None:
+    """Make directories in an upper layer that stand for those of the host, but are ours.
+
+    Where the host's root is not mapped, its directories could not be written to; a directory of
+    the upper layer shows the same content and decides who may write.
+    """
+    for entry in os.scandir(source):
+        if entry.is_dir(follow_symlinks=False):
+            mine = upper / entry.name
+            mine.mkdir(parents=True, exist_ok=True)
+            mine.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
+            if depth > 1:
+                _own_directories(Path(entry.path), mine, depth - 1)
+
+
+def _own_usr(upper: Path) -> None:
+    if Path("/usr").stat().st_uid == 0 or (upper / "usr").exists():
+        return
+    _own_directories(Path("/usr"), upper / "usr", depth=1)
+    _own_directories(Path("/usr/local"), upper / "usr/local", depth=4)
+
+
 def _mount_overlaid(disk: Path, base: Path, root: Path, shared: tuple[str, ...]) -> None:
     overlay(base, disk / "upper/root", disk / "work/root", root)
+    if shared:
+        _own_usr(disk / "upper")
     for path in shared:
         source = Path(path)
         if source.is_dir() and any(source.iterdir()):

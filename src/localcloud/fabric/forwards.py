@@ -43,13 +43,19 @@ def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
     return found
 
 
-def _as_in_table(address: str) -> str:
+def as_in_table(address: str) -> str:
+    """An address as the kernel's tables of sockets write it."""
     packed = ipaddress.ip_address(address).packed
     words = (packed[at : at + 4][::-1] for at in range(0, len(packed), 4))
     return b"".join(words).hex().upper()
 
 
-_ANYWHERE = {_as_in_table("0.0.0.0"), _as_in_table("::")}  # noqa: S104 - read, not bound
+_ANYWHERE = {as_in_table("0.0.0.0"), as_in_table("::")}  # noqa: S104 - read, not bound
+
+
+def own_addresses(floating_ip: FloatingIP) -> frozenset[str]:
+    """The addresses on which a server with a namespace of its own listens for this one."""
+    return frozenset(_ANYWHERE | {as_in_table(floating_ip.fixed_ip)})
 
 
 @dataclass
@@ -87,10 +93,15 @@ def _open_listener(address: str, port: int) -> socket.socket | None:
 
 
 class Forwards:
-    """The floating addresses, which server each leads to, and their listeners on the host."""
+    """The floating addresses, which server each leads to, and their listeners on the host.
 
-    def __init__(self, dial: Dial) -> None:
+    ``dial`` connects to a server's port; ``listened`` tells which listening addresses of a server
+    count as being reached by a floating address.
+    """
+
+    def __init__(self, dial: Dial, listened: Callable[[FloatingIP], frozenset[str]]) -> None:
         self._dial = dial
+        self._listened = listened
         self._bound: dict[str, _Bound] = {}
         self._plugged: dict[str, _Plugged] = {}
         self._tables: dict[str, list[int]] = {}
@@ -191,7 +202,7 @@ class Forwards:
         plugged = self._plugged.get(floating_ip.port_id)
         if plugged is None or floating_ip.router_id is None or not plugged.port.enabled:
             return set()
-        addresses = frozenset(_ANYWHERE | {_as_in_table(floating_ip.fixed_ip)})
+        addresses = self._listened(floating_ip)
         found: set[int] = set()
         for table in plugged.tables:
             content = os.pread(table, _TABLE_BYTES, 0).decode("ascii", errors="replace")

@@ -15,6 +15,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Clone(IntFlag):
@@ -111,6 +112,11 @@ def set_hostname(name: str) -> None:
 def die_with_parent() -> None:
     """Have the kernel kill this process as soon as its parent ends, however it ends."""
     _check(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl(PR_SET_PDEATHSIG)")
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes below whose own parent ends."""
+    _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def name_process(name: str) -> None:

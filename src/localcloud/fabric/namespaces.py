@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.fabric import channel, relays, specs
-from localcloud.fabric.forwards import Forwards
+from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import (
     Capabilities,
     Exit,
@@ -69,7 +69,7 @@ class NamespaceFabric:
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[list[int]]] = {}
         self._booted: dict[str, _Booted] = {}
-        self._forwards = Forwards(self._dial)
+        self._forwards = Forwards(self._dial, own_addresses)
         self._sending = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None

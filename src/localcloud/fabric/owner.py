@@ -6,11 +6,13 @@ and never waits for a server.
 """
 
 import base64
+import gc
 import os
 import selectors
 import signal
 import socket
 import sys
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ class Owner:
         self._machine = machine
         self._switch = switch
         self._servers: dict[str, RunningServer] = {}
+        self._requests: deque[Request] = deque()
         self._selector = selectors.DefaultSelector()
         self._operations: dict[str, Callable[[Request], dict[str, Any] | None]] = {
             "ensure_network": self._ensure_network,
@@ -55,24 +58,33 @@ class Owner:
     def serve(self) -> None:
         """Work until the cloud closes the channel."""
         self._selector.register(self._control, selectors.EVENT_READ, self._take_requests)
+        # What is loaded by now is shared with all servers: keep the collector from touching it.
+        gc.freeze()
         while True:
-            for key, _ in self._selector.select():
+            for key, _ in self._selector.select(0 if self._requests else None):
                 key.data()
+            if self._requests:
+                self._carry_out(self._requests.popleft())
 
     def _take_requests(self) -> None:
-        received = self._receiver.receive()
+        try:
+            received = self._receiver.receive()
+        except ConnectionError:
+            received = None
         if received is None:
             os._exit(0)
-        for request, _ in received:
-            try:
-                answer = self._operations[request["do"]](request)
-            except FabricError as error:
-                self._answer(request, error=str(error))
-            except OSError as error:
-                self._answer(request, error=f"{request['do']}: {error.strerror or error}")
-            else:
-                if answer is not None:
-                    self._answer(request, **answer)
+        self._requests.extend(request for request, _ in received)
+
+    def _carry_out(self, request: Request) -> None:
+        try:
+            answer = self._operations[request["do"]](request)
+        except FabricError as error:
+            self._answer(request, error=str(error))
+        except OSError as error:
+            self._answer(request, error=f"{request['do']}: {error.strerror or error}")
+        else:
+            if answer is not None:
+                self._answer(request, **answer)
 
     def _answer(self, request: Request, **content: Any) -> None:
         channel.send(self._control, {"to": request["id"], **content})

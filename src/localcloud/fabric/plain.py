@@ -1,0 +1,234 @@
+"""The fabric of plain processes, for machines whose kernel forbids user namespaces.
+
+A server is a session of processes in a directory of its own, with the rights of the user who runs
+the cloud. Its fixed addresses stand for loopback addresses of the host, which it finds in its
+environment; there are no networks and routers between them.
+"""
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from localcloud.fabric import relays
+from localcloud.fabric.forwards import Forwards, as_in_table
+from localcloud.fabric.interface import (
+    Capabilities,
+    Exit,
+    FabricError,
+    FloatingIP,
+    Forwarding,
+    Network,
+    Port,
+    Router,
+    Server,
+)
+
+_POWER_OFF_SECONDS = 5.0
+_LACKS = (
+    (
+        "servers are plain processes of this user: they see the host's files, users and processes, and "
+        "user data runs with this user's rights on the host itself"
+    ),
+    (
+        "there are no networks, routers and packet filters: a server's address stands for a loopback "
+        "address of the host (STOKER_ADDRESS in its environment), on which its programs must listen"
+    ),
+    "the metadata service is not at 169.254.169.254 but at STOKER_METADATA_URL",
+    (
+        "cloud-config makes no users, packages or settings; write_files writes below the server's own "
+        "directory"
+    ),
+)
+
+
+@dataclass
+class _Process:
+    process: "asyncio.subprocess.Process"
+    metadata: relays.Listener
+    watcher: "asyncio.Task[None] | None" = None
+    asked: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class PlainFabric:
+    """Servers as plain processes. See :class:`localcloud.fabric.interface.Fabric`.
+
+    ``reasons`` say why there are no namespaces; they lead the list of what is missing.
+    """
+
+    def __init__(self, reasons: Sequence[str] = ()) -> None:
+        self._capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
+        self._forwards = Forwards(self._dial, self._listened)
+        self._processes: dict[str, _Process] = {}
+        self._aliases: dict[str, str] = {}
+        self._numbers = itertools.count(2)
+        self._on_exit: Callable[[Exit], None] = lambda _: None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the machine allows."""
+        return self._capabilities
+
+    async def start(self, on_exit: Callable[[Exit], None]) -> None:
+        """Note whom to tell about ends."""
+        self._on_exit = on_exit
+
+    async def close(self) -> None:
+        """End every server."""
+        await self._forwards.close()
+        await asyncio.gather(*(self._end(server_id) for server_id in list(self._processes)))
+
+    async def ensure_network(self, network: Network) -> None:
+        """Nothing to do: there are no segments."""
+
+    async def remove_network(self, network_id: str) -> None:
+        """Nothing to do: there are no segments."""
+
+    async def ensure_router(self, router: Router) -> None:
+        """Nothing to do: there are no routers."""
+
+    async def remove_router(self, router_id: str) -> None:
+        """Nothing to do: there are no routers."""
+
+    async def ensure_port(self, port: Port) -> None:
+        """Take new rules into account for floating addresses."""
+        self._forwards.port_changed(port)
+
+    async def plug(self, server_id: str, port: Port) -> None:
+        """Give a running server a port; its processes are not told."""
+        self._forwards.port_added(server_id, port)
+
+    async def unplug(self, server_id: str, port_id: str) -> None:
+        """Take a port off a server."""
+        self._forwards.port_removed(port_id)
+
+    async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
+        """Bind the address."""
+        # The router is what a floating address needs elsewhere; here any will do.
+        self._forwards.bind(replace(floating_ip, router_id=floating_ip.router_id or "none"))
+
+    async def remove_floating_ip(self, floating_ip_id: str) -> None:
+        """Unbind the address."""
+        self._forwards.unbind(floating_ip_id)
+
+    def forwardings(self) -> Sequence[Forwarding]:
+        """The host's listening addresses that lead into servers now."""
+        return self._forwards.current()
+
+    def running(self) -> frozenset[str]:
+        """The ids of the servers whose first process lives."""
+        return frozenset(self._processes)
+
+    def _alias(self, port_id: str) -> str:
+        if port_id not in self._aliases:
+            number = next(self._numbers)
+            self._aliases[port_id] = f"127.77.{number >> 8 & 255}.{number & 255}"
+        return self._aliases[port_id]
+
+    def _listened(self, floating_ip: FloatingIP) -> frozenset[str]:
+        return frozenset({as_in_table(self._alias(floating_ip.port_id))})
+
+    async def _dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
+        return await asyncio.open_connection(self._alias(floating_ip.port_id), port)
+
+    async def boot(self, server: Server) -> None:
+        """Start the server's processes in its directory."""
+        if server.id in self._processes:
+            return
+        if server.root is not None:
+            raise FabricError(
+                "an unpacked image cannot be booted without user namespaces; use the image 'host'"
+            )
+        alias = self._alias(server.ports[0].id) if server.ports else "127.0.0.1"
+        listening = socket.socket()
+        listening.bind((alias, 0))
+        listening.listen(16)
+        listening.setblocking(False)
+        metadata = relays.Listener(listening, lambda near: relays.serve_metadata(server, near))
+        url = f"http://{alias}:{listening.getsockname()[1]}"
+        try:
+            process = await _spawn(server, alias, url)
+        except OSError as error:
+            metadata.close()
+            raise FabricError(f"server {server.id} could not be started: {error}") from error
+        running = self._processes[server.id] = _Process(process, metadata)
+        running.watcher = asyncio.create_task(self._watch(server.id, running))
+        tables = [os.open("/proc/self/net/tcp", os.O_RDONLY | os.O_CLOEXEC)]
+        self._forwards.server_started(server, tables)
+
+    async def _watch(self, server_id: str, running: _Process) -> None:
+        code = await running.process.wait()
+        running.metadata.close()
+        self._forwards.server_ended(server_id)
+        self._processes.pop(server_id, None)
+        running.ended.set()
+        self._on_exit(Exit(server_id, code, running.asked))
+
+    async def stop_server(self, server_id: str) -> None:
+        """Power off: all processes end, the directory stays."""
+        await self._end(server_id)
+
+    async def _end(self, server_id: str) -> None:
+        running = self._processes.get(server_id)
+        if running is None:
+            return
+        running.asked = True
+        if running.process.stdin is not None:
+            running.process.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_POWER_OFF_SECONDS):
+                await running.ended.wait()
+
+    async def delete_server(self, server_id: str, disk: Path) -> None:
+        """Power off and remove the directory."""
+        await self._end(server_id)
+        await asyncio.to_thread(shutil.rmtree, disk, ignore_errors=True)
+
+    async def pause(self, server_id: str, paused: bool) -> None:
+        """Freeze or thaw all processes of the server."""
+        running = self._processes.get(server_id)
+        if running is not None:
+            running.process.send_signal(signal.SIGUSR1 if paused else signal.SIGUSR2)
+
+
+async def _spawn(server: Server, alias: str, url: str) -> "asyncio.subprocess.Process":
+    server.disk.mkdir(parents=True, exist_ok=True)
+    user_data = server.user_data
+    spec = {
+        "id": server.id,
+        "hostname": server.hostname,
+        "disk": str(server.disk),
+        "metadata": server.metadata,
+        "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
+        "environment": {
+            "STOKER_ADDRESS": alias,
+            "STOKER_METADATA_URL": url,
+            "HOSTNAME": server.hostname,
+            **server.environment,
+        },
+    }
+    with server.console.open("ab") as console:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "localcloud.fabric.supervisor",
+            stdin=subprocess.PIPE,
+            stdout=console,
+            stderr=console,
+            start_new_session=True,
+        )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(spec).encode() + b"\n")
+    await process.stdin.drain()
+    return process

@@ -1,0 +1,156 @@
+"""Where namespaces are forbidden, servers are plain processes: they run, answer and end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from localcloud.fabric.interface import (
+    Address,
+    Direction,
+    Exit,
+    FabricError,
+    FloatingIP,
+    Port,
+    Rule,
+    Server,
+)
+from localcloud.fabric.plain import PlainFabric
+
+SERVE = """#!/bin/sh
+echo $(basename $PWD) at $STOKER_ADDRESS
+curl -s $STOKER_METADATA_URL/openstack/latest/meta_data.json; echo
+python3 -m http.server 8080 --bind $STOKER_ADDRESS >/dev/null 2>&1 &
+(setsid sleep 1000 &)
+exit 2
+"""
+INWARD = Rule(Direction.INGRESS, "IPv4", "tcp", 8080, 8080)
+
+
+def server(place: Path, user_data: str = SERVE) -> Server:
+    port = Port("p", "net", "fa:16:3e:00:00:01", (Address("10.0.0.5", 24),), True, (INWARD,))
+    return Server(
+        id="web",
+        name="web",
+        hostname="web",
+        disk=place / "web",
+        console=place / "web.log",
+        root=None,
+        ports=(port,),
+        metadata={"uuid": "web"},
+        user_data=user_data.encode(),
+    )
+
+
+async def until(claim: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not claim():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+async def until_console(place: Path, text: str) -> str:
+    console = place / "web.log"
+    await until(lambda: text in console.read_text())
+    return console.read_text()
+
+
+@pytest.fixture
+async def plain():
+    exits: list[Exit] = []
+    fabric = PlainFabric(["there is a reason"])
+    await fabric.start(exits.append)
+    yield fabric, exits
+    await fabric.close()
+
+
+async def test_a_plain_server_runs_its_user_data_and_is_reached_under_its_floating_ip(
+    plain, tmp_path
+):
+    fabric, exits = plain
+    await fabric.boot(server(tmp_path))
+    console = await until_console(tmp_path, "ended with exit code 2")
+    assert "web at 127.77." in console
+    assert '{"uuid": "web"}' in console
+    bound = FloatingIP("f", "127.24.4.41", "p", "10.0.0.5", "router")
+    await fabric.ensure_floating_ip(bound)
+    await until(lambda: bool(fabric.forwardings()))
+    reader, writer = await asyncio.open_connection("127.24.4.41", 8080)
+    writer.write(b"GET / HTTP/1.0\r\n\r\n")
+    assert b"user-data-done" in await reader.read()
+    writer.close()
+    await fabric.stop_server("web")
+    assert [(end.server_id, end.asked) for end in exits] == [("web", True)]
+    await fabric.delete_server("web", tmp_path / "web")
+    assert not (tmp_path / "web").exists()
+
+
+async def test_files_of_a_plain_server_stay_below_its_directory(plain, tmp_path):
+    fabric, _ = plain
+    config = (
+        "#cloud-config\nwrite_files: [{path: /../../etc/probe-file, content: x}]\n"
+        "users: [bob]\nruncmd: [echo ran]\n"
+    )
+    await fabric.boot(server(tmp_path, config))
+    console = await until_console(tmp_path, "user data is done")
+    assert (tmp_path / "web/root/etc/probe-file").read_text() == "x"
+    assert "ignored in a server of plain processes: users" in console
+    assert "ran\n" in console
+
+
+async def test_an_image_is_refused_and_the_reasons_are_told(plain, tmp_path):
+    fabric, _ = plain
+    assert fabric.capabilities.lacks[0] == "there is a reason"
+    image = Server(**{**server(tmp_path).__dict__, "root": tmp_path})
+    with pytest.raises(FabricError, match="image"):
+        await fabric.boot(image)
+
+
+CLOUD = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from test_plain import server, until_console
+from localcloud.fabric.plain import PlainFabric
+
+async def main(place):
+    fabric = PlainFabric()
+    await fabric.start(print)
+    await fabric.boot(server(place))
+    await until_console(place, "ended with exit code 2")
+    print("ready", flush=True)
+    await asyncio.sleep(1000)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+def test_plain_servers_end_with_a_killed_cloud(tmp_path):
+    command = [sys.executable, "-c", CLOUD, str(tmp_path), str(Path(__file__).parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as cloud:
+        assert cloud.stdout.readline() == "ready\n"
+        os.kill(cloud.pid, signal.SIGKILL)
+    marker = f"HOME={tmp_path}/web".encode()
+
+    def left() -> list[str]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and marker in (entry / "environ").read_bytes():
+                    found.append(entry.name)
+            except OSError:
+                continue
+        return found
+
+    for _ in range(600):
+        if not left():
+            return
+        os.sched_yield()
+        subprocess.run(["sleep", "0.02"], check=True)
+    raise AssertionError(f"still there: {left()}")
