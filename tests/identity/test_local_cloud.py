@@ -1,0 +1,190 @@
+"""The identity package against a whole identity service: that of the local cloud."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import httpx
+import pytest
+
+from localcloud.app import CloudApp, open_cloud
+from localcloud.identity.routes import service as identity_service
+from localcloud.no_fabric import NoFabric
+from localcloud.settings import ForeignService, Settings
+from stoker import config
+from stoker.engine.requests import Caller
+from stoker.identity.blocking import BlockingKeystone
+from stoker.identity.ec2 import SignatureVerifier
+from stoker.identity.grants import by_password
+from stoker.identity.keystone import Keystone
+from stoker.identity.policy import Policies
+from stoker.identity.settings import IdentitySettings, User
+from stoker.identity.stack_users import StackUsers
+from stoker.identity.tokens import Authenticator
+from stoker.identity.trusts import Trusts
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Call, StackFacts
+
+SERVICES = (
+    ForeignService("orchestration", "http://stoker:8004/v1/%(project_id)s"),
+    ForeignService("cloudformation", "http://stoker:8000/v1"),
+)
+STACK: Any = SimpleNamespace(id="11111111-1111-1111-1111-111111111111", root_id=None)
+
+
+class LoopTransport(httpx.BaseTransport):
+    """Lets threads talk to an application that lives on an event loop."""
+
+    def __init__(self, app: CloudApp, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = httpx.ASGITransport(app=app)
+        self._loop = loop
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        copy = httpx.Request(
+            request.method, request.url, headers=request.headers, content=request.content
+        )
+        response = await self._transport.handle_async_request(copy)
+        content = await response.aread()
+        return httpx.Response(response.status_code, headers=response.headers, content=content)
+
+
+@dataclass
+class Site:
+    """What the service uses of a cloud, and how users of the cloud log in."""
+
+    keystone: Keystone
+    authenticate: Authenticator
+    verify: SignatureVerifier
+    users: StackUsers
+    passwords: dict[str, str]
+
+    async def login(self, name: str) -> str:
+        grant = await self.keystone.authenticate(
+            by_password(User(name, self.passwords[name], project_name=name))
+        )
+        assert grant is not None
+        return grant.token
+
+    async def caller(self, name: str) -> Caller:
+        caller = await self.authenticate({"x-auth-token": await self.login(name)}, None)
+        assert caller is not None
+        return caller
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    cloud_settings = Settings(data_dir=tmp_path, foreign_services=SERVICES)
+    cloud = open_cloud(cloud_settings, NoFabric())
+    app = CloudApp(cloud, [identity_service(cloud)])
+    async with app.running():
+        found = json.loads((cloud_settings.cloud_dir / "credentials.json").read_text())
+        passwords = {name: user["password"] for name, user in found["users"].items()}
+        settings = IdentitySettings(
+            found["auth_url"],
+            User("stoker", passwords["stoker"], project_name="service"),
+            region=found["region"],
+            stack_domain_admin=User(
+                "stoker_domain_admin",
+                passwords["stoker_domain_admin"],
+                domain_name="stoker",
+                scope_domain_name="stoker",
+            ),
+        )
+        clock, policies = SystemClock(), Policies(config.load())
+        keystone = Keystone(settings, clock, httpx.ASGITransport(app=app))
+        blocking = BlockingKeystone(settings, clock, LoopTransport(app, asyncio.get_running_loop()))
+        yield Site(
+            keystone,
+            Authenticator(keystone, clock, policies.is_admin),
+            SignatureVerifier(keystone, policies.is_admin),
+            StackUsers(blocking),
+            passwords,
+        )
+        await keystone.close()
+        blocking.close()
+    cloud.store.close()
+
+
+async def test_users_of_the_cloud_are_callers(site: Site) -> None:
+    demo, admin = await site.caller("demo"), await site.caller("admin")
+    assert (demo.user_name, demo.project_name, demo.is_admin) == ("demo", "demo", False)
+    assert {"member", "reader"} <= demo.roles
+    assert admin.is_admin
+    assert await site.authenticate({"x-auth-token": "nonsense"}, None) is None
+
+
+async def test_trust_is_made_and_removed(site: Site) -> None:
+    demo = await site.caller("demo")
+    trusts = Trusts(site.keystone)
+    credentials = await trusts.grant(demo)
+    path = f"/OS-TRUST/trusts/{credentials['trust_id']}"
+    assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 200
+    await trusts.revoke(credentials)
+    assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 404
+    await trusts.revoke(credentials)
+
+
+async def test_stack_user_signals_by_token_and_by_signed_address(site: Site) -> None:
+    demo = await site.caller("demo")
+    signalling = site.users.of(STACK)
+
+    def call(data: Any) -> Call:
+        return Call(
+            stack=StackFacts(STACK.id, "mystack", demo.project_id),
+            name="h",
+            resource_id="22222222-2222-2222-2222-222222222222",
+            token="t",
+            physical_name="p",
+            properties={},
+            started_at=0,
+            now=time.time(),
+            data=data,
+        )
+
+    def make() -> dict[str, Any]:
+        lost = signalling.create_user(call({}))
+        user = signalling.create_user(call({}))
+        assert user["user_id"] == lost["user_id"]
+        return {**user, **signalling.create_keypair(call(user), user["user_id"])}
+
+    data = await asyncio.to_thread(make)
+    token = await asyncio.to_thread(signalling.token, call(data))
+    by_token = await site.authenticate({"x-auth-token": token}, None)
+    assert by_token is not None
+    assert by_token.is_stack_user
+    assert by_token.project_id == data["project_id"]
+
+    async def sender(method: str, url: str) -> Caller:
+        parts = urlsplit(url)
+        return await site.verify(
+            method=method,
+            host=parts.netloc,
+            path=unquote(parts.path),
+            params=dict(parse_qsl(parts.query)),
+            headers={},
+            body=b"{}",
+        )
+
+    url = await asyncio.to_thread(signalling.presigned_url, call(data), "waitcondition")
+    assert (await sender("PUT", url)).user_id == data["user_id"]
+    for method, changed in (("POST", url), ("PUT", url.replace("resources/h", "resources/i"))):
+        with pytest.raises(Refused) as refused:
+            await sender(method, changed)
+        assert refused.value.error_type == "AccessDenied"
+
+    await asyncio.to_thread(signalling.delete_user, call(data))
+    await asyncio.to_thread(site.users.close, STACK)
+    with pytest.raises(Refused):
+        await sender("PUT", url)
