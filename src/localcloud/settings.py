@@ -31,7 +31,8 @@ class Settings:
     @property
     def url(self) -> str:
         """The root URL of the cloud, without a trailing slash."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104
+        host = f"[{reached}]" if ":" in reached else reached
         return f"http://{host}:{self.port}"
 
     @property

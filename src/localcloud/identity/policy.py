@@ -7,6 +7,9 @@ belongs to the domain; everybody may see and change some things of their own.
 
 from localcloud.http import Forbidden, RequestContext
 
+CLOUD_ROLES = frozenset({"admin", "service"})
+"""Roles that count in the whole cloud; only its administrator hands them out."""
+
 
 def refuse(action: str) -> Forbidden:
     """Return the error for something that the caller may not do."""

@@ -15,11 +15,11 @@ from localcloud.http import (
     NotFound,
     RequestContext,
     boolean,
-    read_json,
 )
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
+from localcloud.identity.project_tags import ProjectTags, checked_tags, has_tags, reads
 from localcloud.identity.removal import Removal
 from localcloud.identity.resource import Kind, Resource, Rules, shown
 from localcloud.store import Document
@@ -50,7 +50,7 @@ class Projects:
         self._removal = removal
         rules = Rules(
             lists=policy.lists_domain_objects,
-            reads=self._reads,
+            reads=reads,
             writes=lambda who, document: policy.manages_domain(who, document["domain_id"]),
             complete=self._complete,
             change=self._change,
@@ -62,20 +62,14 @@ class Projects:
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes, those of tags included."""
-        tags, tag = "/v3/projects/{id}/tags", "/v3/projects/{id}/tags/{tag}"
         return [
-            Route(tags, self._list_tags, methods=["GET"]),
-            Route(tags, self._replace_tags, methods=["PUT"]),
-            Route(tags, self._clear_tags, methods=["DELETE"]),
-            Route(tag, self._has_tag, methods=["GET"]),
-            Route(tag, self._add_tag, methods=["PUT"]),
-            Route(tag, self._remove_tag, methods=["DELETE"]),
+            *ProjectTags(self._directory, self._resource).routes(),
             Route("/v3/projects/{id}", self._show, methods=["GET"]),
             *self._resource.routes(),
         ]
 
     async def _show(self, request: Request) -> Response:
-        project = self._resource.get(request, "get", self._reads)
+        project = self._resource.get(request, "get", reads)
         body = self._resource.presented(project)
         query = request.query_params
         parents, children = self._directory.ancestors(project), None
@@ -91,52 +85,6 @@ class Projects:
             body["subtree"] = _tree(children or [], project["id"])
         return JSONResponse({"project": body})
 
-    async def _list_tags(self, request: Request) -> Response:
-        project = self._resource.get(request, "get", self._reads)
-        return JSONResponse({"tags": project["tags"], "links": self._tag_links(project)})
-
-    async def _replace_tags(self, request: Request) -> Response:
-        tags = _checked_tags((await read_json(request)).get("tags"))
-        project = self._with_tags(self._writable(request), tags)
-        return JSONResponse({"tags": tags, "links": self._tag_links(project)})
-
-    async def _clear_tags(self, request: Request) -> Response:
-        self._with_tags(self._writable(request), [])
-        return Response(status_code=204)
-
-    async def _has_tag(self, request: Request) -> Response:
-        project = self._resource.get(request, "get", self._reads)
-        _require_tag(project, request.path_params["tag"])
-        return Response(status_code=204)
-
-    async def _add_tag(self, request: Request) -> Response:
-        project, tag = self._writable(request), request.path_params["tag"]
-        self._with_tags(project, _checked_tags([*project["tags"], tag]))
-        return Response(status_code=201)
-
-    async def _remove_tag(self, request: Request) -> Response:
-        project, tag = self._writable(request), request.path_params["tag"]
-        _require_tag(project, tag)
-        self._with_tags(project, [t for t in project["tags"] if t != tag])
-        return Response(status_code=204)
-
-    def _writable(self, request: Request) -> Document:
-        return self._resource.get(
-            request, "update", lambda who, p: policy.manages_domain(who, p["domain_id"])
-        )
-
-    def _with_tags(self, project: Document, tags: list[str]) -> Document:
-        changed = {**project, "tags": tags}
-        (self._directory.domains if project["is_domain"] else self._directory.projects).put(changed)
-        return changed
-
-    def _tag_links(self, project: Document) -> dict[str, Any]:
-        return {
-            "self": self._directory.url(f"projects/{project['id']}/tags"),
-            "next": None,
-            "previous": None,
-        }
-
     def _find(self, key: str) -> Document | None:
         return self._directory.project(key) if self._known(key) else None
 
@@ -149,12 +97,7 @@ class Projects:
             found = [directory.project(domain["id"]) for domain in directory.domains.values()]
         else:
             found = list(directory.projects.values())
-        return [project for project in found if _has_tags(project, query)]
-
-    def _reads(self, who: RequestContext, project: Document) -> bool:
-        if policy.reads_domain(who, project["domain_id"]) or who.project_id == project["id"]:
-            return True
-        return project["is_domain"] and policy.reads_domain(who, project["id"])
+        return [project for project in found if has_tags(project, query)]
 
     def _complete(self, who: RequestContext, body: Document) -> Document:
         if body.get("is_domain"):
@@ -173,7 +116,7 @@ class Projects:
             "domain_id": domain_id,
             "parent_id": parent_id or domain_id,
             "is_domain": False,
-            "tags": _checked_tags(body.get("tags", [])),
+            "tags": checked_tags(body.get("tags", [])),
         }
         self._refuse_duplicate(domain_id, project["name"])
         return project
@@ -203,7 +146,7 @@ class Projects:
         if changes.get("name", old["name"]) != old["name"]:
             self._refuse_duplicate(old["domain_id"], changes["name"])
         if "tags" in changes:
-            _checked_tags(changes["tags"])
+            checked_tags(changes["tags"])
         children = self._directory.descendants(old["id"])
         if changes.get("enabled") is False and any(child["enabled"] for child in children):
             raise Forbidden("A project with enabled projects below it cannot be disabled.")
@@ -219,34 +162,6 @@ class Projects:
     def _refuse_duplicate(self, domain_id: str, name: str) -> None:
         for _ in self._directory.projects.find(domain_id=domain_id, name=name):
             raise Conflict(f"There is already a project named '{name}' in this domain.")
-
-
-def _checked_tags(tags: Any) -> list[str]:
-    if not isinstance(tags, list) or len(tags) > 80:
-        raise BadRequest("'tags' must be a list of at most 80 tags.")
-    for tag in tags:
-        if not isinstance(tag, str) or not 0 < len(tag) <= 255 or set(tag) & {"/", ","}:
-            raise BadRequest("A tag must have 1 to 255 characters, without slash and comma.")
-    return list(dict.fromkeys(tags))
-
-
-def _require_tag(project: Document, tag: str) -> None:
-    if tag not in project["tags"]:
-        raise NotFound(f"The project has no tag '{tag}'.")
-
-
-def _has_tags(project: Document, query: QueryParams) -> bool:
-    tags = set(project["tags"])
-
-    def asked(name: str) -> set[str]:
-        return set(query[name].split(","))
-
-    return not (
-        ("tags" in query and not asked("tags") <= tags)
-        or ("tags-any" in query and not asked("tags-any") & tags)
-        or ("not-tags" in query and asked("not-tags") <= tags)
-        or ("not-tags-any" in query and asked("not-tags-any") & tags)
-    )
 
 
 def _chain(ids: list[str]) -> dict[str, Any] | None:

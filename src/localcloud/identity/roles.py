@@ -76,8 +76,10 @@ class Roles:
         policy.require(_writes(context(request), prior), "create_implied_role")
         if implied["domain_id"] is not None and prior["domain_id"] != implied["domain_id"]:
             raise Forbidden("A global role cannot imply a role of a domain.")
-        if implied["name"] == "admin":
-            raise Forbidden("The role 'admin' cannot be implied by another role.")
+        reached = self._assignments.with_implied([implied["id"]])
+        names = {role["name"] for role in map(self._directory.roles.get, reached) if role}
+        if "admin" in names or (names & policy.CLOUD_ROLES and not context(request).is_admin):
+            raise Forbidden("A role that counts in the whole cloud cannot be implied.")
         self.imply(prior["id"], implied["id"])
         return JSONResponse(self._rule(prior, implied), 201)
 

@@ -9,20 +9,10 @@ from starlette.routing import BaseRoute, Route
 
 from localcloud.cloud import Cloud, ServiceDescriptor
 from localcloud.http import context, keystone_error
-from localcloud.identity import policy, users
-from localcloud.identity.application_credentials import ApplicationCredentials
-from localcloud.identity.auth import Auth
+from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
-from localcloud.identity.credentials import Credentials
-from localcloud.identity.domains import Domains
-from localcloud.identity.ec2 import Ec2
-from localcloud.identity.grants import Grants
-from localcloud.identity.groups import Groups
-from localcloud.identity.identity import Identity, identity_of
-from localcloud.identity.projects import Projects
-from localcloud.identity.roles import Roles
-from localcloud.identity.services import Services
-from localcloud.identity.trusts import Trusts
+from localcloud.identity.identity import identity_of
+from localcloud.identity.requests import resource_routes
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
 _OPEN_POSTS = frozenset({"/v3/auth/tokens", "/v3/ec2tokens", "/v3/s3tokens"})
@@ -55,7 +45,7 @@ class IdentityService:
         return [
             Route("/", self._versions, methods=["GET"]),
             Route("/v3", self._show_version, methods=["GET"]),
-            *_resource_routes(self._identity),
+            *resource_routes(self._identity),
             Route("/v3/limits/model", self._limit_model, methods=["GET"]),
             Route("/v3/limits", self._limits, methods=["GET"]),
             Route("/v3/registered_limits", self._registered_limits, methods=["GET"]),
@@ -89,25 +79,6 @@ class IdentityService:
         policy.require(bool(context(request).roles), f"list_{plural}")
         links = {"self": self._identity.directory.url(plural), "next": None, "previous": None}
         return {plural: [], "links": links}
-
-
-def _resource_routes(identity: Identity) -> list[BaseRoute]:
-    directory, assignments, removal = identity.directory, identity.assignments, identity.removal
-    auth = Auth(directory, assignments, identity.tokens, identity.control, identity.authentication)
-    return [
-        *auth.routes(),
-        *Ec2(directory, identity.authentication).routes(),
-        *Trusts(directory, assignments).routes(),
-        *users.Users(directory, assignments, removal).routes(),
-        *Credentials(directory).routes(),
-        *Projects(directory, removal).routes(),
-        *Domains(directory, removal).routes(),
-        *Groups(directory, removal, users.KIND).routes(),
-        *Roles(directory, assignments, removal).routes(),
-        *Grants(directory, assignments).routes(),
-        *Services(directory, removal).routes(),
-        *ApplicationCredentials(directory, assignments).routes(),
-    ]
 
 
 def _is_public(method: str, path: str) -> bool:

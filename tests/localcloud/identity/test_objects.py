@@ -218,6 +218,10 @@ async def test_an_admin_of_a_domain_rules_over_that_domain_alone(running: Any, a
     role = await admin.named("roles", "heat_stack_user")
     grant = f"/projects/{project['id']}/users/{user['id']}/roles/{role}"
     assert (await ruler("PUT", grant)).status_code == 204
+    for powerful in ("admin", "service"):
+        strong = await admin.named("roles", powerful)
+        path = f"/projects/{project['id']}/users/{user['id']}/roles/{strong}"
+        assert (await ruler("PUT", path)).status_code == 403
     assert {u["name"] for u in await ruler.found("/users")} == {"u", "stoker_domain_admin"}
     key = {"type": "ec2", "user_id": user["id"], "project_id": project["id"]}
     blob = '{"access": "a", "secret": "s"}'
