@@ -1,0 +1,166 @@
+"""Types, versions and functions as the API lists and describes them."""
+
+import pytest
+
+from stoker.kernel.errors import Invalid, NotFound, NotSupported
+from stoker.resources.names import BUILT_IN, WITHDRAWN
+from stoker.resources.registry import Registry
+from stoker.template.catalogue import Catalogue
+from stoker.template.declarations import declare_or_raise
+from stoker.template.document import parse
+
+HEAT = {name: place for name, place in BUILT_IN.items() if "::Heat::" in name}
+CATALOGUE = Catalogue(Registry(HEAT), WITHDRAWN)
+
+
+def without_texts(value):
+    if isinstance(value, dict):
+        return {
+            key: without_texts(item)
+            for key, item in value.items()
+            if key.lower() != "description" and key != "message"
+        }
+    return [without_texts(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_type_is_described_with_properties_attributes_and_support():
+    described = CATALOGUE.resource_type("OS::Heat::WaitCondition", with_description=False)
+    assert without_texts(described) == {
+        "resource_type": "OS::Heat::WaitCondition",
+        "properties": {
+            "handle": {
+                "type": "string",
+                "required": True,
+                "update_allowed": False,
+                "immutable": False,
+            },
+            "timeout": {
+                "type": "number",
+                "required": True,
+                "constraints": [{"range": {"min": 1, "max": 43200}}],
+                "update_allowed": False,
+                "immutable": False,
+            },
+            "count": {
+                "type": "integer",
+                "default": 1,
+                "required": False,
+                "constraints": [{"range": {"min": 1}}],
+                "update_allowed": True,
+                "immutable": False,
+            },
+        },
+        "attributes": {"data": {"type": "string"}, "show": {"type": "map"}},
+        "support_status": {"status": "SUPPORTED", "version": "2014.2", "previous_status": None},
+    }
+
+
+def test_the_description_of_a_type_comes_on_demand():
+    assert "description" in CATALOGUE.resource_type("OS::Heat::None", with_description=True)
+    assert "description" not in CATALOGUE.resource_type("OS::Heat::None", with_description=False)
+
+
+def test_nested_declarations_are_described_and_hidden_ones_are_not():
+    properties = CATALOGUE.resource_type("OS::Heat::RandomString", with_description=False)[
+        "properties"
+    ]
+    assert "sequence" not in properties
+    entry = properties["character_classes"]["schema"]["*"]
+    assert entry["type"] == "map"
+    assert entry["schema"]["class"]["default"] == "lettersdigits"
+
+
+def test_a_hot_template_wraps_a_type():
+    template = without_texts(CATALOGUE.resource_type_template("OS::Heat::WaitCondition", "hot"))
+    assert template == {
+        "heat_template_version": "2016-10-14",
+        "parameters": {
+            "handle": {"type": "string"},
+            "timeout": {"type": "number", "constraints": [{"range": {"min": 1, "max": 43200}}]},
+            "count": {"type": "number", "default": 1, "constraints": [{"range": {"min": 1}}]},
+        },
+        "resources": {
+            "HeatWaitCondition": {
+                "type": "OS::Heat::WaitCondition",
+                "properties": {
+                    "handle": {"get_param": "handle"},
+                    "timeout": {"get_param": "timeout"},
+                    "count": {"get_param": "count"},
+                },
+            }
+        },
+        "outputs": {
+            "data": {"value": {"get_attr": ["HeatWaitCondition", "data"]}},
+            "show": {"value": {"get_attr": ["HeatWaitCondition", "show"]}},
+            "OS::stack_id": {"value": {"get_resource": "HeatWaitCondition"}},
+        },
+    }
+
+
+def test_a_cloudformation_template_wraps_a_type():
+    template = without_texts(CATALOGUE.resource_type_template("OS::Heat::Delay", "cfn"))
+    assert template["Parameters"]["min_wait"] == {"Type": "Number", "Default": 0, "MinValue": 0}
+    assert template["Resources"]["Delay"]["Properties"]["actions"] == {
+        "Fn::Split": [",", {"Ref": "actions"}]
+    }
+    assert template["Outputs"] == {
+        "show": {"Value": {"Fn::GetAtt": ["Delay", "show"]}},
+        "OS::stack_id": {"Value": {"Ref": "Delay"}},
+    }
+
+
+def test_truth_values_are_enumerated_for_cloudformation():
+    template = CATALOGUE.resource_type_template("OS::Heat::TestResource", "cfn")
+    assert template["Parameters"]["fail"]["AllowedValues"] == ["True", "true", "False", "false"]
+
+
+@pytest.mark.parametrize("name", sorted(HEAT))
+@pytest.mark.parametrize("dialect", ["hot", "cfn"])
+def test_every_generated_template_has_good_declarations(name, dialect):
+    template = parse(CATALOGUE.resource_type_template(name, dialect))
+    declare_or_raise(template.parameters, template.version)
+
+
+def test_unknown_and_withdrawn_types_are_refused():
+    with pytest.raises(NotFound):
+        CATALOGUE.resource_type("OS::No::Such", with_description=False)
+    with pytest.raises(NotSupported):
+        CATALOGUE.resource_type("OS::Senlin::Cluster", with_description=False)
+    with pytest.raises(Invalid):
+        CATALOGUE.resource_type_template("OS::Heat::None", "xml")
+
+
+def test_types_are_listed_by_support_and_version():
+    names = [name for name, _ in CATALOGUE.resource_types()]
+    assert names == sorted(HEAT)
+    assert [name for name, _ in CATALOGUE.resource_types(version="11.0.0")] == ["OS::Heat::Delay"]
+    assert CATALOGUE.resource_types(support_status="DEPRECATED") == []
+    with pytest.raises(Invalid) as caught:
+        CATALOGUE.resource_types(support_status="FOO")
+    assert caught.value.error_type == "Invalid"
+
+
+def test_versions_are_listed_with_their_aliases():
+    versions = {each["version"]: each for each in CATALOGUE.template_versions()}
+    assert versions["heat_template_version.2016-10-14"] == {
+        "version": "heat_template_version.2016-10-14",
+        "type": "hot",
+        "aliases": ["heat_template_version.newton"],
+    }
+    assert versions["AWSTemplateFormatVersion.2010-09-09"]["type"] == "cfn"
+    assert len(versions) == 13
+
+
+def test_functions_are_listed_with_a_description_and_conditions_on_demand():
+    version = "heat_template_version.2021-04-16"
+    plain = CATALOGUE.template_functions(version, with_conditions=False)
+    names = [each["functions"] for each in plain]
+    assert names == sorted(names)
+    assert "get_attr" in names
+    assert "and" not in names
+    assert all(each["description"] for each in plain)
+    more = CATALOGUE.template_functions(version, with_conditions=True)
+    assert {each["functions"] for each in more} - set(names) == {"and", "equals", "not", "or"}
+    assert all(each["description"] for each in more)
+    with pytest.raises(NotFound):
+        CATALOGUE.template_functions("heat_template_version.1999", with_conditions=False)

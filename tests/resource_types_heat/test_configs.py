@@ -1,0 +1,79 @@
+"""Software configurations and their rendering."""
+
+from email import message_from_string
+
+import yaml
+from tests.resource_types_heat.calls import after, make_call
+
+from stoker.resources.heat.cloud_config import CloudConfig
+from stoker.resources.heat.multipart_mime import MultipartMime
+from stoker.resources.heat.software_config import SoftwareConfig
+from stoker.resources.heat.structured_config import StructuredConfig
+from stoker.schema.values import check_properties
+
+
+def rendered(type_, properties, **more):
+    call = make_call(type_, properties, **more)
+    done = type_.create(call)
+    assert done.physical_id == call.resource_id
+    assert type_.read(after(call, done)) == done.attributes
+    return done.attributes["config"]
+
+
+def test_a_software_configuration_keeps_its_text_and_all_else_that_deployments_need():
+    type_ = SoftwareConfig()
+    properties = {"config": "#!/bin/sh", "group": "script", "inputs": [{"name": "i"}]}
+    done = type_.create(make_call(type_, properties))
+    assert done.attributes == {"config": "#!/bin/sh"}
+    assert done.data["group"] == "script"
+    assert done.data["inputs"][0]["type"] == "String"
+
+
+def test_a_structured_configuration_keeps_its_map():
+    assert rendered(StructuredConfig(), {"config": {"a": 1}, "group": "g"}) == {"a": 1}
+
+
+def test_inputs_need_a_name_and_a_known_type():
+    schema = SoftwareConfig.properties
+    assert check_properties({"inputs": [{"default": "d"}]}, schema).errors
+    assert check_properties({"inputs": [{"name": "a", "type": "foo"}]}, schema).errors
+
+
+def test_a_cloud_configuration_is_yaml_under_its_headline():
+    text = rendered(CloudConfig(), {"cloud_config": {"users": ["a"], "b": 1}})
+    assert text == "#cloud-config\nb: 1\nusers:\n- a\n"
+    assert yaml.safe_load(text) == {"users": ["a"], "b": 1}
+
+
+def test_parts_are_texts_and_other_configurations():
+    parts = [
+        {"config": "#!/bin/sh\necho hello", "subtype": "x-shellscript", "filename": "a.sh"},
+        {"config": "config-id", "subtype": "cloud-config"},
+        {"config": "plain é"},
+    ]
+    text = rendered(MultipartMime(), {"parts": parts}, configs={"config-id": "#cloud-config\n"})
+    script, cloud, plain = message_from_string(text).get_payload()
+    assert script.get_content_type() == "text/x-shellscript"
+    assert script.get_filename() == "a.sh"
+    assert script.get_payload() == "#!/bin/sh\necho hello"
+    assert (cloud.get_content_type(), cloud.get_payload()) == (
+        "text/cloud-config",
+        "#cloud-config\n",
+    )
+    assert plain.get_payload(decode=True).decode() == "plain é"
+
+
+def test_the_parts_of_another_message_become_parts_of_this_one():
+    inner = rendered(MultipartMime(), {"parts": [{"config": "a"}, {"config": "b"}]})
+    parts = [{"config": inner, "type": "multipart"}, {"config": "c"}]
+    text = rendered(MultipartMime(), {"parts": parts})
+    assert [part.get_payload() for part in message_from_string(text).get_payload()] == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+def test_the_same_resource_gives_the_same_message_each_time():
+    properties = {"parts": [{"config": "a"}]}
+    assert rendered(MultipartMime(), properties) == rendered(MultipartMime(), properties)
