@@ -45,7 +45,7 @@ def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, A
     """Properties, attributes and support of a type."""
     described: dict[str, Any] = {
         "resource_type": type_.type_name,
-        "properties": describe_properties(type_.properties),
+        "properties": _describe_properties(visible_properties(type_.properties)),
         "attributes": {
             name: _describe_attribute(attribute)
             for name, attribute in visible_attributes(type_).items()
@@ -57,12 +57,9 @@ def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, A
     return described
 
 
-def describe_properties(properties: Mapping[str, Property]) -> dict[str, Any]:
-    """The visible properties by name."""
-    return {
-        name: _describe_property(declared)
-        for name, declared in visible_properties(properties).items()
-    }
+def _describe_properties(properties: Mapping[str, Property]) -> dict[str, Any]:
+    """Declarations by name; inside a property the hidden ones are told of too."""
+    return {name: _describe_property(declared) for name, declared in properties.items()}
 
 
 def _describe_property(declared: Property) -> dict[str, Any]:
@@ -70,7 +67,7 @@ def _describe_property(declared: Property) -> dict[str, Any]:
     if declared.default is not None:
         described["default"] = declared.default
     if declared.entries is not None:
-        described["schema"] = describe_properties(declared.entries)
+        described["schema"] = _describe_properties(declared.entries)
     elif declared.items is not None:
         described["schema"] = {"*": _describe_property(declared.items)}
     described["required"] = declared.required
