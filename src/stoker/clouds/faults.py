@@ -146,15 +146,12 @@ def retry_after(exc: BaseException, attempt: int) -> float | None:
 
 def describe(exc: BaseException) -> str:
     """One line: the cloud's words, the HTTP status and the request id, never a traceback."""
-    notes = []
-    status = status_of(exc)
-    if status is not None:
-        notes.append(f"HTTP {status}")
-    request_id = getattr(exc, "request_id", None)
-    if request_id:
-        notes.append(f"request {request_id}")
     words = _words(exc) or type(exc).__name__
-    return f"{words} ({', '.join(notes)})" if notes else words
+    status, request_id = status_of(exc), getattr(exc, "request_id", None)
+    notes = [f"HTTP {status}"] if status else []
+    notes += [f"request {request_id}"] if request_id else []
+    missing = [note for note in notes if note not in words]
+    return f"{words} ({', '.join(missing)})" if missing else words
 
 
 def _words(exc: BaseException) -> str:

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from tests.clouds.fake_cloud import FakeCloud
+
+from stoker.clouds.collections import NETWORKS
+from stoker.clouds.kinds import CONSTRAINTS, KINDS
+from stoker.clouds.lookups import LookupFault, Lookups
+from stoker.schema.properties import Finder
+
+NETWORK = Finder("network", "network")
+
+
+class ManualClock:
+    def __init__(self) -> None:
+        self.time = 1000.0
+
+    def now(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def lookups(clock: ManualClock) -> Lookups:
+    return Lookups(clock)
+
+
+def test_a_name_and_an_id_lead_to_the_same_object(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    made = cloud.put("networks", name="blue")
+    assert lookups.find(cloud.connection, NETWORK, "blue") == made
+    assert lookups.find(cloud.connection, NETWORK, made) == made
+
+
+def test_a_name_that_two_objects_have_is_refused(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    cloud.put("networks", name="blue")
+    cloud.put("networks", name="blue")
+    with pytest.raises(LookupFault, match="'blue' belongs to 2 networks; use an id"):
+        lookups.find(cloud.connection, NETWORK, "blue")
+
+
+def test_a_name_that_none_has_is_refused(lookups: Lookups) -> None:
+    with pytest.raises(LookupFault, match="there is no network 'blue'"):
+        lookups.find(FakeCloud().connection, NETWORK, "blue")
+
+
+def test_an_object_whose_id_is_no_uuid_is_found(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    cloud.tables["flavors"]["42"] = {"id": "42", "name": "small"}
+    assert lookups.find(cloud.connection, Finder("compute", "flavor"), "42") == "42"
+    assert lookups.find(cloud.connection, Finder("nova", "flavor"), "small") == "42"
+
+
+def test_answers_are_kept_for_a_while(lookups: Lookups, clock: ManualClock) -> None:
+    cloud = FakeCloud()
+    cloud.put("networks", name="blue")
+    lookups.find(cloud.connection, NETWORK, "blue")
+    asked = len(cloud.calls)
+    lookups.find(cloud.connection, NETWORK, "blue")
+    assert len(cloud.calls) == asked
+    clock.time += 60
+    lookups.find(cloud.connection, NETWORK, "blue")
+    assert len(cloud.calls) > asked
+
+
+def test_many_are_found_in_order_and_each_is_asked_once(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    ids = {name: cloud.put("networks", name=name) for name in "abc"}
+    wanted = [(NETWORK, name) for name in "abcabc"]
+    assert lookups.find_many(cloud.connection, wanted) == [ids[name] for name in "abcabc"]
+    assert cloud.count("GET", NETWORKS.path) == 3
+
+
+def test_a_constraint_says_what_is_wrong(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    cloud.put("networks", name="blue")
+    checks = [("neutron.network", "blue"), ("neutron.network", "red"), ("neutron.network", 5)]
+    good, missing, odd = lookups.check_many(cloud.connection, checks)
+    assert good is None
+    assert missing == "there is no network 'red'"
+    assert odd == "5 is neither a name nor an id"
+
+
+def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> None:
+    cloud = FakeCloud()
+    cloud.refuse("GET", "/networks", 503, "maintenance")
+    [reason] = lookups.check_many(cloud.connection, [("neutron.network", "blue")])
+    assert reason is not None
+    assert "maintenance" in reason
+
+
+def test_every_constraint_has_a_lookup() -> None:
+    assert set(CONSTRAINTS.values()) <= KINDS.keys()

@@ -1,0 +1,250 @@
+"""Every type through the real SDK against a local cloud: create, read, update, delete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.clouds.driving import Row
+from tests.clouds.local_cloud import LocalCloud, running_cloud
+
+from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
+from stoker.clouds.lookups import LookupFault, Lookups
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.ids import RandomIds
+from stoker.resources.neutron.extra_route_set import ExtraRouteSet
+from stoker.resources.neutron.floating_ip import FloatingIP
+from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
+from stoker.resources.neutron.net import Net
+from stoker.resources.neutron.port import Port
+from stoker.resources.neutron.router import Router
+from stoker.resources.neutron.router_interface import RouterInterface
+from stoker.resources.neutron.security_group import SecurityGroup
+from stoker.resources.neutron.security_group_rule import SecurityGroupRule
+from stoker.resources.neutron.subnet import Subnet
+from stoker.resources.nova.flavor import Flavor
+from stoker.resources.nova.keypair import KeyPair
+from stoker.resources.nova.server import Server
+from stoker.resources.nova.server_group import ServerGroup
+from stoker.schema.properties import Finder
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
+    with running_cloud(tmp_path_factory.mktemp("cloud")) as cloud:
+        yield cloud
+
+
+class LiveRow(Row):
+    """A row whose waits take real time, up to a minute for an action."""
+
+    def run(self, action: str, limit: int = 400, **changes: Any) -> Outcome:
+        method = getattr(self.type, action.lower())
+        progress: Any = {}
+        started = time.time()
+        for _ in range(limit):
+            call: Call = replace(
+                self.call(action, progress), started_at=started, now=time.time(), **changes
+            )
+            outcome: Outcome = method(call)
+            self.note(outcome)
+            if not isinstance(outcome, Wait):
+                return outcome
+            assert time.time() < started + 60, outcome
+            progress = progress if outcome.progress is None else outcome.progress
+            time.sleep(min(outcome.after, 0.3))
+        raise AssertionError(f"{action} still waits: {outcome}")
+
+
+@pytest.fixture
+def made(local: LocalCloud) -> Iterator[Any]:
+    """Makes rows, and deletes them in reverse order at the end."""
+    rows: list[Row] = []
+    connection = local.connection()
+
+    def make(kind: ResourceType, cloud: Any = connection, **given: Any) -> Row:
+        token = RandomIds().token()
+        row = LiveRow(kind, cloud, given, token=token, name=f"r{len(rows)}")
+        rows.append(row)
+        row.create()
+        return row
+
+    yield make
+    for row in reversed(rows):
+        assert isinstance(row.delete(), Done)
+        assert isinstance(row.delete(), Done)
+
+
+@pytest.fixture
+def subnet(made: Any) -> tuple[Row, Row]:
+    net = made(Net(), tags=["one"])
+    return net, made(Subnet(), network=net.physical_id, cidr="10.9.0.0/24")
+
+
+def test_a_network_lives(made: Any, local: LocalCloud) -> None:
+    row = made(Net(), tags=["one"])
+    assert row.read()["name"] == row.call("READ").physical_name
+    assert isinstance(row.update(name="blue", tags=["two"], admin_state_up=False), Done)
+    found = NETWORKS.get(local.connection(), row.physical_id)
+    assert (found["name"], found["tags"], found["admin_state_up"]) == ("blue", ["two"], False)
+    assert isinstance(row.run("CHECK"), Done)
+    named = made(Net(), name="red")
+    assert Net().find(named.call("CREATE")) == named.physical_id
+
+
+def test_a_subnet_lives(subnet: tuple[Row, Row]) -> None:
+    net, row = subnet
+    assert row.read()["cidr"] == "10.9.0.0/24"
+    given = {**row.given, "dns_nameservers": ["192.0.2.1"], "enable_dhcp": False}
+    assert isinstance(row.update(**given), Done)
+    assert row.read()["dns_nameservers"] == ["192.0.2.1"]
+    assert net.read()["subnets"] == [row.physical_id]
+
+
+def test_a_port_and_a_security_group_live(made: Any, subnet: tuple[Row, Row]) -> None:
+    net, under = subnet
+    ssh = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
+    group = made(SecurityGroup(), name="doors", description="all doors", rules=[ssh])
+    rules = group.read()["show"]["security_group_rules"]
+    assert len(rules) == 3
+    web = {**ssh, "port_range_min": 80, "port_range_max": 80}
+    assert isinstance(group.update(name="doors", rules=[web]), Done)
+    rules = group.read()["show"]["security_group_rules"]
+    assert [r["port_range_min"] for r in rules if r["direction"] == "ingress"] == [80]
+    rule = made(SecurityGroupRule(), security_group=group.physical_id, protocol="icmp")
+    assert rule.type.find(rule.call("CREATE")) == rule.physical_id  # type: ignore[attr-defined]
+    port = made(Port(), network=net.physical_id, security_groups=["doors"], tags=["p"])
+    read = port.read()
+    assert read["security_groups"] == [group.physical_id]
+    assert read["subnets"][0]["id"] == under.physical_id
+    fixed = [{"subnet": under.physical_id, "ip_address": "10.9.0.99"}]
+    assert isinstance(port.update(network=net.physical_id, fixed_ips=fixed), Done)
+    assert port.read()["fixed_ips"][0]["ip_address"] == "10.9.0.99"
+
+
+def test_a_router_leads_out_and_a_floating_ip_leads_in(
+    made: Any, subnet: tuple[Row, Row], local: LocalCloud
+) -> None:
+    net, under = subnet
+    lookups = Lookups(SystemClock())
+    public = lookups.find(local.connection(), Finder("network", "network"), "public")
+    router = made(Router(), external_gateway_info={"network": public})
+    leg = made(RouterInterface(), router=router.physical_id, subnet=under.physical_id)
+    assert leg.type.find(leg.call("CREATE")) == leg.physical_id
+    assert isinstance(leg.create(), Row)
+    routes = [{"destination": "10.77.0.0/24", "nexthop": "10.9.0.50"}]
+    route_set = made(ExtraRouteSet(), router=router.physical_id, routes=routes)
+    assert isinstance(route_set.run("CHECK"), Done)
+    port = made(Port(), network=net.physical_id)
+    address = made(FloatingIP(), floating_network=public)
+    link = made(
+        FloatingIPAssociation(), floatingip_id=address.physical_id, port_id=port.physical_id
+    )
+    assert isinstance(link.run("CHECK"), Done)
+    assert address.read()["port_id"] == port.physical_id
+    assert address.read()["router_id"] == router.physical_id
+    assert address.type.find(address.call("CREATE")) == address.physical_id
+
+
+def test_a_key_pair_keeps_its_private_key(made: Any) -> None:
+    row = made(KeyPair(), name="mine", save_private_key=True)
+    assert row.physical_id == "mine"
+    assert "PRIVATE KEY" in row.read()["private_key"]
+    assert row.read()["public_key"].startswith("ssh-rsa ")
+
+
+def test_a_server_group_lives(made: Any) -> None:
+    assert made(ServerGroup(), policies=["affinity"]).read()["show"]["name"]
+
+
+def test_a_flavor_lives(made: Any, local: LocalCloud) -> None:
+    admin = local.connection("admin")
+    row = made(Flavor(), admin, ram=64, vcpus=1, extra_specs={"a": "1"})
+    assert row.read()["extra_specs"] == {"a": "1"}
+    assert isinstance(row.update(ram=64, vcpus=1, extra_specs={"b": "2"}), Done)
+    assert row.read()["extra_specs"] == {"b": "2"}
+
+
+def test_a_server_lives(made: Any, subnet: tuple[Row, Row], local: LocalCloud) -> None:
+    net, _ = subnet
+    cloud = local.connection()
+    image = IMAGES.select(cloud)[0]["id"]
+    small, large = [flavor["id"] for flavor in FLAVORS.select(cloud)[:2]]
+    given = {
+        "image": image,
+        "flavor": small,
+        "networks": [{"network": net.physical_id}],
+        "user_data_format": "RAW",
+        "user_data": "#!/bin/sh\necho hello",
+        "metadata": {"a": "1"},
+        "name": "mail",
+        "tags": ["t"],
+    }
+    row = made(Server(), **given)
+    read = row.read()
+    assert read["first_address"].startswith("10.9.0.")
+    assert read["networks"][net.physical_id] == [read["first_address"]]
+    [port] = PORTS.select(cloud, device_id=row.physical_id)
+    addresses = read["addresses"][net.physical_id]
+    assert addresses[0]["port"] == port["id"]
+    assert read["tags"] == ["t"]
+    assert row.type.find(row.call("CREATE")) == row.physical_id
+    changed = {
+        **given,
+        "flavor": large,
+        "metadata": {"b": "2"},
+        "name": "post",
+        "networks": [{"network": net.physical_id}, {"network": net.physical_id}],
+    }
+    assert isinstance(row.update(**changed), Done)
+    found = SERVERS.get(cloud, row.physical_id)
+    assert (found["name"], found["metadata"], found["status"]) == ("post", {"b": "2"}, "ACTIVE")
+    assert found["flavor"]["id"] == large
+    assert len(PORTS.select(cloud, device_id=row.physical_id)) == 2
+    assert isinstance(row.run("SUSPEND"), Done)
+    assert isinstance(row.run("RESUME"), Done)
+    assert isinstance(row.run("CHECK"), Done)
+
+
+def test_a_replacement_takes_the_port_of_the_old_server(
+    made: Any, subnet: tuple[Row, Row], local: LocalCloud
+) -> None:
+    net, _ = subnet
+    cloud = local.connection()
+    port = made(Port(), network=net.physical_id)
+    given = {
+        "image": IMAGES.select(cloud)[0]["id"],
+        "flavor": FLAVORS.select(cloud)[0]["id"],
+        "networks": [{"port": port.physical_id}],
+        "user_data_format": "RAW",
+    }
+    old = made(Server(), **given)
+    new = LiveRow(Server(), cloud, given, name=old.name, token=RandomIds().token()).create()
+    assert PORTS.get(cloud, str(port.physical_id))["device_id"] == new.physical_id
+    assert isinstance(new.delete(), Done)
+    assert PORTS.get(cloud, str(port.physical_id))["device_id"] == old.physical_id
+
+
+def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None:
+    cloud = local.connection()
+    lookups = Lookups(SystemClock())
+    flavor = FLAVORS.select(cloud)[0]
+    image = IMAGES.select(cloud)[0]
+    wanted = [
+        (Finder("compute", "flavor"), flavor["name"]),
+        (Finder("compute", "flavor"), flavor["id"]),
+        (Finder("image", "image"), image["name"]),
+        (Finder("image", "image"), image["id"]),
+    ]
+    found = lookups.find_many(cloud, wanted)
+    assert found == [flavor["id"], flavor["id"], image["id"], image["id"]]
+    with pytest.raises(LookupFault, match="there is no network 'nowhere'"):
+        lookups.find(cloud, Finder("network", "network"), "nowhere")
+    checks = [("neutron.network", "public"), ("nova.keypair", "none"), ("glance.image", "none")]
+    good, *bad = lookups.check_many(cloud, checks)
+    assert good is None
+    assert all(bad)
