@@ -19,10 +19,10 @@ from stoker.engine.requests import Caller, StackRequest
 from stoker.engine.session import Session
 from stoker.engine.views import ChangeView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
+from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.template.description import describe_template
 from stoker.template.evaluation import Evaluation
-from stoker.template.summary import OF_VALUES, summary
 from stoker.template.survey import RecordedReferences
 
 _CHANGES = {
@@ -131,10 +131,10 @@ class Operations:
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings."""
         evaluation = self._acceptance.evaluate_description(caller, request)
-        findings = Findings([d for d in evaluation.validate() if d.code not in OF_VALUES])
+        findings = evaluation.validate_template()
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]
-        return summary(evaluation, show_nested=show_nested), warnings
+        return describe_template(evaluation, show_nested=show_nested), warnings
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str

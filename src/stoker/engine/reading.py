@@ -18,9 +18,10 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
 from stoker.schema.resource_type import ShowsSignals
 from stoker.template.definition import Output
+from stoker.template.description import learned_types
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import pseudo_parameters
-from stoker.template.parameter_views import shown_parameters
+from stoker.template.parameter_views import environment_of_stack, shown_parameters
 
 
 class Views:
@@ -60,15 +61,13 @@ class Views:
     async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
         """The stack's stored environment, with the parameters that were given for the stack."""
         stack = await self._finder.at(caller, address)
-        recorded = await self._store.input(stack.input_id)
-        environment = dict(recorded.environment)
-        given = {**environment.get("parameters", {}), **recorded.parameters}
         evaluation = await self._evaluation(stack)
-        shown = {
-            name: "******" if _is_hidden(evaluation, name) else value
-            for name, value in given.items()
-        }
-        return {**environment, "parameters": shown}
+        inputs = evaluation.inputs
+        return environment_of_stack(
+            inputs.environment.with_parameters(inputs.parameters),
+            evaluation.declarations,
+            learned_types(evaluation),
+        )
 
     async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
         """The files that came with the template."""
@@ -212,11 +211,6 @@ def _shown(evaluation: Evaluation) -> dict[str, str]:
     given = {**inputs.environment.parameters, **inputs.parameters}
     pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
     return shown_parameters(evaluation.declarations, evaluation.parameters, given, pseudo)
-
-
-def _is_hidden(evaluation: Evaluation, name: str) -> bool:
-    declared = evaluation.declarations.get(name)
-    return declared is not None and declared.hidden
 
 
 def stack_view(

@@ -69,8 +69,6 @@ _EMPTY: Mapping[Type, Any] = {
     Type.ANY: None,
 }
 """What null stands for when it is given for a required property."""
-STRUCTURAL_CODES = frozenset({"unknown-property", "unimplemented-property"})
-"""Codes of findings that hold whatever the values are."""
 
 
 class _Checker:
