@@ -90,8 +90,13 @@ def _checked(attribute: Attribute, value: Any) -> Any:
 
 
 def _owner(context: RequestContext, asked: Any) -> str:
-    if asked in (None, "") or asked == context.project_id:
-        return context.project_id or ""
+    """Return the project of a new object."""
+    if asked in (None, ""):
+        if context.project_id is None:
+            raise malformed("A token without a project needs a 'project_id' in the body.")
+        return context.project_id
+    if asked == context.project_id:
+        return context.project_id
     if not context.is_admin:
         raise malformed("Only administrators can create for another project.")
     if not isinstance(asked, str) or len(asked) > 64:
