@@ -19,6 +19,8 @@ from localcloud.store import Document
 _LOG = logging.getLogger(__name__)
 PARALLEL = 8
 """Pieces of work at once, altogether."""
+HOLD_SECONDS = 0.3
+"""How long the answer about a server waits for work that is under way."""
 _UNMOVED = (None, "image_snapshot")
 """Task states whose work does not set the power state itself."""
 
@@ -43,6 +45,7 @@ class Machine:
         self._jobs: dict[str, Job] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._latest: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(PARALLEL)
 
     def teach(self, jobs: dict[str, Job]) -> None:
@@ -53,7 +56,23 @@ class Machine:
         """Begin the work that the server's task state asks for, after what is under way."""
         task = asyncio.get_running_loop().create_task(self._work(server_id))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._latest[server_id] = task
+        task.add_done_callback(lambda done: self._end(server_id, done))
+
+    def _end(self, server_id: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if self._latest.get(server_id) is task:
+            del self._latest[server_id]
+
+    async def soon(self, server_id: str) -> None:
+        """Return when the work on a server has ended, or after :data:`HOLD_SECONDS`.
+
+        Clients poll every few seconds, and most work here takes a tenth of one: the first answer
+        is the last they need.
+        """
+        task = self._latest.get(server_id)
+        if task is not None:
+            await asyncio.wait({task}, timeout=HOLD_SECONDS)
 
     async def idle(self) -> None:
         """Return when no work is left."""

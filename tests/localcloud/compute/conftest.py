@@ -83,11 +83,13 @@ class GatedFabric(RecordingFabric):
         super().__init__()
         self.gate = asyncio.Event()
         self.gate.set()
+        self.reached = asyncio.Event()
         self.booting = 0
         self.most_booting = 0
 
     async def boot(self, server: Server) -> None:
         self.booting += 1
+        self.reached.set()
         self.most_booting = max(self.booting, self.most_booting)
         try:
             await self.gate.wait()
@@ -116,6 +118,7 @@ class House:
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
         services = [s(self.cloud) for s in (image_service, network_service, compute_service)]
         self.app = CloudApp(self.cloud, services)
+        await self.fabric.start(self.cloud.server_ended)
         await self._exits.enter_async_context(self.app.running())
 
     async def kill(self) -> None:

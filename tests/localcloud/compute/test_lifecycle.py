@@ -180,7 +180,8 @@ async def test_reboots_start_the_process_anew(house: House, demo: Api) -> None:
     for kind in ("SOFT", "HARD"):
         house.fabric.calls.clear()
         await demo.act(made["id"], "reboot", {"type": kind})
-        assert (await demo.server(made["id"]))["status"] in {"REBOOT", "HARD_REBOOT"}
+        listed = (await demo.get("/servers/detail"))["servers"][0]
+        assert listed["status"] in {"REBOOT", "HARD_REBOOT"}
         await house.settle()
         assert [c for c, _ in house.fabric.calls] == ["stop_server", "boot"]
         assert (await demo.server(made["id"]))["status"] == "ACTIVE"

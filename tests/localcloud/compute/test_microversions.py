@@ -1,5 +1,4 @@
 import pytest
-
 from tests.localcloud.compute.conftest import Api, House
 
 
@@ -139,7 +138,7 @@ async def test_an_update_shows_the_whole_server_from_2_75_on(house: House, demo:
     old = (await demo.at("2.74").call("PUT", f"/servers/{made['id']}", body))["server"]
     assert (old["name"], old["description"]) == ("new", "text")
     assert "OS-EXT-STS:vm_state" not in old
-    new = (await demo.call("PUT", f"/servers/{made['id']}", {"server": {"hostname": "h"}}))
+    new = await demo.call("PUT", f"/servers/{made['id']}", {"server": {"hostname": "h"}})
     assert new["server"]["OS-EXT-SRV-ATTR:hostname"] == "h"
     assert "OS-EXT-STS:vm_state" in new["server"]
 

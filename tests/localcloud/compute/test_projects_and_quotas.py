@@ -1,5 +1,4 @@
 import pytest
-
 from tests.localcloud.compute.conftest import Api, House
 
 
@@ -36,7 +35,11 @@ async def test_readers_may_not_write_and_members_may_not_administer(
 
 @pytest.mark.parametrize(
     ("limit", "flavor", "name"),
-    [({"instances": 1}, "42", "instances"), ({"cores": 3}, "3", "cores"), ({"ram": 900}, "2", "ram")],
+    [
+        ({"instances": 1}, "42", "instances"),
+        ({"cores": 3}, "3", "cores"),
+        ({"ram": 900}, "2", "ram"),
+    ],
 )
 async def test_servers_beyond_the_quota_are_forbidden(
     house: House, demo: Api, admin: Api, limit: dict[str, int], flavor: str, name: str
@@ -114,9 +117,7 @@ async def test_metadata_groups_and_key_pairs_have_quotas(
     await demo.at("2.91").refusal("POST", "/os-keypairs", key, 403, "forbidden")
 
 
-async def test_usage_reports_have_deleted_servers_too(
-    house: House, demo: Api, admin: Api
-) -> None:
+async def test_usage_reports_have_deleted_servers_too(house: House, demo: Api, admin: Api) -> None:
     made = await demo.boot(flavorRef="2")
     await house.settle()
     house.clock.advance(3600)

@@ -1,5 +1,3 @@
-import asyncio
-
 from tests.localcloud.compute.conftest import House
 
 
@@ -25,8 +23,7 @@ async def test_a_server_that_was_being_built_is_built(house: House) -> None:
     network = await demo.network()
     house.fabric.gate.clear()
     made = await demo.boot(networks=[{"uuid": network}])
-    while not house.fabric.booting:
-        await asyncio.sleep(0)
+    await house.fabric.reached.wait()
     await house.kill()
     await house.start()
     await house.settle()

@@ -58,7 +58,8 @@ async def list_detailed(call: Call) -> Response:
 
 
 async def show_server(call: Call) -> Response:
-    """Answer one server."""
+    """Answer one server; while there is work on it, a little later than at once."""
+    await call.tools.machine.soon(call.server()["id"])
     return answer({"server": server_views.full(call, call.server())})
 
 
