@@ -34,8 +34,8 @@ def test_exceptions_of_the_sdk_are_understood() -> None:
     absent = auth_errors.NotFound("no such thing")
     assert faults.is_not_found(absent)
     assert faults.describe(absent) == "no such thing (HTTP 404)"
-    conflict = sdk_errors.ConflictException("in use", http_status=409)
-    assert faults.is_conflict(conflict)
+    assert faults.is_conflict(auth_errors.Conflict("in use"))
+    assert faults.describe(sdk_errors.SDKException("odd")) == "odd"
 
 
 def test_a_broken_connection_is_worth_a_retry_and_its_outcome_unknown() -> None:

@@ -35,6 +35,7 @@ class SecurityGroup(RestResource):
     type_name = "OS::Neutron::SecurityGroup"
     description = "A security group and its rules."
     service = "network"
+    support = since("2014.1")
     collection = SECURITY_GROUPS
     extras = (Extra("description", _describe), Extra("rules", _set_rules))
 

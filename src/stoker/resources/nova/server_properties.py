@@ -277,7 +277,10 @@ ATTRIBUTES: Mapping[str, Attribute] = {
         type=Type.STRING,
         support=SupportStatus(Support.DEPRECATED, "14.0.0", previous=since("2015.1")),
     ),
-    "addresses": Attribute(type=Type.MAP, support=SupportStatus(Support.SUPPORTED, "11.0.0")),
+    "addresses": Attribute(
+        type=Type.MAP,
+        support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=SupportStatus()),
+    ),
     "console_urls": Attribute(type=Type.MAP, support=since("2015.1")),
     "first_address": Attribute(
         support=SupportStatus(

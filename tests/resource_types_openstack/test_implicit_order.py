@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.resources.neutron.extra_route_set import ExtraRouteSet
+from stoker.resources.neutron.floating_ip import FloatingIP
+from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
+from stoker.resources.neutron.port import Port
+from stoker.resources.neutron.router import Router
+from stoker.resources.nova.server import Server
+from stoker.schema.unknown import Unknown
+
+
+def to_come(name: str) -> Unknown:
+    return Unknown(frozenset({name}))
+
+
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "net": ("OS::Neutron::Net", {}),
+    "sub": ("OS::Neutron::Subnet", {"network": to_come("net")}),
+    "far": ("OS::Neutron::Subnet", {"network": to_come("other")}),
+    "ext": ("OS::Neutron::Subnet", {"network": "public"}),
+    "port": ("OS::Neutron::Port", {"network": to_come("net")}),
+    "leg": ("OS::Neutron::RouterInterface", {"subnet": to_come("sub"), "router": to_come("r")}),
+    "farleg": ("OS::Neutron::RouterInterface", {"subnet": to_come("far"), "router": to_come("r")}),
+    "r": ("OS::Neutron::Router", {"external_gateway_info": {"network": "public"}}),
+}
+
+
+def test_a_port_waits_for_the_subnets_of_its_network() -> None:
+    assert Port().implicit_needs({"network": to_come("net")}, OTHERS) == {"sub"}
+    assert Port().implicit_needs({"network": "public"}, OTHERS) == {"ext"}
+    assert Port().implicit_needs({"network": "elsewhere"}, OTHERS) == frozenset()
+
+
+def test_a_server_waits_for_the_subnets_of_its_networks() -> None:
+    networks = [{"network": to_come("net")}, {"port": to_come("port")}]
+    assert Server().implicit_needs({"networks": networks}, OTHERS) == {"sub"}
+    assert Server().implicit_needs({"networks": to_come("net")}, OTHERS) == frozenset()
+
+
+def test_a_router_waits_for_the_subnets_of_its_external_network() -> None:
+    gateway = {"external_gateway_info": {"network": "public"}}
+    assert Router().implicit_needs(gateway, OTHERS) == {"ext"}
+    assert Router().implicit_needs({}, OTHERS) == frozenset()
+
+
+def test_a_floating_ip_waits_for_what_leads_to_its_port() -> None:
+    given = {"floating_network": "public", "port_id": to_come("port")}
+    assert FloatingIP().implicit_needs(given, OTHERS) == {"ext", "r", "leg"}
+
+
+def test_an_association_waits_for_the_router_interface_of_its_port() -> None:
+    given = {"port_id": to_come("port"), "floatingip_id": "f"}
+    assert FloatingIPAssociation().implicit_needs(given, OTHERS) == {"leg"}
+
+
+def test_a_port_with_fixed_addresses_counts_with_their_subnets_only() -> None:
+    fixed = {"network": to_come("net"), "fixed_ips": [{"subnet": to_come("far")}]}
+    others = {**OTHERS, "port": ("OS::Neutron::Port", fixed)}
+    given = {"port_id": to_come("port")}
+    assert FloatingIPAssociation().implicit_needs(given, others) == {"farleg"}
+
+
+def test_extra_routes_wait_for_the_interfaces_of_their_router() -> None:
+    given = {"router": to_come("r"), "routes": []}
+    assert ExtraRouteSet().implicit_needs(given, OTHERS) == {"leg", "farleg", "r"}

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from keystoneauth1.exceptions.connection import ConnectFailure
+from tests.clouds.driving import Row, failure
+from tests.clouds.fake_cloud import FakeCloud
+
+from stoker.resources.nova.keypair import KeyPair
+from stoker.resources.nova.server_group import ServerGroup
+
+
+def key_pair(cloud: FakeCloud, **given: Any) -> Row:
+    return Row(KeyPair(), cloud.connection, {"name": "mine", **given})
+
+
+def test_a_private_key_is_kept_only_where_it_is_asked_for(cloud: FakeCloud) -> None:
+    row = key_pair(cloud, save_private_key=True).create()
+    key = load_pem_private_key(row.read()["private_key"].encode(), None)
+    assert key.key_size == 2048  # type: ignore[union-attr]
+    row.delete()
+    row = key_pair(cloud).create()
+    assert row.read()["private_key"] == ""
+    assert row.physical_id == "mine"
+
+
+def test_the_private_key_is_on_record_before_the_service_is_asked(cloud: FakeCloud) -> None:
+    row = key_pair(cloud, save_private_key=True)
+    row.note(KeyPair().create(row.call("CREATE")))
+    assert "private_key" in row.data
+    assert cloud.calls == []
+
+
+def test_a_lost_answer_keeps_the_key(cloud: FakeCloud) -> None:
+    row = key_pair(cloud, save_private_key=True)
+    cloud.lose_answer("POST", "/os-keypairs")
+    with pytest.raises(ConnectFailure):
+        row.run("CREATE")
+    row.create()
+    assert row.read()["public_key"].split()[1] == row.data["public_key"].split()[1]
+
+
+def test_somebody_elses_pair_of_the_name_is_not_taken(cloud: FakeCloud) -> None:
+    cloud.tables["keypairs"]["mine"] = {"name": "mine", "public_key": "ssh-rsa AAAA theirs"}
+    assert "is there already" in failure(key_pair(cloud).run("CREATE"))
+    given = {"public_key": "ssh-rsa AAAA theirs"}
+    assert "is there already" in failure(key_pair(cloud, **given).run("CREATE"))
+
+
+def test_a_server_group_with_rules_has_one_policy(cloud: FakeCloud) -> None:
+    given = {"policies": ["anti-affinity"], "rules": {"max_server_per_host": 3}}
+    Row(ServerGroup(), cloud.connection, given).create()
+    [group] = cloud.all("os-server-groups")
+    assert (group["policy"], group["rules"]) == ("anti-affinity", {"max_server_per_host": 3})
