@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.fabric.choose import fabric_for, refusal
 from localcloud.fabric.interface import (
     Address,
     Direction,
@@ -21,6 +22,7 @@ from localcloud.fabric.interface import (
     Rule,
     Server,
 )
+from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.plain import PlainFabric
 
 SERVE = """#!/bin/sh
@@ -154,3 +156,11 @@ def test_plain_servers_end_with_a_killed_cloud(tmp_path):
         os.sched_yield()
         subprocess.run(["sleep", "0.02"], check=True)
     raise AssertionError(f"still there: {left()}")
+
+
+def test_the_choice_of_fabric_tells_why_namespaces_are_refused(tmp_path):
+    chosen = fabric_for(tmp_path, [])
+    cause = refusal()
+    assert isinstance(chosen, NamespaceFabric if cause is None else PlainFabric)
+    if cause is not None:
+        assert chosen.capabilities.lacks[0] == cause

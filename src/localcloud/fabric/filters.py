@@ -265,6 +265,16 @@ class Filters:
         self._netlink.transaction(made, _BATCH_BEGIN, _BATCH_END)
 
 
+class NoFilters:
+    """Where the kernel has no packet filter: everything passes, as the capabilities say."""
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def apply(self, made: list[Message]) -> None:
+        """Nothing to put into effect."""
+
+
 def redirection(cidr: str, port: int) -> list[Message]:
     """Send the server's own TCP connections to ``cidr`` to a listener on 127.0.0.1."""
     network = ipaddress.ip_network(cidr)

@@ -133,7 +133,8 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
     listener.listen(64)
@@ -200,7 +201,7 @@ def _furnish(plan: Plan, machine: Machine) -> None:
     _mount_run(root)
     _mount_proc(root / "proc", machine.own_proc)
     _mount_sys(root / "sys")
-    commands.install(root)
+    commands.install(root, plan.instance.many_users)
     _write_names(root, plan)
     kernel.enter_root(str(root))
     if plan.vcpus < (os.cpu_count() or 1):

@@ -8,6 +8,7 @@ floating addresses.
 import asyncio
 import base64
 import contextlib
+import ipaddress
 import itertools
 import os
 import socket
@@ -44,6 +45,14 @@ class _Booted:
     listeners: list[relays.Listener] = field(default_factory=list)
 
 
+def _reached_as(host: str) -> str:
+    """The address under which a service that listens at ``host`` is reached on the host."""
+    address = ipaddress.ip_address(host)
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return str(address)
+
+
 def _absolute(path: Path) -> str:
     return str(path.resolve())
 
@@ -63,7 +72,7 @@ class NamespaceFabric:
         floating: Sequence[str] = ("127.24.4.0/24",),
     ) -> None:
         self._state = state
-        self._services = tuple(dict.fromkeys(services))
+        self._services = tuple(dict.fromkeys((_reached_as(host), port) for host, port in services))
         self._floating = tuple(floating)
         self._capabilities = Capabilities(False, False, False, False)
         self._numbers = itertools.count(1)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.fabric import channel, disks, identities, kernel, machines, specs
-from localcloud.fabric.filters import messages
+from localcloud.fabric.filters import Filters, NoFilters, messages
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.machines import Machine, RunningServer
@@ -286,7 +286,7 @@ def main() -> None:
             floating=tuple(settings["floating"]),
             pid_namespace=kernel.open_namespace("pid"),
         )
-        switch = Switch()
+        switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
         channel.send(control, {"hello": findings.to_json()})
         Owner(control, machine, switch).serve()
     channel.send(control, {"hello": findings.to_json()})

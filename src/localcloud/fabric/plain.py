@@ -37,17 +37,18 @@ from localcloud.fabric.interface import (
 _POWER_OFF_SECONDS = 5.0
 _LACKS = (
     (
-        "servers are plain processes of this user: they see the host's files, users and processes, and "
-        "user data runs with this user's rights on the host itself"
+        "servers are plain processes of this user: they see the host's files, users and processes, "
+        "and user data runs with this user's rights on the host itself"
     ),
     (
-        "there are no networks, routers and packet filters: a server's address stands for a loopback "
-        "address of the host (STOKER_ADDRESS in its environment), on which its programs must listen"
+        "there are no networks, routers and packet filters: a server's address stands for a "
+        "loopback address of the host (STOKER_ADDRESS in its environment), on which its programs "
+        "must listen"
     ),
     "the metadata service is not at 169.254.169.254 but at STOKER_METADATA_URL",
     (
-        "cloud-config makes no users, packages or settings; write_files writes below the server's own "
-        "directory"
+        "cloud-config makes no users, packages or settings; write_files writes below the server's "
+        "own directory"
     ),
 )
 

@@ -86,7 +86,7 @@ def probe_here(state: Path) -> Findings:
             f"a /proc of its own for each server is refused ({error.strerror}): servers see the "
             f"host's processes; {_CONTAINER_REMEDY}"
         )
-    networks = _probe_links(lacks)
+    networks = probe_links(lacks)
     packet_filter = _probe_filter(lacks)
     state.mkdir(parents=True, exist_ok=True)
     refusal = disks.probe_overlay(state)
@@ -108,7 +108,8 @@ def probe_here(state: Path) -> Findings:
     return Findings(capabilities, own_proc)
 
 
-def _probe_links(lacks: list[str]) -> bool:
+def probe_links(lacks: list[str]) -> bool:
+    """Try links in the current network namespace; says why not in ``lacks``."""
     try:
         links = Links()
         home = kernel.open_namespace("net")

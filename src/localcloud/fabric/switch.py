@@ -8,11 +8,12 @@ import ipaddress
 import itertools
 import os
 import socket
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from localcloud.fabric import kernel
-from localcloud.fabric.filters import Filters, masquerade
+from localcloud.fabric.filters import Filters, NoFilters, masquerade
 from localcloud.fabric.interface import Address, FabricError, Network, Router, RouterLeg
 from localcloud.fabric.kernel import Clone
 from localcloud.fabric.links import Links, set_sysctl
@@ -29,7 +30,7 @@ class Cabling:
 
     namespace: int
     links: Links
-    filters: Filters
+    filters: Filters | NoFilters
     names: dict[str, str] = field(default_factory=dict)
     """Link names by port id."""
     routes: set[tuple[str, str]] = field(default_factory=set)
@@ -48,9 +49,13 @@ class _Network:
 
 
 class Switch:
-    """Networks and routers. The namespace in which this object is made holds the bridges."""
+    """Networks and routers. The namespace in which this object is made holds the bridges.
 
-    def __init__(self) -> None:
+    ``open_filters`` gives the packet filter of the namespace that it is called in.
+    """
+
+    def __init__(self, open_filters: Callable[[], Filters | NoFilters]) -> None:
+        self._open_filters = open_filters
         self._home = kernel.open_namespace("net")
         self._links = Links()
         self._networks: dict[str, _Network] = {}
@@ -82,7 +87,7 @@ class Switch:
             kernel.unshare(Clone.NEWNET)
             links = Links()
             links.set_up("lo", up=True)
-            return Cabling(kernel.open_namespace("net"), links, Filters())
+            return Cabling(kernel.open_namespace("net"), links, self._open_filters())
         finally:
             kernel.setns(self._home, Clone.NEWNET)
 

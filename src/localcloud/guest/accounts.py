@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,13 @@ def _make_home(home: Path, name: str) -> None:
     user = find_user(name)
     assert user is not None
     for path in (home, *home.iterdir()):
-        give(path, f"{user[0]}:{user[1]}")
+        _hand_over(path, user[0], user[1])
+
+
+def _hand_over(path: Path, uid: int, gid: int) -> None:
+    # Where one id alone exists, that programs of users run as root has been said already.
+    with suppress(OSError):
+        os.chown(path, uid, gid)
 
 
 def _authorize(name: str, keys: list[str]) -> None:
@@ -192,7 +199,7 @@ def _authorize(name: str, keys: list[str]) -> None:
     path.write_text("".join(f"{line.strip()}\n" for line in dict.fromkeys([*present, *keys])))
     path.chmod(0o600)
     for made in (directory, path):
-        give(made, f"{user[0]}:{user[1]}")
+        _hand_over(made, user[0], user[1])
 
 
 def _set_password(entry: dict[str, Any], instance: Instance) -> None:

@@ -80,6 +80,89 @@ exit 1
 """
 )
 
+_AS_ROOT = (
+    _HEAD
+    + """# Runs a command as another user, as far as a server with one user id can: the command has
+# root's rights, and that user's name, home directory and shell in its environment.
+name=${0##*/}
+user=root
+login=
+command=
+have_user=
+[ "$name" = sudo ] || login=maybe
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -u|--user) user=$2; have_user=1; shift ;;
+        -c|--command) command=$2; shift ;;
+        -l|-i|-|--login) login=yes ;;
+        -g|-G|-s|--shell|--group|-p|-C|-U) shift ;;
+        --) shift; break ;;
+        -*) ;;
+        *=*) export "$1" ;;
+        *)
+            if [ "$name" != sudo ] && [ -z "$have_user" ]; then
+                user=$1; have_user=1
+            else
+                break
+            fi ;;
+    esac
+    shift
+done
+entry=$(grep "^$user:" /etc/passwd) || { echo "$name: there is no user $user" >&2; exit 1; }
+home=$(echo "$entry" | cut -d: -f6)
+shell=$(echo "$entry" | cut -d: -f7)
+case "$shell" in ""|*/nologin|*/false) shell=/bin/sh ;; esac
+export USER="$user" LOGNAME="$user" HOME="$home" SHELL="$shell"
+[ "$login" = yes ] && cd "$home"
+if [ -n "$command" ]; then exec "$shell" -c "$command" "$@"; fi
+if [ $# -gt 0 ]; then exec "$@"; fi
+exec "$shell"
+"""
+)
+_CHANGE_OWNER = (
+    _HEAD
+    + """# Changes owners as far as a server with one user id can: all files stay with root.
+program=${0##*/}
+if /usr/bin/$program "$@" 2>/dev/null; then exit 0; fi
+echo "$program: files stay with root, the only user id of this server" >&2
+exit 0
+"""
+)
+
+_FOR_ONE_USER = {
+    "su": _AS_ROOT,
+    "sudo": _AS_ROOT,
+    "runuser": _AS_ROOT,
+    "chown": _CHANGE_OWNER,
+    "chgrp": _CHANGE_OWNER,
+}
+_SUDO = (
+    _HEAD
+    + """# Runs a command as another user: sudo [-u user] [-i] [name=value]... command...
+user=root
+while [ $# -gt 0 ]; do
+    case "$1" in
+        -u|--user) user=$2; shift ;;
+        --user=*) user=${1#--user=} ;;
+        -g|-p|-C|-U) shift ;;
+        --) shift; break ;;
+        -*) ;;
+        *=*) export "$1" ;;
+        *) break ;;
+    esac
+    shift
+done
+if [ "$(id -u)" != 0 ]; then
+    echo "sudo: this image has no sudo; this stand-in works for root alone" >&2
+    exit 1
+fi
+entry=$(grep "^$user:" /etc/passwd) || { echo "sudo: there is no user $user" >&2; exit 1; }
+export USER="$user" LOGNAME="$user" HOME="$(echo "$entry" | cut -d: -f6)"
+[ $# -gt 0 ] || set -- "$(echo "$entry" | cut -d: -f7)"
+[ "$user" = root ] && exec "$@"
+exec setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups -- "$@"
+"""
+)
 _PROGRAMS = {
     "cloud-init": _CLOUD_INIT,
     "poweroff": _POWER_OFF,
@@ -92,11 +175,19 @@ _PROGRAMS = {
 }
 
 
-def install(root: Path) -> None:
-    """Put the programs into ``/usr/local/sbin`` of a root directory, once."""
+def install(root: Path, many_users: bool) -> None:
+    """Put the programs into ``/usr/local/sbin`` of a root directory, once.
+
+    Where a server has one user id alone, those that change users or owners have stand-ins.
+    """
     directory = root / "usr/local/sbin"
     directory.mkdir(parents=True, exist_ok=True)
-    for name, content in _PROGRAMS.items():
+    programs = dict(_PROGRAMS)
+    if not many_users:
+        programs |= _FOR_ONE_USER
+    elif not (root / "usr/bin/sudo").exists():
+        programs["sudo"] = _SUDO
+    for name, content in programs.items():
         path = directory / name
         if not path.exists():
             path.write_text(content)
