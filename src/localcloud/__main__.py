@@ -5,8 +5,8 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from localcloud.fabric.interface import Capabilities, Fabric, FabricError
-from localcloud.fabric.namespaces import NamespaceFabric
+from localcloud.fabric.choose import fabric_for
+from localcloud.fabric.interface import Capabilities, FabricError
 from localcloud.fabric.probe import probe
 from localcloud.no_fabric import NoFabric
 from localcloud.serve import AddressInUse, serve
@@ -54,9 +54,8 @@ def _serve(options: argparse.Namespace) -> int:
         foreign_services=tuple(options.service),
         token_seconds=options.token_seconds,
     )
-    fabric: Fabric = NoFabric()
-    if not options.no_servers:
-        fabric = NamespaceFabric(settings.cloud_dir / "fabric", settings.addresses)
+    state = settings.cloud_dir / "fabric"
+    fabric = NoFabric() if options.no_servers else fabric_for(state, settings.addresses)
     try:
         serve(settings, fabric)
     except (AddressInUse, FabricError, OSError, sqlite3.Error) as error:
@@ -68,7 +67,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     capabilities = probe()
     print(_report(capabilities))  # noqa: T201
-    return 1 if capabilities.lacks else 0
+    return 0 if capabilities.isolated and capabilities.networks else 1
 
 
 def _report(capabilities: Capabilities) -> str:

@@ -17,6 +17,7 @@ from localcloud.app import CloudApp, open_cloud, services
 from localcloud.fabric.interface import Fabric
 from localcloud.settings import Settings
 
+_LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3
@@ -103,5 +104,7 @@ async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> N
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     async with app.running():
+        for sentence in fabric.capabilities.lacks:
+            _LOG.warning("%s", sentence)
         if not server.should_exit:
             await server.serve(sockets=[listener])

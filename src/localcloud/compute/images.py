@@ -19,6 +19,8 @@ class Images:
     def __init__(self, cloud: Cloud) -> None:
         self.all = cloud.one(AllImages)
         self._roots = cloud.one(Roots)
+        self._servers = cloud.store.collection("compute.server")
+        self.all.holders.append(self._is_held)
 
     def check_bootable(self, context: RequestContext, image_id: str, flavor: Document) -> None:
         """Raise :class:`BadRequest` where the caller cannot boot this flavor from the image."""
@@ -51,7 +53,12 @@ class Images:
 
     def _base(self, image_id: str) -> str:
         """Return the id of the image with a root file system that an image stands on."""
-        return str(self.all.get(image_id)["properties"].get(BASE, image_id))
+        return str(self.all.known(image_id)["properties"].get(BASE, image_id))
+
+    def _is_held(self, image_id: str) -> bool:
+        """Whether some server stands on the image, which may have been deleted since."""
+        used = {server["image_id"] for server in self._servers.values()} - {None, ""}
+        return image_id in used or image_id in {self._base(one) for one in used}
 
     async def seed(self, image_id: str, disk: Path) -> None:
         """Make a disk with the content of a snapshot; other images leave nothing on the disk.

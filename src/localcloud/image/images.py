@@ -5,7 +5,7 @@ Other services get the one instance by ``cloud.one(Images)``.
 
 import hashlib
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -39,6 +39,9 @@ class Images:
         self._cloud = cloud
         self._directory = cloud.settings.cloud_dir / "images"
         self.records = cloud.store.collection("image.image", index=("owner", "name"))
+        self.deleted = cloud.store.collection("image.deleted")
+        self.holders: list[Callable[[str], bool]] = []
+        """Tell whether the root file system of an image is still needed, deleted or not."""
         self.members = cloud.store.collection("image.member", index=("image_id", "member_id"))
 
     def start(self) -> None:
@@ -46,9 +49,13 @@ class Images:
         self._directory.mkdir(parents=True, exist_ok=True)
         for leftover in self._directory.glob("*.part"):
             leftover.unlink()
+        for leftover in self._directory.glob("*.unpacking"):
+            shutil.rmtree(leftover)
         for image in self.records.values():
-            if image["status"] in {"saving", "importing"}:
+            if image["status"] == "saving":
                 self.change(image, {"status": "queued"})
+        for image in self.deleted.values():
+            self._let_go(image["id"])
         if not any(self._is_host(image) for image in self.records.find(name=HOST_IMAGE)):
             image = self.record(None, HOST_IMAGE, visibility="public", properties=HOST_KIND)
             formats = {"container_format": "bare", "disk_format": "raw"}
@@ -101,6 +108,10 @@ class Images:
         if image is None:
             raise _missing(image_id)
         return image
+
+    def known(self, image_id: str) -> Document:
+        """Return the image, also a deleted one that servers stand on; raises NotFound."""
+        return self.deleted.get(image_id) or self.get(image_id)
 
     def visible(self, who: RequestContext, image_id: str) -> Document:
         """Return the image if the caller may see it; raises :class:`NotFound` otherwise."""
@@ -169,14 +180,23 @@ class Images:
         return self.change(current, {**hashes, "status": "active", "size": size})
 
     def delete(self, image: Document) -> None:
-        """Delete the image, its members and its data."""
+        """Delete the image, its members and its data.
+
+        What servers stand on stays until the first start at which no server needs it.
+        """
         with self._cloud.store.transaction():
             for member in list(self.members.find(image_id=image["id"])):
                 self.members.delete(member["id"])
             self.records.delete(image["id"])
+            self.deleted.put(image)
         for path in (self._directory / image["id"], self.staged(image["id"])):
             path.unlink(missing_ok=True)
-        shutil.rmtree(self.unpacked(image["id"]), ignore_errors=True)
+        self._let_go(image["id"])
+
+    def _let_go(self, image_id: str) -> None:
+        if not any(holds(image_id) for holds in self.holders):
+            shutil.rmtree(self.unpacked(image_id), ignore_errors=True)
+            self.deleted.delete(image_id)
 
     def staged(self, image_id: str) -> Path:
         """Return where data waits for its import."""

@@ -31,7 +31,7 @@ class Roots:
         :class:`UnusableImage` where the image has no data or is not a tar archive, and
         :class:`localcloud.http.NotFound`.
         """
-        image = self._images.get(image_id)
+        image = self._images.known(image_id)
         if HOST_KIND.items() <= image["properties"].items() and image["owner"] is None:
             return None
         root = self._images.unpacked(image_id)

@@ -81,3 +81,20 @@ async def test_deleting_an_image_removes_its_files(cloud: Cloud, api: Any, uploa
     assert (await api("DELETE", f"/images/{image_id}")).status_code == 204
     assert not list((cloud.settings.cloud_dir / "images").glob(f"{image_id}*"))
     assert images.path(image_id) is None
+
+
+async def test_a_deleted_image_stays_unpacked_while_a_server_stands_on_it(
+    cloud: Cloud, api: Any, upload: Any
+) -> None:
+    image_id = await upload(archive(("x", tarfile.REGTYPE, "", "x")))
+    images, roots = cloud.one(Images), cloud.one(Roots)
+    root = await roots.root(image_id)
+    held = {image_id}
+    images.holders.append(held.__contains__)
+    assert (await api("DELETE", f"/images/{image_id}")).status_code == 204
+    assert (await api("GET", f"/images/{image_id}")).status_code == 404
+    assert await roots.root(image_id) == root
+    held.clear()
+    images.start()
+    assert root is not None
+    assert not root.exists()
