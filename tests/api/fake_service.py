@@ -37,6 +37,7 @@ class FakeService:
     asked: list[tuple[str, Any]] = field(default_factory=list)
     signals: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
     refusal: Exception | None = None
+    change: str = "updated"
 
     def add(self, name: str, **fields: Any) -> StackView:
         address = StackAddress(PROJECT, name, stack_id(len(self.views) + 1))
@@ -101,7 +102,16 @@ class FakeService:
         self._ask("preview_update", request)
         return [
             ChangeView(
-                "a", "OS::Heat::None", "updated", "r", "p", "CREATE", "COMPLETE", "", stack, ("x",)
+                "a",
+                "OS::Heat::None",
+                self.change,
+                "r",
+                "p",
+                "CREATE",
+                "COMPLETE",
+                "",
+                stack,
+                ("x",),
             )
         ]
 

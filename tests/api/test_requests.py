@@ -273,3 +273,14 @@ async def test_forwarded_headers_count_only_behind_a_proxy(
     ]
     assert hrefs[0]["href"].startswith("http://api:8004/v1/")
     assert hrefs[1]["href"].startswith("https://public/heat/v1/")
+
+
+async def test_scripts_of_configured_sites_may_use_the_api(
+    client_for: ClientFor, base: str
+) -> None:
+    client = client_for(cors_origins=("http://dashboard",))
+    preflight = {"Origin": "http://dashboard", "Access-Control-Request-Method": "PUT"}
+    answer = await client.options(base + "/stacks", headers=preflight)
+    assert answer.headers["access-control-allow-origin"] == "http://dashboard"
+    other = await client.options(base + "/stacks", headers={**preflight, "Origin": "http://evil"})
+    assert "access-control-allow-origin" not in other.headers

@@ -219,6 +219,17 @@ async def test_tags_are_read_with_hyphens_and_underscores(
     assert getattr(asked_query(service), key.replace("-", "_")) == ("a",)
 
 
+async def test_hidden_stacks_are_listed_on_demand_only(
+    client_for: ClientFor, base: str, service: FakeService
+) -> None:
+    client = client_for(hidden_tags=("hidden",))
+    await client.get(base + "/stacks", params={"not_tags_any": "x"})
+    assert asked_query(service).not_tags_any == ("x", "hidden")
+    service.asked.clear()
+    await client.get(base + "/stacks", params={"show_hidden": "true"})
+    assert asked_query(service).not_tags_any == ()
+
+
 async def test_sort_direction_is_asc_or_desc(client: httpx.AsyncClient, base: str) -> None:
     answer = await client.get(base + "/stacks", params={"sort_dir": "foo"})
     assert answer.status_code == 400
@@ -480,6 +491,32 @@ async def test_preview_of_an_update_groups_the_changes(
     }
     assert changes["updated"][0]["resource_action"] == "CREATE"
     assert asked_request(service).existing is existing
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "physical_id"),
+    [
+        ("added", "INIT", ""),
+        ("replaced", "INIT", ""),
+        ("unchanged", "INIT", "p"),
+        ("updated", "CREATE", "p"),
+        ("deleted", "CREATE", "p"),
+    ],
+)
+async def test_what_will_be_made_is_previewed_in_its_initial_state(
+    client: httpx.AsyncClient,
+    base: str,
+    service: FakeService,
+    change: str,
+    state: str,
+    physical_id: str,
+) -> None:
+    service.add("s")
+    service.change = change
+    path = f"{base}/stacks/s/{stack_id(1)}/preview"
+    changes = (await client.put(path, json={"template": TEMPLATE})).json()["resource_changes"]
+    assert changes[change][0]["resource_action"] == state
+    assert changes[change][0]["physical_resource_id"] == physical_id
 
 
 async def test_validate_answers_what_the_engine_says(client: httpx.AsyncClient, base: str) -> None:

@@ -23,7 +23,7 @@ async def test_version_list_needs_no_token(client_for: ClientFor, path: str) -> 
 async def test_path_without_version_is_not_found_without_token(client_for: ClientFor) -> None:
     answer = await client_for(token=None).get("/foo")
     assert answer.status_code == 404
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["content-type"] == "text/html; charset=UTF-8"
 
 
 async def test_version_root_is_not_found(client_for: ClientFor) -> None:

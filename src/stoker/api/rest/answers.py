@@ -28,7 +28,7 @@ def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Re
         f"<html><head><title>{title}</title></head>"
         f"<body><h1>{title}</h1>{escape(text)}</body></html>\n"
     )
-    return Response(html, status, headers, media_type="text/html")
+    return Response(html, status, {"Content-Type": "text/html; charset=UTF-8", **(headers or {})})
 
 
 def accepted() -> Response:

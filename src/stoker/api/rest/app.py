@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import structlog
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -50,7 +52,17 @@ def build(
     """The REST application, complete with version negotiation and authentication."""
     api = Api(service, catalogue, engines, policy, settings, fetch_template)
     server = _Server(api, authenticate)
-    return Starlette(routes=[Route("/{path:path}", server.serve, methods=_METHODS)])
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=settings.cors_origins,
+        allow_methods=_METHODS,
+        allow_headers=["X-Auth-Token", "Content-Type"],
+        expose_headers=["Location", "X-OpenStack-Request-ID"],
+    )
+    return Starlette(
+        routes=[Route("/{path:path}", server.serve, methods=_METHODS)],
+        middleware=[cors] if settings.cors_origins else [],
+    )
 
 
 class _Server:
@@ -75,7 +87,7 @@ class _Server:
     async def _negotiate(self, request: Request, request_id: str) -> Response:
         path = request.scope["path"]
         if path == "/healthcheck":
-            return Response("OK", media_type="text/plain")
+            return Response()
         links = links_of(request.url, request.headers, behind_proxy=self._settings.behind_proxy)
         asked = versions.negotiate(path, request.headers.get("accept", ""))
         if isinstance(asked, versions.ListVersions):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -16,6 +17,10 @@ from stoker.engine.views import ChangeView, ResourceView
 from stoker.kernel.addresses import StackAddress
 
 _CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")
+_NEW = ("replaced", "added")
+"""Changes that the API shows as the object that will be made, not as the one that there is."""
+_INITIAL = ("unchanged", *_NEW)
+"""Changes after which the API shows the resource in its initial state."""
 
 
 async def preview_create(call: Call) -> Response:
@@ -25,7 +30,7 @@ async def preview_create(call: Call) -> Response:
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
     stack, resources = await call.service.preview_create(call.caller, request)
-    described = described_stack(call.links, stack)
+    described = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
     described["resources"] = _tree(resources, stack.address)
     return json_response({"stack": described})
 
@@ -76,8 +81,8 @@ def _previewed(resource: ResourceView) -> dict[str, Any]:
         "resource_status": resource.status,
         "resource_status_reason": resource.reason,
         "resource_type": resource.type_name,
-        "resource_identity": _identity(resource.stack, f"/resources/{resource.name}"),
-        "stack_identity": _identity(resource.stack, ""),
+        "resource_identity": _identity(_unmade(resource.stack), f"/resources/{resource.name}"),
+        "stack_identity": _identity(_unmade(resource.stack), ""),
         "stack_name": resource.stack.name,
         "required_by": resource.required_by,
         "description": resource.description,
@@ -90,15 +95,21 @@ def _previewed(resource: ResourceView) -> dict[str, Any]:
     return shown
 
 
+def _unmade(stack: StackAddress) -> StackAddress:
+    """The address as the API shows it of a stack that there is not: its id is a word."""
+    return replace(stack, id="None")
+
+
 def _changed(change: ChangeView) -> dict[str, Any]:
+    new, initial = change.change in _NEW, change.change in _INITIAL
     return {
-        "updated_time": moment(change.updated_at),
-        "creation_time": moment(change.created_at),
+        "updated_time": None if new else moment(change.updated_at),
+        "creation_time": None if new else moment(change.created_at),
         "resource_name": change.name,
-        "physical_resource_id": change.physical_id or "",
-        "resource_action": change.action,
-        "resource_status": change.status,
-        "resource_status_reason": change.reason,
+        "physical_resource_id": "" if new else change.physical_id or "",
+        "resource_action": "INIT" if initial else change.action,
+        "resource_status": "COMPLETE" if initial else change.status,
+        "resource_status_reason": "" if initial else change.reason,
         "resource_type": change.type_name,
         "resource_identity": _identity(change.stack, f"/resources/{change.name}"),
         "stack_identity": _identity(change.stack, ""),

@@ -20,6 +20,10 @@ class RestSettings:
     """Believe ``X-Forwarded-*`` headers."""
     identity_uri: str = "http://127.0.0.1:5000"
     """Where ``WWW-Authenticate`` sends clients."""
+    hidden_tags: tuple[str, ...] = ()
+    """Stacks with one of these tags are listed on demand only."""
+    cors_origins: tuple[str, ...] = ()
+    """Web sites whose scripts may use the API."""
     api_revision: str = "unknown"
     engine_revision: str = "unknown"
     debug: bool = False
@@ -37,6 +41,8 @@ def settings_from(conf: Any) -> RestSettings:
         template_url_timeout=conf.template_fetch_timeout,
         behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
         identity_uri=identity_uri,
+        hidden_tags=tuple(conf.hidden_stack_tags),
+        cors_origins=tuple(conf.cors.allowed_origin),
         api_revision=conf.revision.heat_revision,
         engine_revision=conf.revision.heat_revision,
         debug=conf.debug,

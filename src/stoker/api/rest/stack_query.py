@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from starlette.datastructures import QueryParams
 
 from stoker.api.rest.paging import page_of
@@ -43,18 +45,23 @@ _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
 
 
-def stack_query(query: QueryParams) -> StackQuery:
-    """The list that a query asks for; raises refusals (400) for values of the wrong shape."""
+def stack_query(query: QueryParams, hidden_tags: Sequence[str]) -> StackQuery:
+    """The list that a query asks for; raises refusals (400) for values of the wrong shape.
+
+    Stacks with one of ``hidden_tags`` are left out unless the query wants them.
+    """
+    show_hidden = query_flag(query, "show_hidden")
+    unwanted = () if show_hidden else tuple(hidden_tags)
     return StackQuery(
         page=page_of(query, _SORT_KEYS, _SORT_ALIASES),
         filters=_filters(query),
         tags=_tags(query, "tags"),
         tags_any=_tags(query, "tags_any"),
         not_tags=_tags(query, "not_tags"),
-        not_tags_any=_tags(query, "not_tags_any"),
+        not_tags_any=(*_tags(query, "not_tags_any"), *unwanted),
         show_deleted=query_flag(query, "show_deleted"),
         show_nested=query_flag(query, "show_nested"),
-        show_hidden=query_flag(query, "show_hidden"),
+        show_hidden=show_hidden,
         all_projects=query_flag(query, "global_tenant"),
     )
 

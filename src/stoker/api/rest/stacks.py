@@ -31,7 +31,7 @@ async def create(call: Call) -> Response:
 
 async def index(call: Call) -> Response:
     """The caller's stacks, as the query wants them."""
-    query = stack_query(call.query)
+    query = stack_query(call.query, call.api.settings.hidden_tags)
     if query.all_projects:
         call.enforce("stacks:global_index")
     nothing = query.page.limit == 0
