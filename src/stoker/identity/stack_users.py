@@ -188,14 +188,17 @@ class ResourceSignalling:
         path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
         return f"{_version_root(root)}/{self._project_id(call)}/{path}"
 
-    def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
-        """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
+    def cfn_url(self, call: Call) -> str:
+        """The root of the CloudFormation endpoint, as servers reach it."""
         given = self._domain.settings.waitcondition_url
         root = given.rstrip("/").removesuffix("/waitcondition") if given else None
-        base = root or self._endpoint("cloudformation")
+        return (root or self._endpoint("cloudformation")).rstrip("/")
+
+    def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
+        """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
         stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
         return sign_url(
-            f"{base.rstrip('/')}/{path}",
+            f"{self.cfn_url(call)}/{path}",
             ResourceAddress(stack, call.name).arn,
             path,
             access=call.data["access"],

@@ -105,6 +105,9 @@ class Signalling(Protocol):
     def signal_url(self, call: Call) -> str:
         """The REST address that accepts signals for this resource."""
 
+    def cfn_url(self, call: Call) -> str:
+        """The root of the CloudFormation endpoint as servers reach it; no slash at the end."""
+
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""
 

@@ -40,8 +40,7 @@ def metadata_address(call: Call) -> str | None:
     """The address below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
     if call.signalling is None:
         return None
-    signed = call.signalling.presigned_url(call, "waitcondition")
-    return signed.partition("?")[0].partition("/waitcondition")[0].rstrip("/") + "/"
+    return f"{call.signalling.cfn_url(call)}/"
 
 
 def _collect(call: Call) -> Mapping[str, Any]:
