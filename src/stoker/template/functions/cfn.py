@@ -12,6 +12,7 @@ from stoker.template.functions.failure import Failure, bad_arguments, bad_value
 from stoker.template.functions.references import attribute, parameter, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import (
+    as_index,
     as_json,
     as_text,
     replace_words,
@@ -100,15 +101,8 @@ def select(arguments: Any, scope: Scope) -> Any:
         return collection.get(index, "")
     if not isinstance(collection, list):
         bad_value(f"only an entry of a list or map can be selected, not of {kind_of(collection)}")
-    position = _position(index)
+    position = as_index(index, (0,))
     return collection[position] if -len(collection) <= position < len(collection) else ""
-
-
-def _position(index: Any) -> int:
-    try:
-        return int(index)
-    except (TypeError, ValueError, OverflowError):
-        bad_value(f"the index is a number, not {kind_of(index)}", (0,))
 
 
 def fn_split(arguments: Any, scope: Scope) -> Any:

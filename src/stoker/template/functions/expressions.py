@@ -1,7 +1,9 @@
-"""The yaql function: expressions over data, within limits."""
+"""The yaql function: expressions over data, within limits of iterations, memory and time."""
 
 from __future__ import annotations
 
+import importlib
+import time
 from functools import cache, lru_cache
 from typing import Any
 
@@ -12,6 +14,10 @@ from stoker.template.functions.words import kind_of
 
 MAX_ITERATIONS = 200
 MEMORY_QUOTA = 10_000
+MAX_SECONDS = 1.0
+"""Iterations can be nested, so that their number alone bounds nothing."""
+MAX_BITS = 4096
+"""Of a number."""
 
 
 def yaql(arguments: Any, scope: Scope) -> Any:
@@ -37,21 +43,38 @@ def yaql(arguments: Any, scope: Scope) -> Any:
 
 def _evaluated(expression: str, data: Any) -> Any:
     statement = _parsed(expression)
-    context = _context().create_child_context()
-    context["$"] = {"data": data}
+    context = _timed_context()(_context(), time.monotonic() + MAX_SECONDS)
     try:
-        return statement.evaluate(context=context)
+        value = statement.evaluate(data={"data": data}, context=context)
     except RecursionError:
         bad_value("the expression is nested too deeply", ("expression",))
     except Exception as error:  # noqa: BLE001 - an expression can raise anything
-        bad_value(f"the expression has no value: {error or type(error).__name__}", ("expression",))
+        reason = str(error) or type(error).__name__
+        bad_value(f"the expression has no value: {reason[:500]}", ("expression",))
+    _check_result(value)
+    return value
+
+
+def _check_result(value: Any) -> None:
+    """Refuse what a template cannot hold: objects of the library, and endless numbers."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending.extend(item)
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, int) and item.bit_length() > MAX_BITS:
+            bad_value("the expression gives a number that is too large", ("expression",))
+        elif item is not None and not isinstance(item, str | int | float):
+            bad_value(f"the expression gives {kind_of(item)}, not data", ("expression",))
 
 
 @lru_cache(maxsize=512)
 def _parsed(expression: str) -> Any:
     """The parsed expression. Raises :class:`Failure`."""
-    import yaql.language.exceptions as faults  # noqa: PLC0415
-
+    faults = importlib.import_module("yaql.language.exceptions")
     try:
         return _engine()(expression)
     except faults.YaqlParsingException as error:
@@ -61,19 +84,38 @@ def _parsed(expression: str) -> Any:
 
 
 @cache
-def _engine() -> Any:
-    import yaql as library  # noqa: PLC0415
+def _library() -> Any:
+    """The library, imported when a template first needs it: most never do."""
+    return importlib.import_module("yaql")
 
+
+@cache
+def _engine() -> Any:
     options = {
         "yaql.limitIterators": MAX_ITERATIONS,
         "yaql.memoryQuota": MEMORY_QUOTA,
         "yaql.convertSetsToLists": True,
     }
-    return library.YaqlFactory().create(options=options)
+    return _library().YaqlFactory().create(options=options)
 
 
 @cache
 def _context() -> Any:
-    import yaql as library  # noqa: PLC0415
+    return _library().create_context()
 
-    return library.create_context()
+
+@cache
+def _timed_context() -> Any:
+    """A class of contexts that look up functions until a deadline, and their children likewise."""
+    base: Any = importlib.import_module("yaql.language.contexts").Context
+
+    def begin(self: Any, parent: Any, deadline: float | None = None) -> None:
+        base.__init__(self, parent)
+        self.deadline = parent.deadline if deadline is None else deadline
+
+    def get_functions(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() > self.deadline:
+            raise TimeoutError(f"it takes longer than {MAX_SECONDS:g} s")
+        return base.get_functions(self, *args, **kwargs)
+
+    return type("TimedContext", (base,), {"__init__": begin, "get_functions": get_functions})

@@ -69,10 +69,14 @@ def filter_(arguments: Any, scope: Scope) -> Any:
     unknown = unknown_in([values, entries])
     if unknown is not None:
         return unknown
-    if not isinstance(values, list):
-        bad_value(f"the values to leave out are a list, not {kind_of(values)}", (0,))
+    if not entries:
+        return entries
     if not isinstance(entries, list):
         bad_value(f"only a list can be filtered, not {kind_of(entries)}", (1,))
+    if not values:
+        return entries
+    if not isinstance(values, list):
+        bad_value(f"the values to leave out are a list, not {kind_of(values)}", (0,))
     return [entry for entry in entries if entry not in values]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
@@ -66,7 +65,7 @@ def _each(arguments: Any, scope: Scope) -> list[bool]:
 
 
 def contains(arguments: Any, scope: Scope) -> Any:
-    """Whether a value is in a list, a text in a text, or a key in a map."""
+    """Whether a value is in a list, or a text in a text."""
     if not isinstance(arguments, list) or len(arguments) != 2:
         bad_arguments("the arguments are [value, list]")
     value, entries = scope.resolve(arguments)
@@ -77,8 +76,6 @@ def contains(arguments: Any, scope: Scope) -> Any:
         if not isinstance(value, str):
             bad_value(f"only text can be in a text, not {kind_of(value)}", (0,))
         return value in entries
-    if isinstance(entries, Mapping):
-        return not isinstance(value, list | dict) and value in entries
     if not isinstance(entries, list):
-        bad_value(f"only a list, a text or a map can contain values, not {kind_of(entries)}", (1,))
+        bad_value(f"only a list or a text can contain values, not {kind_of(entries)}", (1,))
     return value in entries

@@ -63,25 +63,12 @@ def follow(value: Any, path: list[Any]) -> tuple[Any, bool]:
                 return None, False
             value = value[part]
         elif isinstance(value, list | str):
-            index = as_index(part)
-            if index is None or not -len(value) <= index < len(value):
+            if not isinstance(part, int) or not -len(value) <= part < len(value):
                 return None, False
-            value = value[index]
+            value = value[part]
         else:
             return None, False
     return value, True
-
-
-def as_index(part: Any) -> int | None:
-    """A part of a path as an index, or None."""
-    if isinstance(part, int):
-        return part
-    if isinstance(part, str):
-        try:
-            return int(part)
-        except ValueError:
-            return None
-    return None
 
 
 def get_resource(arguments: Any, scope: Scope) -> Any:

@@ -10,7 +10,6 @@ from urllib.parse import quote, urlencode
 
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
-from stoker.template.functions.references import as_index
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 
@@ -216,12 +215,18 @@ def str_split(arguments: Any, scope: Scope) -> Any:
     parts = split(delimiter, text)
     if len(values) == 2:
         return parts
-    index = as_index(values[2])
-    if index is None:
-        bad_value("the index is a number", (2,))
+    index = as_index(values[2], (2,))
     if not 0 <= index < len(parts):
         bad_value(f"there are {len(parts)} parts: the index is at most {len(parts) - 1}", (2,))
     return parts[index]
+
+
+def as_index(value: Any, path: tuple[int, ...]) -> int:
+    """A number, or text that spells one, as an index."""
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        bad_value(f"the index is a number, not {kind_of(value)}", path)
 
 
 def split(delimiter: Any, text: str) -> list[str]:
@@ -284,12 +289,13 @@ def _check_url_shape(arguments: Mapping[str, Any], scope: Scope) -> None:
 
 
 def _port(value: Any, refuse: Any) -> int:
-    port = as_index(value)
-    if port is None:
-        refuse(f"a port is a number, not {kind_of(value)}", ("port",))
-    elif not 1 <= port <= 65535:
-        refuse(f"{port} is not a port between 1 and 65535", ("port",))
-    return port or 0
+    try:
+        port = int(value)
+    except (TypeError, ValueError, OverflowError):
+        port = 0
+    if not 1 <= port <= 65535:
+        refuse(f"{value!r} is not a port between 1 and 65535", ("port",))
+    return port
 
 
 def _url(parts: Mapping[str, Any]) -> str:

@@ -1,0 +1,39 @@
+"""The versions have exactly the functions and sections that were recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stoker.template.functions.registry import condition_functions_of, functions_of
+from stoker.template.versions import VERSIONS, Version
+
+RECORDED = json.loads(
+    (Path(__file__).parents[1] / "conformance" / "template_versions.json").read_text()
+)["template_versions"]
+
+
+@pytest.mark.parametrize(
+    ("version", "recorded"),
+    list(zip(VERSIONS, RECORDED, strict=True)),
+    ids=[str(version) for version in VERSIONS],
+)
+def test_a_version_is_as_recorded(version: Version, recorded: dict[str, Any]) -> None:
+    assert str(version) == recorded["version"]
+    assert version.dialect.name == recorded["type"]
+    assert sorted(version.functions) == recorded["functions"]
+    assert sorted(version.condition_functions) == recorded["condition_functions"]
+    assert version.sections == set(recorded["sections"]) - {"__undefined__"}
+    assert dict(version.deletion_policies) == recorded["deletion_policies"]
+    assert sorted(version.removed) == recorded["removed_functions"]
+    aliases = [f"{version.key}.{alias}" for alias in version.aliases]
+    assert aliases == recorded["aliases"]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_every_function_of_a_version_exists(version: Version) -> None:
+    assert functions_of(version).keys() >= version.functions | version.extensions
+    assert condition_functions_of(version).keys() >= version.condition_functions
