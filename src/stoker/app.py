@@ -26,6 +26,7 @@ from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.resources.names import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.service_environment import registry_in
 from stoker.store.opening import OpenStore
@@ -67,7 +68,7 @@ class App:
         settings = settings_from(conf)
         rest = build(
             self.service,
-            Catalogue(types),
+            Catalogue(types, WITHDRAWN),
             self._gate.authenticate,
             self._gate.policies,
             settings,

@@ -18,7 +18,10 @@ _ORDINARY = "StackValidationFailed"
 
 
 async def validate(call: Call) -> Response:
-    """The parameters and environment of a template, or all that is wrong with it (400)."""
+    """The parameters and environment of a template, or all that is wrong with it (400).
+
+    Warnings come on demand only: clients know the answer's keys.
+    """
     show_nested = query_flag(call.query, "show_nested")
     request = await stack_request(call, call.document())
     try:
@@ -28,7 +31,7 @@ async def validate(call: Call) -> Response:
     except DiagnosticError as error:
         raise DiagnosticError(_as_bad_request(error.diagnostics)) from error
     answer = dict(described)
-    if warnings:
+    if warnings and query_flag(call.query, "with_diagnostics"):
         answer["diagnostics"] = findings(warnings)
     return json_response(answer)
 
