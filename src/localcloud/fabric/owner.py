@@ -27,6 +27,8 @@ from localcloud.fabric.switch import Switch
 from localcloud.guest.instance import Instance
 
 Request = dict[str, Any]
+_LATER = object()
+"""What an operation returns that answers by itself."""
 
 
 class Owner:
@@ -40,16 +42,17 @@ class Owner:
         self._servers: dict[str, RunningServer] = {}
         self._requests: deque[Request] = deque()
         self._selector = selectors.DefaultSelector()
-        self._operations: dict[str, Callable[[Request], dict[str, Any] | None]] = {
-            "ensure_network": self._ensure_network,
-            "remove_network": self._remove_network,
-            "ensure_router": self._ensure_router,
-            "remove_router": self._remove_router,
+        self._operations: dict[str, Callable[[Request], object]] = {
+            "ensure_network": lambda r: switch.ensure_network(Network(**r["network"])),
+            "remove_network": lambda r: switch.remove_network(r["network_id"]),
+            "ensure_router": lambda r: switch.ensure_router(specs.router_from_json(r["router"])),
+            "remove_router": lambda r: switch.remove_router(r["router_id"]),
             "ensure_port": self._ensure_port,
             "plug": self._plug,
             "unplug": self._unplug,
             "boot": self._boot,
-            "end": self._end,
+            "power_off": lambda r: self._end(r, signal.SIGTERM),
+            "kill": lambda r: self._end(r, signal.SIGKILL),
             "pause": self._pause,
             "connect": self._connect,
             "remove_disk": self._remove_disk,
@@ -77,39 +80,23 @@ class Owner:
 
     def _carry_out(self, request: Request) -> None:
         try:
-            answer = self._operations[request["do"]](request)
+            result = self._operations[request["do"]](request)
         except FabricError as error:
             self._answer(request, error=str(error))
         except OSError as error:
             self._answer(request, error=f"{request['do']}: {error.strerror or error}")
         else:
-            if answer is not None:
-                self._answer(request, **answer)
+            if result is not _LATER:
+                self._answer(request)
 
     def _answer(self, request: Request, **content: Any) -> None:
         channel.send(self._control, {"to": request["id"], **content})
 
-    def _ensure_network(self, request: Request) -> dict[str, Any]:
-        self._switch.ensure_network(Network(**request["network"]))
-        return {}
-
-    def _remove_network(self, request: Request) -> dict[str, Any]:
-        self._switch.remove_network(request["network_id"])
-        return {}
-
-    def _ensure_router(self, request: Request) -> dict[str, Any]:
-        self._switch.ensure_router(specs.router_from_json(request["router"]))
-        return {}
-
-    def _remove_router(self, request: Request) -> dict[str, Any]:
-        self._switch.remove_router(request["router_id"])
-        return {}
-
-    def _ensure_port(self, request: Request) -> dict[str, Any]:
+    def _ensure_port(self, request: Request) -> None:
         port = specs.port_from_json(request["port"])
         server = self._servers.get(request["server_id"])
         if server is None or port.id not in server.cabling.names:
-            return {}
+            return
         name = server.cabling.names[port.id]
         before = server.ports[name]
         server.ports[name] = port
@@ -119,13 +106,12 @@ class Owner:
         self._switch.address(server.cabling, machines.leg_of(port))
         if port.enabled:
             self._switch.add_routes(server.cabling, port.addresses, name)
-        return {}
 
-    def _plug(self, request: Request) -> dict[str, Any]:
+    def _plug(self, request: Request) -> None:
         server = self._servers.get(request["server_id"])
         port = specs.port_from_json(request["port"])
         if server is None or port.id in server.cabling.names:
-            return {}
+            return
         number = 0
         while f"eth{number}" in server.ports:
             number += 1
@@ -134,18 +120,16 @@ class Owner:
         server.cabling.filters.apply(messages(ports))
         machines.connect_port(self._switch, server.cabling, port, name)
         server.ports = ports
-        return {}
 
-    def _unplug(self, request: Request) -> dict[str, Any]:
+    def _unplug(self, request: Request) -> None:
         server = self._servers.get(request["server_id"])
         if server is not None and request["port_id"] in server.cabling.names:
             name = server.cabling.names[request["port_id"]]
             self._switch.detach(server.cabling, request["port_id"])
             server.ports.pop(name)
             server.cabling.filters.apply(messages(server.ports))
-        return {}
 
-    def _boot(self, request: Request) -> dict[str, Any] | None:
+    def _boot(self, request: Request) -> object:
         if request["server"]["id"] in self._servers:
             raise FabricError(f"server {request['server']['id']} runs already")
         data = request["server"]
@@ -178,7 +162,7 @@ class Owner:
         self._servers[plan.id] = server
         self._watch(server.pidfd, lambda: self._ended(server))
         self._watch(report, lambda: self._reported(request, report, descriptors))
-        return None
+        return _LATER
 
     def _watch(self, descriptor: int, notice: Callable[[], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, notice)
@@ -201,30 +185,27 @@ class Owner:
         code = os.waitstatus_to_exitcode(status)
         channel.send(self._control, {"ended": server.id, "code": code, "asked": server.asked})
 
-    def _end(self, request: Request) -> dict[str, Any]:
+    def _end(self, request: Request, number: int) -> None:
         server = self._servers.get(request["server_id"])
         if server is not None:
             server.asked = True
-            number = signal.SIGKILL if request["at_once"] else signal.SIGTERM
             signal.pidfd_send_signal(server.pidfd, number)
-        return {"running": server is not None}
 
-    def _pause(self, request: Request) -> dict[str, Any]:
+    def _pause(self, request: Request) -> None:
         server = self._servers.get(request["server_id"])
         if server is not None:
             number = signal.SIGUSR1 if request["paused"] else signal.SIGUSR2
             signal.pidfd_send_signal(server.pidfd, number)
-        return {}
 
-    def _connect(self, request: Request) -> dict[str, Any] | None:
+    def _connect(self, request: Request) -> object:
         connection = self._switch.connect(
             request["router_id"], request["address"], int(request["port"])
         )
         with connection:
             channel.send(self._control, {"to": request["id"]}, [connection.fileno()])
-        return None
+        return _LATER
 
-    def _remove_disk(self, request: Request) -> dict[str, Any] | None:
+    def _remove_disk(self, request: Request) -> object:
         pid = os.fork()
         if pid == 0:
             code = 1
@@ -235,7 +216,7 @@ class Owner:
                 os._exit(code)
         pidfd = os.pidfd_open(pid)
         self._watch(pidfd, lambda: self._removed(request, pid, pidfd))
-        return None
+        return _LATER
 
     def _removed(self, request: Request, pid: int, pidfd: int) -> None:
         self._selector.unregister(pidfd)

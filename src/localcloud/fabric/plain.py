@@ -62,6 +62,29 @@ class _Process:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+class _Aliases:
+    """The loopback addresses that stand for fixed addresses."""
+
+    def __init__(self) -> None:
+        self._by_port: dict[str, str] = {}
+        self._numbers = itertools.count(2)
+
+    def of(self, port_id: str) -> str:
+        """The loopback address of a port."""
+        if port_id not in self._by_port:
+            number = next(self._numbers)
+            self._by_port[port_id] = f"127.77.{number >> 8 & 255}.{number & 255}"
+        return self._by_port[port_id]
+
+    def listened(self, floating_ip: FloatingIP) -> frozenset[str]:
+        """The listening addresses that a floating address reaches."""
+        return frozenset({as_in_table(self.of(floating_ip.port_id))})
+
+    async def dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
+        """Connect to a server's port."""
+        return await asyncio.open_connection(self.of(floating_ip.port_id), port)
+
+
 class PlainFabric:
     """Servers as plain processes. See :class:`localcloud.fabric.interface.Fabric`.
 
@@ -70,10 +93,9 @@ class PlainFabric:
 
     def __init__(self, reasons: Sequence[str] = ()) -> None:
         self._capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
-        self._forwards = Forwards(self._dial, self._listened)
+        self._aliases = _Aliases()
+        self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self._processes: dict[str, _Process] = {}
-        self._aliases: dict[str, str] = {}
-        self._numbers = itertools.count(2)
         self._on_exit: Callable[[Exit], None] = lambda _: None
 
     @property
@@ -131,18 +153,6 @@ class PlainFabric:
         """The ids of the servers whose first process lives."""
         return frozenset(self._processes)
 
-    def _alias(self, port_id: str) -> str:
-        if port_id not in self._aliases:
-            number = next(self._numbers)
-            self._aliases[port_id] = f"127.77.{number >> 8 & 255}.{number & 255}"
-        return self._aliases[port_id]
-
-    def _listened(self, floating_ip: FloatingIP) -> frozenset[str]:
-        return frozenset({as_in_table(self._alias(floating_ip.port_id))})
-
-    async def _dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
-        return await asyncio.open_connection(self._alias(floating_ip.port_id), port)
-
     async def boot(self, server: Server) -> None:
         """Start the server's processes in its directory."""
         if server.id in self._processes:
@@ -151,7 +161,7 @@ class PlainFabric:
             raise FabricError(
                 "an unpacked image cannot be booted without user namespaces; use the image 'host'"
             )
-        alias = self._alias(server.ports[0].id) if server.ports else "127.0.0.1"
+        alias = self._aliases.of(server.ports[0].id) if server.ports else "127.0.0.1"
         listening = socket.socket()
         listening.bind((alias, 0))
         listening.listen(16)

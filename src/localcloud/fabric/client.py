@@ -1,0 +1,123 @@
+"""The cloud's side of the channel to the fabric process: requests, answers and news."""
+
+import asyncio
+import itertools
+import os
+import socket
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+from localcloud.fabric import channel
+from localcloud.fabric.interface import FabricError
+from localcloud.fabric.probe import Findings, spawn_owner
+
+_ANSWER_SECONDS = 60.0
+
+
+class OwnerClient:
+    """Starts the fabric process and speaks with it.
+
+    ``on_ended`` is called with the message about a server that has ended, ``on_lost`` when the
+    fabric process itself has; both on the event loop.
+    """
+
+    def __init__(
+        self, on_ended: Callable[[dict[str, Any]], None], on_lost: Callable[[], None]
+    ) -> None:
+        self._on_ended = on_ended
+        self._on_lost = on_lost
+        self._numbers = itertools.count(1)
+        self._awaited: dict[int, asyncio.Future[list[int]]] = {}
+        self._hello: asyncio.Future[Findings] | None = None
+        self._sending = asyncio.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+
+    async def start(self, settings: dict[str, Any]) -> Findings:
+        """Start the process and return what it found out about the machine."""
+        loop = asyncio.get_running_loop()
+        self._process, self._channel = spawn_owner(settings)
+        self._channel.setblocking(False)
+        self._hello = loop.create_future()
+        receiver = channel.Receiver(self._channel)
+        loop.add_reader(self._channel.fileno(), self._take_messages, receiver)
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            return await self._hello
+
+    async def close(self) -> None:
+        """End the process, and all that it owns with it."""
+        if self._channel is not None:
+            asyncio.get_running_loop().remove_reader(self._channel.fileno())
+            self._channel.close()
+            self._channel = None
+        if self._process is not None:
+            process, self._process = self._process, None
+            await asyncio.to_thread(process.wait)
+
+    async def ask(self, do: str, **content: Any) -> list[int]:
+        """Have something done; returns the descriptors that came with the answer.
+
+        Raises FabricError when it was refused or the process has ended.
+        """
+        if self._channel is None:
+            raise FabricError("the fabric does not run; restart the cloud")
+        number = next(self._numbers)
+        loop = asyncio.get_running_loop()
+        awaited: asyncio.Future[list[int]] = loop.create_future()
+        self._awaited[number] = awaited
+        frame = channel.frame({"id": number, "do": do, **content})
+        try:
+            async with self._sending:
+                await loop.sock_sendall(self._channel, frame)
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await awaited
+        except TimeoutError as error:
+            raise FabricError(f"{do}: no answer within {_ANSWER_SECONDS:.0f} seconds") from error
+        except OSError as error:
+            raise FabricError(f"{do}: the fabric process has ended") from error
+        finally:
+            # An answer that comes after all is not awaited; its descriptors are closed then.
+            self._awaited.pop(number, None)
+
+    def _take_messages(self, receiver: channel.Receiver) -> None:
+        try:
+            messages = receiver.receive()
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            messages = None
+        if messages is None:
+            self._lose()
+            return
+        for message, descriptors in messages:
+            if "hello" in message:
+                assert self._hello is not None
+                self._hello.set_result(Findings.from_json(message["hello"]))
+            elif "ended" in message:
+                self._on_ended(message)
+            else:
+                self._answered(message, descriptors)
+
+    def _answered(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        awaited = self._awaited.pop(message["to"], None)
+        if awaited is None or awaited.done():
+            for descriptor in descriptors:
+                os.close(descriptor)
+        elif "error" in message:
+            awaited.set_exception(FabricError(message["error"]))
+        else:
+            awaited.set_result(descriptors)
+
+    def _lose(self) -> None:
+        assert self._channel is not None
+        asyncio.get_running_loop().remove_reader(self._channel.fileno())
+        self._channel.close()
+        self._channel = None
+        lost = FabricError("the fabric process has ended; restart the cloud")
+        for awaited in self._awaited.values():
+            if not awaited.done():
+                awaited.set_exception(lost)
+        if self._hello is not None and not self._hello.done():
+            self._hello.set_exception(lost)
+        self._on_lost()

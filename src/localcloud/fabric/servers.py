@@ -1,0 +1,178 @@
+"""The servers that run in namespaces, as the cloud's event loop sees them.
+
+For each server this side serves the sockets that were opened in the server's network namespace:
+metadata, the host's services, and connections to floating addresses.
+"""
+
+import asyncio
+import base64
+import contextlib
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from localcloud.fabric import relays, specs
+from localcloud.fabric.client import OwnerClient
+from localcloud.fabric.forwards import Forwards, own_addresses
+from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
+from localcloud.guest.init import EXIT_REBOOT
+
+_POWER_OFF_SECONDS = 5.0
+Handler = Callable[[relays.Streams], Awaitable[None]]
+
+
+@dataclass
+class _Booted:
+    server: Server
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    listeners: list[relays.Listener] = field(default_factory=list)
+    up: bool = False
+    exit: Exit | None = None
+    """How it ended while it was not up yet."""
+
+
+def absolute(path: Path) -> str:
+    """A path that holds in another process too."""
+    return str(path.resolve())
+
+
+def _order(server: Server) -> dict[str, Any]:
+    user_data = server.user_data
+    return {
+        "id": server.id,
+        "hostname": server.hostname,
+        "disk": absolute(server.disk),
+        "console": absolute(server.console),
+        "image": None if server.root is None else absolute(server.root),
+        "ports": [specs.to_json(port) for port in server.ports],
+        "metadata": server.metadata,
+        "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
+        "vendor_data": server.vendor_data,
+        "environment": server.environment,
+        "vcpus": server.vcpus,
+    }
+
+
+def _to_service(host: str, port: int) -> Handler:
+    return lambda near: relays.relay(near, lambda: asyncio.open_connection(host, port))
+
+
+class Servers:
+    """The running servers. ``on_exit`` is told of each that ends."""
+
+    def __init__(
+        self, services: tuple[tuple[str, int], ...], on_exit: Callable[[Exit], None]
+    ) -> None:
+        self.client = OwnerClient(self._ended, self._lost)
+        self.forwards = Forwards(self._dial, own_addresses)
+        self._services = services
+        self._on_exit = on_exit
+        self._booted: dict[str, _Booted] = {}
+
+    def running(self) -> frozenset[str]:
+        """The ids of the servers that run."""
+        return frozenset(self._booted)
+
+    async def close(self) -> None:
+        """End all servers and the fabric process."""
+        await self.forwards.close()
+        await self.client.close()
+        for server_id in list(self._booted):
+            self._forget(server_id)
+
+    async def boot(self, server: Server) -> None:
+        """Start a server, and serve its sockets; one that runs is left alone."""
+        if server.id in self._booted:
+            return
+        server.disk.mkdir(parents=True, exist_ok=True)
+        booted = self._booted[server.id] = _Booted(server)
+        try:
+            descriptors = await self.client.ask("boot", server=_order(server))
+        except BaseException:
+            self._booted.pop(server.id, None)
+            raise
+        tables, listening = descriptors[-2:], descriptors[:-2]
+        sockets = [socket.socket(fileno=descriptor) for descriptor in listening]
+        handlers: list[Handler] = [
+            lambda near: relays.serve_metadata(server, near),
+            self._relay_to_floating,
+            *(_to_service(host, port) for host, port in self._services),
+        ]
+        booted.listeners += map(relays.Listener, sockets, handlers)
+        self.forwards.server_started(server, tables)
+        booted.up = True
+        if booted.exit is not None:
+            self._release(booted)
+            self._on_exit(booted.exit)
+
+    async def power_off(self, server_id: str) -> None:
+        """End a server, giving its programs a moment."""
+        await self._end(server_id, "power_off")
+
+    async def kill(self, server_id: str) -> None:
+        """End a server at once."""
+        await self._end(server_id, "kill")
+
+    async def _end(self, server_id: str, how: str) -> None:
+        booted = self._booted.get(server_id)
+        if booted is None:
+            return
+        await self.client.ask(how, server_id=server_id)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_POWER_OFF_SECONDS):
+                await booted.ended.wait()
+        if not booted.ended.is_set():
+            await self.client.ask("kill", server_id=server_id)
+            await booted.ended.wait()
+
+    def _ended(self, message: dict[str, Any]) -> None:
+        server_id, code = message["ended"], message["code"]
+        asked = bool(message["asked"])
+        self._report(Exit(server_id, code, asked, reboot=code == EXIT_REBOOT))
+
+    def _lost(self) -> None:
+        for server_id in list(self._booted):
+            self._report(Exit(server_id, None, asked=False))
+
+    def _report(self, end: Exit) -> None:
+        booted = self._forget(end.server_id)
+        if booted is not None and booted.up:
+            self._on_exit(end)
+        elif booted is not None:
+            booted.exit = end
+
+    def _forget(self, server_id: str) -> _Booted | None:
+        booted = self._booted.pop(server_id, None)
+        if booted is not None:
+            self._release(booted)
+            booted.ended.set()
+        return booted
+
+    def _release(self, booted: _Booted) -> None:
+        for listener in booted.listeners:
+            listener.close()
+        booted.listeners.clear()
+        self.forwards.server_ended(booted.server.id)
+
+    async def _relay_to_floating(self, near: relays.Streams) -> None:
+        connection: socket.socket = near[1].get_extra_info("socket")
+        address, port = relays.original_destination(connection)
+        floating_ip = self.forwards.bound(address)
+        if floating_ip is not None:
+            await relays.relay(near, lambda: self._dial(floating_ip, port))
+
+    async def _dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
+        if floating_ip.router_id is None:
+            raise OSError("the floating address has no router")
+        try:
+            (descriptor,) = await self.client.ask(
+                "connect",
+                router_id=floating_ip.router_id,
+                address=floating_ip.fixed_ip,
+                port=port,
+            )
+        except FabricError as error:
+            raise OSError(str(error)) from error
+        return await relays.await_connection(socket.socket(fileno=descriptor))
