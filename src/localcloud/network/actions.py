@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from localcloud.http import RequestContext, context, read_json
 from localcloud.network import address_groups, checks, crud, router_interfaces, routers
 from localcloud.network.errors import invalid, malformed
-from localcloud.network.operations import OPERATIONS
+from localcloud.network.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_writer

@@ -95,9 +95,7 @@ def _owner(context: RequestContext, asked: Any) -> str:
         if context.project_id is None:
             raise malformed("A token without a project needs a 'project_id' in the body.")
         return context.project_id
-    if asked == context.project_id:
-        return context.project_id
-    if not context.is_admin:
+    if asked != context.project_id and not context.is_admin:
         raise malformed("Only administrators can create for another project.")
     if not isinstance(asked, str) or len(asked) > 64:
         raise invalid(f"Invalid value for project_id: '{asked}'.")

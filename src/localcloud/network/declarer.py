@@ -12,7 +12,7 @@ from collections.abc import Awaitable
 
 from localcloud.clock import Clock
 from localcloud.fabric.interface import Fabric, FabricError
-from localcloud.network import specifications
+from localcloud.network import ports, specifications
 from localcloud.network.pending import Pending
 from localcloud.network.state import State
 from localcloud.store import Document
@@ -92,12 +92,12 @@ class Declarer:
         pending = self._state.pending
         while pending.peers:
             await self._clock.sleep(GATHER_SECONDS)
-            ports: dict[str, None] = {}
+            peers: dict[str, None] = {}
             for group in _take(pending.peers):
                 for rule in self._state.all("security_group_rule").find(remote_group_id=group):
                     for port in self._state.members(rule["security_group_id"]):
-                        ports[port["id"]] = None
-            for object_id in ports:
+                        peers[port["id"]] = None
+            for object_id in peers:
                 async with self._lock:
                     await self._port(object_id)
                 await asyncio.sleep(0)
@@ -150,7 +150,7 @@ class Declarer:
         document = self._state.all("port").get(object_id)
         if document is None:
             return
-        if document["device_owner"].startswith("compute:"):
+        if ports.is_plugged(document):
             await self.use_network(document["network_id"])
             document = self._state.all("port").get(object_id)
             if document is not None:

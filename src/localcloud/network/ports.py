@@ -35,10 +35,12 @@ def _mac(state: State, network_id: str, asked: str | None, port_id: str | None =
     return asked
 
 
-def _require_network_owner(
+def _require_allowed(
     context: RequestContext, network: Document, values: Document, action: str
 ) -> None:
-    """Raise the API's 403 for what only the owner of the network may choose."""
+    """Raise the API's 403 for what only administrators or the network's owner may choose."""
+    if values.get("device_owner") in SERVICE_OWNERS and not context.is_admin:
+        raise denied(f"{action}:device_owner")
     if owns(context, network):
         return
     for name in _OWNER_ONLY:
@@ -92,7 +94,7 @@ def _status(port: Document) -> str:
 def create(state: State, context: RequestContext, values: Document) -> Document:
     """Make a port with addresses; raises ApiError for what cannot be had."""
     network = find(state, context, "network", values["network_id"])
-    _require_network_owner(context, network, values, "create_port")
+    _require_allowed(context, network, values, "create_port")
     security_groups.check_known(state, context, values.get("security_groups") or [])
     return insert(state, network, values)
 
@@ -158,7 +160,7 @@ def update(state: State, context: RequestContext, port: Document, changes: Docum
     """Change a port; raises ApiError for what cannot be had."""
     require_owner(context, port, "update_port")
     network = state.get("network", port["network_id"])
-    _require_network_owner(context, network, _news(port, changes), "update_port")
+    _require_allowed(context, network, _news(port, changes), "update_port")
     groups = changes.get("security_groups")
     if groups is not None:
         security_groups.check_known(
@@ -182,6 +184,8 @@ def _news(port: Document, changes: Document) -> Document:
 def change(state: State, port: Document, changes: Document) -> Document:
     """Change a port for the service itself or for a checked request."""
     changes = dict(changes)
+    if changes.get("device_id", port["device_id"]) != port["device_id"]:
+        changes.setdefault("plugged", None)
     mac: str = port["mac_address"]
     if changes.get("mac_address", mac) != mac:
         if port["binding:host_id"]:
@@ -231,6 +235,11 @@ def disassociate(state: State, floating_ip: Document) -> Document:
     return state.update("floatingip", floating_ip, off)
 
 
+def is_plugged(port: Document) -> bool:
+    """Whether a server has the port; what users write into ``device_id`` does not count."""
+    return bool(port.get("plugged"))
+
+
 def _reach(port: Document | None) -> tuple[Any, ...] | None:
     """Return what other ports' rules depend on."""
     if port is None:
@@ -253,7 +262,7 @@ def _changed(state: State, old: Document | None, new: Document | None) -> None:
                 disassociate(state, floating_ip)
             else:
                 state.pending.floating_ip(floating_ip["id"])
-    if old is not None and new is None and old["device_owner"].startswith("compute:"):
+    if old is not None and is_plugged(old) and not (new and is_plugged(new)):
         state.pending.unplug[old["id"]] = old["device_id"]
     if one["device_owner"] in ("network:router_interface", "network:router_gateway"):
         state.pending.router(one["device_id"])

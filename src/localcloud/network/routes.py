@@ -12,7 +12,8 @@ from localcloud.http import context, neutron_error, public_paths, read_json
 from localcloud.network import crud, extensions, tags
 from localcloud.network.actions import ActionRoutes
 from localcloud.network.administration_routes import AdministrationRoutes
-from localcloud.network.operations import OPERATIONS, Operations
+from localcloud.network.kinds import OPERATIONS
+from localcloud.network.operations import Operations
 from localcloud.network.service import NetworkService
 from localcloud.network.visibility import find
 

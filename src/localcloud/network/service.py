@@ -159,7 +159,7 @@ class NetworkService:
         await self.declarer.flush()
 
     def _bound(self, port: Document, plug: ServerPlug) -> Document:
-        present = [int(other.get("plugged", 0)) for other in self.ports(plug.server_id)]
+        present = [int(other["plugged"]) for other in self.ports(plug.server_id)]
         changes: Document = {
             "device_id": plug.server_id,
             "device_owner": f"compute:{plug.availability_zone}",
@@ -180,7 +180,8 @@ class NetworkService:
     def ports(self, server_id: str) -> list[Document]:
         """Return the documents of a server's ports, in the order in which it got them."""
         found = self.state.all("port").find(device_id=server_id)
-        return sorted(found, key=lambda port: int(port.get("plugged", 0)))
+        plugged = (port for port in found if ports.is_plugged(port))
+        return sorted(plugged, key=lambda port: int(port["plugged"]))
 
     def fabric_port(self, port_id: str) -> Port:
         """Return a port as the fabric wants it, rules resolved; raises NotFound (404)."""

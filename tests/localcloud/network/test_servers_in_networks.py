@@ -159,3 +159,35 @@ async def test_after_a_restart_everything_is_declared_again(
     )
     assert again["fixed_ips"] != port["fixed_ips"]
     await restarted.stop()
+
+
+async def test_nobody_reaches_servers_or_routers_of_others_through_device_ids(
+    demo: Api, other: Api, network_service: NetworkService, fabric: RecordingFabric
+) -> None:
+    network, _ = await demo.net()
+    await network_service.create_port_for_server(
+        DEMO, PortRequest(network_id=network["id"]), ServerPlug("server-1")
+    )
+    router = await demo.create("router")
+    foreign, _ = await other.net("10.8.0.0/24")
+    base = {"network_id": foreign["id"]}
+    values = {"device_id": router["id"], "device_owner": "network:router_interface"}
+    assert await other.refused_create("port", 403, **base, **values) == "PolicyNotAuthorized"
+    fake = {"device_id": "server-1", "device_owner": "compute:nova"}
+    port = await other.create("port", **base, **fake)
+    assert port["id"] not in [mine["id"] for mine in network_service.ports("server-1")]
+    assert port["id"] not in fabric.ports
+    await network_service.release_server("server-1")
+    assert (await other.show("port", port["id"]))["device_id"] == "server-1"
+
+
+async def test_a_port_whose_device_is_cleared_is_unplugged(
+    demo: Api, network_service: NetworkService, fabric: RecordingFabric
+) -> None:
+    network, _ = await demo.net()
+    port = await network_service.create_port_for_server(
+        DEMO, PortRequest(network_id=network["id"]), ServerPlug("server-1")
+    )
+    await demo.update("port", port["id"], device_id="")
+    assert ("unplug", port["id"]) in fabric.calls
+    assert network_service.ports("server-1") == []

@@ -15,7 +15,7 @@ from localcloud.clock import SystemClock
 from localcloud.cloud import Cloud, TokenValidator
 from localcloud.http import ApiError, RequestContext
 from localcloud.network import crud, router_interfaces
-from localcloud.network.operations import OPERATIONS
+from localcloud.network.kinds import OPERATIONS
 from localcloud.network.state import State
 from localcloud.settings import Settings
 from localcloud.store import Document, Store

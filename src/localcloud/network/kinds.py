@@ -1,0 +1,78 @@
+"""All kinds of objects of the network API with their operations."""
+
+from collections.abc import Mapping
+
+from localcloud.network import (
+    address_groups,
+    address_scopes,
+    floating_ips,
+    networks,
+    ports,
+    rbac_policies,
+    resources,
+    routers,
+    security_group_rules,
+    security_groups,
+    subnetpools,
+    subnets,
+)
+from localcloud.network.operations import Operations
+
+_ALL = (
+    Operations(resources.NETWORK, networks.create, networks.update, networks.delete, networks.view),
+    Operations(resources.SUBNET, subnets.create, subnets.update, subnets.delete, subnets.view),
+    Operations(
+        resources.SUBNETPOOL,
+        subnetpools.create,
+        subnetpools.update,
+        subnetpools.delete,
+        subnetpools.view,
+    ),
+    Operations(
+        resources.ADDRESS_SCOPE,
+        address_scopes.create,
+        address_scopes.update,
+        address_scopes.delete,
+        address_scopes.view,
+    ),
+    Operations(
+        resources.ADDRESS_GROUP,
+        address_groups.create,
+        address_groups.update,
+        address_groups.delete,
+        address_groups.view,
+    ),
+    Operations(resources.PORT, ports.create, ports.update, ports.delete, ports.view),
+    Operations(resources.ROUTER, routers.create, routers.update, routers.delete, routers.view),
+    Operations(
+        resources.FLOATING_IP,
+        floating_ips.create,
+        floating_ips.update,
+        floating_ips.delete,
+        floating_ips.view,
+    ),
+    Operations(
+        resources.SECURITY_GROUP,
+        security_groups.create,
+        security_groups.update,
+        security_groups.delete,
+        security_groups.view,
+    ),
+    Operations(
+        resources.SECURITY_GROUP_RULE,
+        security_group_rules.create,
+        security_group_rules.update,
+        security_group_rules.delete,
+        security_group_rules.view,
+    ),
+    Operations(
+        resources.RBAC_POLICY,
+        rbac_policies.create,
+        rbac_policies.update,
+        rbac_policies.delete,
+        rbac_policies.view,
+    ),
+)
+
+OPERATIONS: Mapping[str, Operations] = {one.resource.collection: one for one in _ALL}
+"""By the name around a list of objects."""
