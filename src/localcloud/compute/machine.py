@@ -19,7 +19,7 @@ from localcloud.store import Document
 _LOG = logging.getLogger(__name__)
 PARALLEL = 8
 """Pieces of work at once, altogether."""
-HOLD_SECONDS = 0.3
+HOLD_SECONDS = 0.5
 """How long the answer about a server waits for work that is under way."""
 _UNMOVED = (None, "image_snapshot")
 """Task states whose work does not set the power state itself."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from localcloud.compute import servers, values
+from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call, Endpoint, answer, empty
 from localcloud.compute.request import NetworkWish
 from localcloud.http import BadRequest, NotFound
@@ -56,6 +56,7 @@ async def create_interface(call: Call) -> Response:
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "attach_interface", _ATTACHABLE)
     wish = _wish(call, body)
+    actions.record(call.state, call.context, server["id"], "attach_interface")
     port = await call.plugs.attach(server, call.context, wish)
     return answer({"interfaceAttachment": _interface(call, call.server(), port)})
 
@@ -87,6 +88,7 @@ async def delete_interface(call: Call) -> Response:
     server = call.server()
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "detach_interface", _ATTACHABLE)
+    actions.record(call.state, call.context, server["id"], "detach_interface")
     await call.plugs.detach(server, call.argument("port_id"))
     return empty(202)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from localcloud.compute import servers, values
+from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
 from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
 from localcloud.compute.api.server_power import Action
@@ -68,6 +68,7 @@ async def lock(call: Call, server: Document, value: Any) -> Response:
     if isinstance(value, dict) and call.version.since(73):
         values.allowed(value, {"locked_reason"}, "lock")
         reason = values.optional_text(value, "locked_reason")
+    actions.record(call.state, call.context, server["id"], "lock")
     locked_by = "owner" if server["project_id"] == call.context.project_id else "admin"
     servers.change(call.state, server["id"], locked=True, locked_by=locked_by, locked_reason=reason)
     return empty(202)
@@ -77,6 +78,7 @@ async def unlock(call: Call, server: Document, value: Any) -> Response:
     """Allow changes again."""
     if server["locked_by"] == "admin" and not call.context.is_admin:
         raise Forbidden("Policy does not allow to unlock what an administrator has locked.")
+    actions.record(call.state, call.context, server["id"], "unlock")
     servers.change(call.state, server["id"], locked=False, locked_by=None, locked_reason=None)
     return empty(202)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from localcloud.compute import flavors, hosts, keypairs, quotas, servers, values
+from localcloud.compute import actions, flavors, hosts, keypairs, quotas, servers, values
 from localcloud.compute.api import server_views
 from localcloud.compute.api.call import Call, answer, empty
 from localcloud.compute.api.servers import begin, remove
@@ -118,6 +118,7 @@ async def confirm_resize(call: Call, server: Document, value: Any) -> Response:
     """Make the new size final."""
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "confirmResize", frozenset({"resized"}))
+    actions.record(call.state, call.context, server["id"], "confirmResize")
     running = server["power_state"] == servers.RUNNING
     servers.change(
         call.state, server["id"], vm_state="active" if running else "stopped", resize=None
