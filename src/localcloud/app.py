@@ -47,7 +47,7 @@ class CloudApp:
     def __init__(self, cloud: Cloud, services: Sequence[Service]) -> None:
         cloud.services = services
         self._cloud = cloud
-        self._services = services
+        self.services = services
         self._mounts = {s.descriptor.prefix: ServiceApp(cloud, s) for s in services}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,7 +73,7 @@ class CloudApp:
     def _versions(self) -> list[dict[str, object]]:
         return [
             {**version, "service_type": s.descriptor.type, "service_name": s.descriptor.name}
-            for s in self._services
+            for s in self.services
             for version in s.descriptor.versions
         ]
 
@@ -83,7 +83,7 @@ class CloudApp:
         started: list[Service] = []
         await self._cloud.fabric.start(self._cloud.server_ended)
         try:
-            for service in self._services:
+            for service in self.services:
                 await service.start()
                 started.append(service)
             yield

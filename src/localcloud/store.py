@@ -159,6 +159,8 @@ class Store:
         key = document["id"]
         body = json.dumps(document, separators=(",", ":"))
         project = document.get("project_id")
+        if not isinstance(project, str):
+            project = None
         self._connection.execute(_UPSERT, (kind, key, project, body))
         self._touch(kind, key)
 

@@ -27,6 +27,11 @@ def reads_all(context: RequestContext) -> bool:
     return context.is_admin or (context.system and "reader" in context.roles)
 
 
+def serves(context: RequestContext) -> bool:
+    """Whether the caller is a service, which validates the tokens of others."""
+    return reads_all(context) or "service" in context.roles
+
+
 def manages_domain(context: RequestContext, domain_id: str | None) -> bool:
     """Whether the caller may change what belongs to the domain."""
     if context.is_admin:

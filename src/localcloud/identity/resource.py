@@ -104,7 +104,8 @@ class Resource:
         who = context(request)
         body = checked(await read_object(request, self._kind.singular), self._kind.fields)
         self._refuse_links(body)
-        document = self._rules.complete(who, {"id": new_id(), **body})
+        chosen = body.get("id") if any(f.name == "id" for f in self._kind.fields) else None
+        document = self._rules.complete(who, {**body, "id": chosen or new_id()})
         require(self._rules.writes(who, document), f"create_{self._kind.singular}")
         self._collection.put(document)
         return JSONResponse({self._kind.singular: self.presented(document)}, 201)

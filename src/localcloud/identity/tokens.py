@@ -19,6 +19,8 @@ from cryptography.fernet import Fernet, InvalidToken
 from localcloud.http import Unauthorized
 from localcloud.identity.directory import Directory, precise
 
+EXPIRED_GRACE = timedelta(days=2)
+"""How long services may go on with what a user began before the token expired."""
 _TOKEN_LIMIT = 4096
 
 
@@ -116,12 +118,15 @@ class Tokens:
         )
         return self._seal.sealed(token), token
 
-    def open(self, text: str) -> Token:
-        """Return what a token says; raises :class:`Unauthorized` for one that is not valid now."""
+    def open(self, text: str, grace: timedelta = timedelta(0)) -> Token:
+        """Return what a token says; raises :class:`Unauthorized` for one that is not valid now.
+
+        A token that expired within the period of grace is valid still.
+        """
         if len(text) > _TOKEN_LIMIT or not text.isascii():
             raise unknown_token()
         token = self._seal.opened(text)
-        if token.expires_at <= precise(self._clock.now()):
+        if token.expires_at <= precise(self._clock.now() - grace):
             raise unknown_token()
         if token.audit_ids[0] in self._directory.revocations:
             raise unknown_token()
@@ -130,8 +135,8 @@ class Tokens:
     def revoke(self, token: Token) -> None:
         """Make the token worthless, lastingly."""
         revocations = self._directory.revocations
-        now = precise(self._clock.now())
         with self._directory.store.transaction():
+            now = precise(self._clock.now() - EXPIRED_GRACE)
             past = [r for r in revocations.values() if r["expires_at"] <= now]
             self._directory.delete_all(revocations, past)
             revocations.put({"id": token.audit_ids[0], "expires_at": token.expires_at})

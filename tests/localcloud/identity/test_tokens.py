@@ -129,6 +129,20 @@ async def test_services_validate_tokens_and_users_see_their_own(admin: Any, demo
     assert (await admin("GET", "/auth/tokens")).status_code == 400
 
 
+async def test_services_may_go_on_with_expired_tokens_for_two_days(
+    running: Any, demo: Any, clock: Any
+) -> None:
+    clock.advance(3700)
+    service = await running.login("stoker")
+    query = "/auth/tokens?allow_expired=1"
+    seen = await service("GET", query, X_Subject_Token=demo.token)
+    assert seen.json()["token"]["user"]["name"] == "demo"
+    assert (await service("GET", "/auth/tokens", X_Subject_Token=demo.token)).status_code == 404
+    clock.advance(2 * 86400)
+    service = await running.login("stoker")
+    assert (await service("GET", query, X_Subject_Token=demo.token)).status_code == 404
+
+
 async def test_a_revoked_token_is_worthless(admin: Any, demo: Any) -> None:
     assert (await demo("DELETE", "/auth/tokens", X_Subject_Token=demo.token)).status_code == 204
     assert (await demo("GET", "/auth/projects")).status_code == 401
