@@ -241,7 +241,7 @@ async def test_boolean_of_the_query_is_read_in_any_case(
     assert service.asked[-1][1].show_nested
 
 
-@pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 5000])
+@pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 5000, "2147483648"])
 async def test_integer_of_the_query_is_not_negative(
     client: httpx.AsyncClient, base: str, value: str
 ) -> None:
@@ -284,3 +284,11 @@ async def test_scripts_of_configured_sites_may_use_the_api(
     assert answer.headers["access-control-allow-origin"] == "http://dashboard"
     other = await client.options(base + "/stacks", headers={**preflight, "Origin": "http://evil"})
     assert "access-control-allow-origin" not in other.headers
+
+
+@pytest.mark.parametrize("path", ["/stacks/a%00b", "/stacks?name=a%00b"])
+async def test_nul_in_the_address_is_400(
+    client: httpx.AsyncClient, base: str, service: FakeService, path: str
+) -> None:
+    assert (await client.get(base + path)).status_code == 400
+    assert not service.asked

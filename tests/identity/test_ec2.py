@@ -91,3 +91,13 @@ async def test_signature_that_the_identity_service_refuses_is_denied(
     with pytest.raises(Refused) as refused:
         await verify(**request())
     assert refused.value.error_type == "AccessDenied"
+
+
+async def test_bad_signatures_do_not_make_the_service_log_in_each_time(
+    verify: SignatureVerifier, fake: FakeKeystone
+) -> None:
+    fake.ec2_status = 401
+    for _ in range(5):
+        with pytest.raises(Refused):
+            await verify(**request())
+    assert fake.asked.count(("POST", "/auth/tokens")) == 1

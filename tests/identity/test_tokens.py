@@ -112,9 +112,10 @@ async def test_the_least_recently_used_token_is_forgotten_first(
 
 
 async def test_own_token_is_renewed_when_it_was_revoked(
-    authenticate: Authenticator, fake: FakeKeystone
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     await authenticate(token(fake.add_token("t")), None)
+    clock.time += 31
     fake.tokens.clear()
     fake.add_token("u")
     assert await authenticate(token("u"), None) is not None

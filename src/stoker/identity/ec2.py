@@ -61,7 +61,7 @@ class SignatureVerifier:
 
     async def _caller(self, credentials: Mapping[str, Any]) -> Caller:
         response = await self._ask(credentials, renew=False)
-        if response.status_code == httpx.codes.UNAUTHORIZED and _own_token_refused(response):
+        if response.status_code == httpx.codes.UNAUTHORIZED:
             response = await self._ask(credentials, renew=True)
         grant = granted(response)
         if grant is None:
@@ -69,7 +69,8 @@ class SignatureVerifier:
         return caller_of(grant, self._keystone.settings, self._is_admin)
 
     async def _ask(self, credentials: Mapping[str, Any], *, renew: bool) -> httpx.Response:
-        """The answer to a check. Newer identity services want to know who asks."""
+        """The answer to a check. Newer identity services want to know who asks, and their answer
+        does not tell whose credentials they refuse."""
         own = await self._keystone.service_grant(renew=renew)
         body = {"ec2Credentials": credentials}
         return await self._keystone.request("POST", "/ec2tokens", token=own.token, json=body)
@@ -82,10 +83,6 @@ def _first(params: Mapping[str, str], *names: str) -> str | None:
 def _key_of(credential: str) -> str:
     """The access key at the head of a credential scope."""
     return credential.partition("/")[0]
-
-
-def _own_token_refused(response: httpx.Response) -> bool:
-    return "WWW-Authenticate" in response.headers and "signature" not in response.text.lower()
 
 
 def _refusal(response: httpx.Response) -> Forbidden:

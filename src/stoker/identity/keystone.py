@@ -13,6 +13,7 @@ from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
 
 _MARGIN = 60.0
+_RENEWAL_PAUSE = 30.0
 
 
 class Keystone:
@@ -28,7 +29,7 @@ class Keystone:
         self._clock = clock
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
-        self._grants: dict[User, Grant] = {}
+        self._grants: dict[User, tuple[Grant, float]] = {}
         self._lock = asyncio.Lock()
 
     async def request(
@@ -62,17 +63,20 @@ class Keystone:
     async def grant_of(self, user: User, *, renew: bool = False) -> Grant:
         """A valid token of a user whose password we know, kept while it is valid.
 
-        ``renew`` asks for a new one. Refuses (503) when the identity service does not accept the
-        user, since that is our fault and not the client's.
+        ``renew`` asks for a new one, which is done at most every 30 seconds: clients can provoke
+        it, and it is costly. Refuses (503) when the identity service does not accept the user,
+        since that is our fault and not the client's.
         """
         async with self._lock:
-            kept = self._grants.get(user)
-            if kept is not None and not renew and kept.expires_at > self._clock.now() + _MARGIN:
+            now = self._clock.now()
+            kept, since = self._grants.get(user, (None, 0.0))
+            fresh = not renew or since > now - _RENEWAL_PAUSE
+            if kept is not None and fresh and kept.expires_at > now + _MARGIN:
                 return kept
             grant = await self.authenticate(by_password(user))
             if grant is None:
                 raise unavailable(f'it refuses the user "{user.name}"')
-            self._grants[user] = grant
+            self._grants[user] = (grant, now)
             return grant
 
     async def service_grant(self, *, renew: bool = False) -> Grant:

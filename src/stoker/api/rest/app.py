@@ -22,7 +22,7 @@ from stoker.api.ports import Authenticate, Catalogue, Engines, Policy
 from stoker.api.rest import versions
 from stoker.api.rest.answers import json_response, page
 from stoker.api.rest.call import Api, Call, FetchTemplate
-from stoker.api.rest.faults import answer, forbidden, method_not_allowed, status_of
+from stoker.api.rest.faults import answer, bad_request, forbidden, method_not_allowed, status_of
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
@@ -115,6 +115,8 @@ class _Server:
             return _not_allowed(request.method, allowed)
         if match.parts["project_id"] != caller.project_id and not caller.is_admin:
             raise forbidden("The address names a project other than that of the token.")
+        if "\0" in path or any("\0" in value for _, value in request.query_params.multi_items()):
+            raise bad_request("The address has a NUL character inside.")
         operation = match.operations[request.method]
         call = Call(
             self._api,

@@ -10,7 +10,8 @@ from starlette.datastructures import QueryParams
 from stoker.api.rest.faults import bad_request
 from stoker.kernel.errors import Invalid
 
-_LONGEST_NUMBER = 18
+_LARGEST = 2**31 - 1
+_LONGEST_NUMBER = len(str(_LARGEST))
 _FLAGS = {"true": True, "false": False}
 
 
@@ -23,7 +24,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """A non-negative integer, also as text. Refuses all else (400)."""
+    """An integer from 0 to 2147483647, also as text. Refuses all else (400)."""
     text = str(value).strip()
     if isinstance(value, bool) or not isinstance(value, str | int) or len(text) > _LONGEST_NUMBER:
         raise bad_request(f"{name} takes an integer, not {value!r}.")
@@ -31,8 +32,8 @@ def whole_number(name: str, value: Any) -> int:
         number = int(text)
     except ValueError:
         raise bad_request(f"{name} takes an integer, not {value!r}.") from None
-    if number < 0:
-        raise bad_request(f"{name} takes an integer from 0 on, not {number}.")
+    if not 0 <= number <= _LARGEST:
+        raise bad_request(f"{name} takes an integer from 0 to {_LARGEST}, not {number}.")
     return number
 
 
@@ -64,4 +65,6 @@ def optional_text(body: Mapping[str, Any], name: str) -> str | None:
     value = body.get(name)
     if value is not None and not isinstance(value, str):
         raise bad_request(f"{name} takes a text, not {type(value).__name__}.")
+    if value is not None and "\0" in value:
+        raise bad_request(f"{name} has a NUL character inside.")
     return value
