@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stoker.engine.calls import make_call, physical_name
@@ -16,7 +17,7 @@ from stoker.engine.session import REFERENCE, Session
 from stoker.engine.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
-from stoker.schema.resource_type import ShowsSignals
+from stoker.schema.resource_type import Reads, ShowsSignals
 from stoker.template.definition import Output
 from stoker.template.description import learned_types
 from stoker.template.evaluation import Evaluation
@@ -120,6 +121,7 @@ class Views:
         rows = _current(await self._store.resources(stack.id))
         row = _named(rows, name, stack)
         session = await self._session(stack, rows)
+        row = _refreshed(session, row)
         type_ = session.type_of(row)
         declared = {} if type_ is None else type_.attributes
         attributes: dict[str, Any] = {key: row.attributes.get(key) for key in declared}
@@ -172,9 +174,9 @@ class Views:
         return session
 
     async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
-        rows = await self._store.resources(stack.id)
-        session = Session(self._ports, stack, rows)
-        return evaluation.outputs(ShownFacts(session.current, session.reference_of))
+        session = await self._session(stack, await self._store.resources(stack.id))
+        rows = {name: _refreshed(session, row) for name, row in session.current.items()}
+        return evaluation.outputs(ShownFacts(rows, session.reference_of))
 
     def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
         type_ = session.type_of(row)
@@ -183,6 +185,19 @@ class Views:
             received = call.signals.get(str(session.reference_of(row)), ())
             return {**row.metadata, **type_.signal_metadata(received)}
         return row.metadata
+
+
+def _refreshed(session: Session, row: Resource) -> Resource:
+    """The row with those attributes afresh that change by themselves and need no cloud."""
+    type_ = session.type_of(row) if row.physical_id is not None else None
+    if type_ is None or type_.service is not None or not isinstance(type_, Reads):
+        return row
+    changing = [name for name, declared in type_.attributes.items() if not declared.cached]
+    if not changing:
+        return row
+    read = type_.read(make_call(session, row, type_))
+    fresh = {name: read[name] for name in changing if name in read}
+    return replace(row, attributes={**row.attributes, **fresh})
 
 
 def _current(rows: Sequence[Resource]) -> list[Resource]:

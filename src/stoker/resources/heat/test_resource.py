@@ -79,7 +79,7 @@ class TestResource(ResourceType):
             support=since("6.0.0"),
         ),
     }
-    attributes = {"output": Attribute("The value.", cached=False)}
+    attributes = {"output": Attribute("The value.")}
 
     def create(self, call: Call) -> Outcome:
         """Waits, then fails or not."""
