@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 from starlette.datastructures import URL
@@ -26,8 +27,7 @@ class Links:
 
     def stack(self, stack: StackAddress, below: str = "") -> str:
         """The address of a stack, or of something below it (quoted already)."""
-        name, stack_id = quote(stack.name, "~"), quote(stack.id, "~")
-        return f"{self.root}/v1/{stack.project_id}/stacks/{name}/{stack_id}{below}"
+        return _stack_address(self.root, stack) + below
 
     def resource(self, stack: StackAddress, name: str) -> str:
         """The address of a resource."""
@@ -36,6 +36,13 @@ class Links:
     def event(self, stack: StackAddress, resource: str, event_id: str) -> str:
         """The address of an event."""
         return f"{self.resource(stack, resource)}/events/{event_id}"
+
+
+@lru_cache(maxsize=64)
+def _stack_address(root: str, stack: StackAddress) -> str:
+    """Kept for a while, since long lists name one stack over and over."""
+    name, stack_id = quote(stack.name, "~"), quote(stack.id, "~")
+    return f"{root}/v1/{stack.project_id}/stacks/{name}/{stack_id}"
 
 
 def link(href: str, rel: str) -> Link:
