@@ -10,6 +10,7 @@ import pytest
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
+from stoker.kernel.errors import Refused
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
@@ -304,3 +305,22 @@ def test_tools_user_data_carries_the_script_and_the_metadata(
 def test_a_server_that_contradicts_itself_is_refused(given: dict[str, Any], message: str) -> None:
     findings = Server().validate({"image": "img", **given})
     assert any(message in finding.message for finding in findings)
+
+
+def test_an_address_that_is_taken_fails_the_server_at_once(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    Row(Port(), cloud.connection, {"network": network}).create()
+    [taken] = [port["fixed_ips"][0]["ip_address"] for port in cloud.all("ports")]
+    row = server(networks=[{"network": network, "fixed_ip": taken}])
+    with pytest.raises(Refused, match="is taken"):
+        row.run("CREATE")
+
+
+def test_a_software_config_stands_for_its_content(cloud: FakeCloud, server: Make) -> None:
+    row = server(user_data="33333333-3333-3333-3333-333333333333")
+    call = replace(
+        row.call("CREATE"), configs={"33333333-3333-3333-3333-333333333333": "#!/bin/sh"}
+    )
+    Server().create(call)
+    assert base64.b64decode(live(cloud)["user_data"]) == b"#!/bin/sh"

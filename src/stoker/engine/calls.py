@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -54,8 +55,25 @@ def make_call(
         signals=_signals(session),
         update_policy=row.update_policy if update_policy is None else update_policy,
         signalling=ports.signallers.of(stack),
-        configs={},
+        configs=_configs(session, row.properties if properties is None else properties),
     )
+
+
+def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:
+    """Content of the software configs of this stack that the properties name, at any depth."""
+    found: dict[str, str] = {}
+    pending: list[Any] = list(properties.values())
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Mapping):
+            pending.extend(value.values())
+        elif isinstance(value, list | tuple):
+            pending.extend(value)
+        elif isinstance(value, str) and value in session.rows:
+            content = session.rows[value].data.get("config")
+            if content is not None:
+                found[value] = content if isinstance(content, str) else json.dumps(content)
+    return found
 
 
 def _signals(session: Session) -> Mapping[str, Any]:

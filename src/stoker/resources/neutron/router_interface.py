@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
-from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
@@ -86,8 +86,10 @@ class RouterInterface(ResourceType):
         try:
             _ask(call, "add_router_interface", router, {field: value})
         except CloudFault as fault:
-            if fault.status_code not in _REFUSED or not _interfaces(call, router, field, value):
+            if fault.status_code not in _REFUSED:
                 raise
+            if not _interfaces(call, router, field, value):
+                return Failed(describe(fault))
         return Done(f"{router}:{field}={value}")
 
     def delete(self, call: Call) -> Outcome:

@@ -17,7 +17,9 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
+from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
+from stoker.kernel.errors import Refused
 from stoker.resources.rest import marker_text
 from stoker.schema.resource_type import Call
 
@@ -86,9 +88,18 @@ def ensure_ports(call: Call, wanted: Sequence[Nic]) -> list[str]:
             continue
         port = present.get(port_name(call, nic))
         if port is None:
-            port = PORTS.create(call.cloud, _port_body(call, nic, group_list))
+            port = _make_port(call, _port_body(call, nic, group_list))
         ids.append(str(port["id"]))
     return ids
+
+
+def _make_port(call: Call, body: Object) -> Object:
+    try:
+        return PORTS.create(call.cloud, body)
+    except CloudFault as fault:
+        if is_conflict(fault):
+            raise Refused(describe(fault)) from fault  # a quota, or an address that is taken
+        raise
 
 
 def _makes_ports(wanted: Sequence[Nic]) -> bool:
