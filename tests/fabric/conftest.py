@@ -94,7 +94,9 @@ class World:
         self.servers[server.id] = server
         return server
 
-    async def router(self, router_id: str, **gateways: str) -> None:
+    async def router(
+        self, router_id: str, gateway: RouterLeg | None = None, **gateways: str
+    ) -> None:
         """A router whose address in each network is as given."""
         for network_id in gateways:
             await self.fabric.ensure_network(Network(network_id))
@@ -102,7 +104,7 @@ class World:
             RouterLeg(f"{router_id}-{network_id}", network_id, self.mac(), (Address(ip, 24),))
             for network_id, ip in gateways.items()
         )
-        await self.fabric.ensure_router(Router(router_id, True, legs))
+        await self.fabric.ensure_router(Router(router_id, True, legs, gateway))
 
     async def floating_ip(self, server: Server, address: str, router_id: str) -> FloatingIP:
         port = server.ports[0]

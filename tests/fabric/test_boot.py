@@ -1,10 +1,14 @@
 """A server boots, knows who it is, reaches the cloud, and ends when it should."""
 
 import asyncio
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from localcloud.fabric.interface import FabricError
+from localcloud.fabric.interface import FabricError, Network
 
 
 async def test_a_server_has_its_address_name_and_default_route(world):
@@ -150,3 +154,26 @@ async def test_twenty_servers_boot_at_once(world):
     )
     await world.until(lambda: len(world.service.posts) == 20, "20 signals")
     assert set(world.service.posts) == {f"s{number}" for number in range(20)}
+
+
+def unpack_tiny_image(root: Path) -> None:
+    """A root file system with a shell, cat and what these load; without Python."""
+    for program in ("/bin/sh", "/bin/cat"):
+        linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+        needed = [word for word in linked.stdout.split() if word.startswith("/")]
+        for path in [program, *needed]:
+            target = root / path.lstrip("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+
+
+async def test_an_unpacked_image_without_python_boots_and_runs_user_data(world, tmp_path):
+    image = tmp_path / "image"
+    unpack_tiny_image(image)
+    config = "#!/bin/sh\ncat /etc/hostname\necho from an image\necho x > /file\n"
+    server = replace(world.server("tiny", "10.0.0.5", config), root=image)
+    await world.fabric.ensure_network(Network("net"))
+    await world.fabric.boot(server)
+    world.servers["tiny"] = server
+    await world.until_console(server, "tiny\nfrom an image\n")
+    assert not (image / "file").exists()

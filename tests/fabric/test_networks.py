@@ -1,10 +1,12 @@
 """Packets go where networks, routers, security groups and floating addresses let them."""
 
 import asyncio
+import socket
 
 import pytest
 
-from localcloud.fabric.interface import Address, Direction, Network, Port, Rule
+from localcloud.fabric.interface import Address, Direction, Network, Port, RouterLeg, Rule
+from localcloud.fabric.outbound import DnsRelay
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
 WEB = "#!/bin/sh\ncd /etc; python3 -m http.server 8080 >/dev/null 2>&1 &\necho serving\n"
@@ -164,3 +166,55 @@ async def test_removing_what_does_not_exist_is_fine_and_ensuring_twice_too(world
         await world.fabric.remove_network("net")
         await world.fabric.remove_floating_ip("none")
     await world.fabric.ensure_port(Port("p", "net", "fa:16:3e:00:00:ff", ()))
+
+
+def own_address() -> str | None:
+    """An address of this machine that is not its loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: this only asks which address would be used.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        return str(probe.getsockname()[0])
+
+
+async def test_a_router_with_an_external_gateway_leads_out_and_one_without_does_not(world):
+    address = own_address()
+    if address is None or address.startswith("127."):
+        pytest.skip("this machine has no address but its loopback")
+    gateway = RouterLeg("gw", "public", world.mac(), (Address("127.24.4.9", 24, "127.24.4.1"),))
+    await world.router("r1", gateway, net="10.0.0.1")
+    await world.router("r2", other="10.0.0.1")
+    async with await asyncio.start_server(world.service.answer, address, 0) as outside:
+        url = f"http://{address}:{outside.sockets[0].getsockname()[1]}/"
+        script = f'#!/bin/sh\necho "got [$(curl -s -m 1 {url})]"\n'
+        inside = await world.boot("inside", "10.0.0.5", script)
+        alone = await world.boot("alone", "10.0.0.5", script, network="other")
+        await world.until_console(inside, "got [from host]")
+        await world.until_console(alone, "got []")
+
+
+async def test_names_are_looked_up_at_the_hosts_name_server():
+    loop = asyncio.get_running_loop()
+
+    class NameServer(asyncio.DatagramProtocol):
+        def connection_made(self, transport):
+            self.transport = transport
+
+        def datagram_received(self, data, client):
+            self.transport.sendto(b"answer to " + data, client)
+
+    transport, _ = await loop.create_datagram_endpoint(NameServer, ("127.0.0.1", 0))
+    asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    asked.bind(("127.0.0.1", 0))
+    asked.setblocking(False)
+    address = asked.getsockname()
+    relay = DnsRelay(asked, transport.get_extra_info("sockname"))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.setblocking(False)
+        client.sendto(b"question", address)
+        async with asyncio.timeout(5):
+            assert await loop.sock_recv(client, 100) == b"answer to question"
+    relay.close()
+    transport.close()

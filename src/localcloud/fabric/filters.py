@@ -30,7 +30,7 @@ _INET, _IPV4 = 1, 2
 _IIFNAME, _OIFNAME, _NFPROTO, _L4PROTO = 6, 7, 15, 16
 _NETWORK, _TRANSPORT = 1, 2
 _EQUAL, _AT_LEAST, _AT_MOST = 0, 5, 3
-_HOOK_INPUT, _HOOK_OUTPUT, _HOOK_POSTROUTING = 1, 3, 4
+_HOOK_PREROUTING, _HOOK_INPUT, _HOOK_OUTPUT, _HOOK_POSTROUTING = 0, 1, 3, 4
 _DROP, _ACCEPT = 0, 1
 _ESTABLISHED, _RELATED = 2, 4
 _NEIGHBOUR_DISCOVERY = range(133, 138)
@@ -204,7 +204,7 @@ def _table(kind: int, family: int, name: str, flags: int = 0) -> Message:
 
 
 def _chain(family: int, table: str, name: str, hook: int, policy: int, kind: str) -> Message:
-    priority = -100 if kind == "nat" and hook == _HOOK_OUTPUT else 0
+    priority = -100 if kind == "nat" and hook != _HOOK_POSTROUTING else 0
     where = nested(4, be32(1, hook), attribute(2, struct.pack(">i", priority)))
     body = text(1, table) + text(3, name) + where + be32(5, policy) + text(7, kind)
     return _NEWCHAIN, NLM_F_CREATE, struct.pack(">BBH", family, 0, 0) + body
@@ -275,21 +275,42 @@ class NoFilters:
         """Nothing to put into effect."""
 
 
+def _redirect(port: int) -> bytes:
+    target = _expression("immediate", be32(1, 1), nested(2, _value(struct.pack(">H", port))))
+    return target + _expression("redir", be32(1, 1))
+
+
 def redirection(cidr: str, port: int) -> list[Message]:
     """Send the server's own TCP connections to ``cidr`` to a listener on 127.0.0.1."""
     network = ipaddress.ip_network(cidr)
-    match = (
-        _meta(_L4PROTO, b"\x06")
-        + _within(network, source=False)
-        + _expression("immediate", be32(1, 1), nested(2, _value(struct.pack(">H", port))))
-        + _expression("redir", be32(1, 1))
-    )
+    match = _meta(_L4PROTO, b"\x06") + _within(network, source=False) + _redirect(port)
     table, chain = "floating-ips", "output"
     return [
         *_replacement(_IPV4, table),
         _chain(_IPV4, table, chain, _HOOK_OUTPUT, _ACCEPT, "nat"),
         _rule(_IPV4, table, chain, match),
     ]
+
+
+def outward(inner: list[str], tcp_port: int, dns_port: int) -> list[Message]:
+    """Send TCP and DNS that pass a router, to other places than ``inner``, to its own sockets."""
+    table, chain = "outward", "prerouting"
+    made = [
+        *_replacement(_IPV4, table),
+        _chain(_IPV4, table, chain, _HOOK_PREROUTING, _ACCEPT, "nat"),
+    ]
+    for cidr in inner:
+        match = _within(ipaddress.IPv4Network(cidr), source=False) + _verdict(_ACCEPT)
+        made.append(_rule(_IPV4, table, chain, match))
+    dns = _meta(_L4PROTO, b"\x11") + _load(_TRANSPORT, 2, 2) + _between(53, 53, ">H")
+    made.append(_rule(_IPV4, table, chain, dns + _redirect(dns_port)))
+    made.append(_rule(_IPV4, table, chain, _meta(_L4PROTO, b"\x06") + _redirect(tcp_port)))
+    return made
+
+
+def no_way_out() -> list[Message]:
+    """Undo :func:`outward`."""
+    return [_table(_NEWTABLE, _IPV4, "outward", NLM_F_CREATE), _table(_DELTABLE, _IPV4, "outward")]
 
 
 def masquerade(link: str) -> list[Message]:

@@ -101,7 +101,8 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling
     """Make a server's network namespace with its ports, filter and service sockets.
 
     Returns it with descriptors to hand to the cloud: the metadata listener, the listener for
-    floating addresses, one listener per service, and the tables of TCP sockets (v4, v6).
+    floating addresses, one listener per service, the UDP socket for names, and the tables of TCP
+    sockets (v4, v6).
     """
     cabling = switch.new_namespace()
     try:
@@ -119,6 +120,10 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling
             set_sysctl("ipv4.ping_group_range", "0 65535" if identities.has_many_ids() else "0 0")
             listeners = [_listen(METADATA_ADDRESS, 80), _listen("127.0.0.1", 0)]
             listeners += [_listen(host, port) for host, port in machine.services]
+            questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+            questions.setblocking(False)
+            questions.bind((METADATA_ADDRESS, 53))
+            listeners.append(questions)
             tables = [
                 os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC)
                 for name in ("tcp", "tcp6")
@@ -284,7 +289,8 @@ def _write_names(root: Path, plan: Plan) -> None:
     servers = [
         server for port in plan.ports for address in port.addresses for server in address.dns
     ]
-    lines = [f"nameserver {server}\n" for server in dict.fromkeys(servers)]
+    # Where no subnet names one, the metadata address answers, as a DHCP server's would.
+    lines = [f"nameserver {server}\n" for server in dict.fromkeys(servers or [METADATA_ADDRESS])]
     _replace(etc / "resolv.conf", "".join(lines) + "options timeout:1 attempts:2\n")
 
 

@@ -5,6 +5,7 @@ side, on the cloud's event loop, serves those sockets.
 """
 
 import ipaddress
+import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from localcloud.fabric.interface import (
     Router,
     Server,
 )
+from localcloud.fabric.outbound import Outbound
 from localcloud.fabric.servers import Servers, absolute
 
 
@@ -50,6 +52,7 @@ class NamespaceFabric:
         self._floating = tuple(floating)
         self._capabilities = Capabilities(False, False, False, False)
         self._on_exit: Callable[[Exit], None] = lambda _: None
+        self._outbound = Outbound()
         self._servers = Servers(self._services, lambda end: self._on_exit(end))
 
     @property
@@ -76,6 +79,7 @@ class NamespaceFabric:
 
     async def close(self) -> None:
         """End every server and remove all that was made."""
+        self._outbound.close()
         await self._servers.close()
 
     async def ensure_network(self, network: Network) -> None:
@@ -89,10 +93,14 @@ class NamespaceFabric:
 
     async def ensure_router(self, router: Router) -> None:
         """Bring the router to exactly these legs, gateway and routes."""
-        await self._servers.client.ask("ensure_router", router=specs.to_json(router))
+        opened = await self._servers.client.ask("ensure_router", router=specs.to_json(router))
+        if opened:
+            connections, questions = (socket.socket(fileno=number) for number in opened)
+            self._outbound.serve(router.id, connections, questions)
 
     async def remove_router(self, router_id: str) -> None:
         """Remove the router."""
+        self._outbound.release(router_id)
         await self._servers.client.ask("remove_router", router_id=router_id)
 
     async def ensure_port(self, port: Port) -> None:

@@ -45,7 +45,7 @@ class Owner:
         self._operations: dict[str, Callable[[Request], object]] = {
             "ensure_network": lambda r: switch.ensure_network(Network(**r["network"])),
             "remove_network": lambda r: switch.remove_network(r["network_id"]),
-            "ensure_router": lambda r: switch.ensure_router(specs.router_from_json(r["router"])),
+            "ensure_router": self._ensure_router,
             "remove_router": lambda r: switch.remove_router(r["router_id"]),
             "ensure_port": self._ensure_port,
             "plug": self._plug,
@@ -91,6 +91,13 @@ class Owner:
 
     def _answer(self, request: Request, **content: Any) -> None:
         channel.send(self._control, {"to": request["id"], **content})
+
+    def _ensure_router(self, request: Request) -> object:
+        opened = self._switch.ensure_router(specs.router_from_json(request["router"]))
+        descriptors = [sock.detach() for sock in opened]
+        channel.send(self._control, {"to": request["id"]}, descriptors)
+        _close(descriptors)
+        return _LATER
 
     def _ensure_port(self, request: Request) -> None:
         port = specs.port_from_json(request["port"])

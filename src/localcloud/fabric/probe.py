@@ -35,10 +35,6 @@ _CONTAINER_REMEDY = (
     "in a container allow it: docker or podman run with --security-opt seccomp=unconfined "
     "--security-opt apparmor=unconfined --security-opt systempaths=unconfined, or --privileged"
 )
-_NO_LIMITS = (
-    "memory limits of flavors are not enforced (they need a delegated cgroup); the number of "
-    "processors and of processes is"
-)
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,6 @@ def probe_here(state: Path) -> Findings:
             "/etc/subgid ('usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME') "
             "and install newuidmap (package uidmap)"
         )
-    lacks.append(_NO_LIMITS)
     capabilities = Capabilities(networks, networks, packet_filter, refusal is None, tuple(lacks))
     return Findings(capabilities, own_proc)
 

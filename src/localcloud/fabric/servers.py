@@ -17,6 +17,7 @@ from localcloud.fabric import relays, specs
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
+from localcloud.fabric.outbound import DnsRelay, host_resolver
 from localcloud.guest.init import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
@@ -28,6 +29,7 @@ class _Booted:
     server: Server
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     listeners: list[relays.Listener] = field(default_factory=list)
+    names: DnsRelay | None = None
     up: bool = False
     exit: Exit | None = None
     """How it ended while it was not up yet."""
@@ -93,7 +95,7 @@ class Servers:
         except BaseException:
             self._booted.pop(server.id, None)
             raise
-        tables, listening = descriptors[-2:], descriptors[:-2]
+        tables, names, listening = descriptors[-2:], descriptors[-3], descriptors[:-3]
         sockets = [socket.socket(fileno=descriptor) for descriptor in listening]
         handlers: list[Handler] = [
             lambda near: relays.serve_metadata(server, near),
@@ -101,6 +103,7 @@ class Servers:
             *(_to_service(host, port) for host, port in self._services),
         ]
         booted.listeners += map(relays.Listener, sockets, handlers)
+        booted.names = DnsRelay(socket.socket(fileno=names), host_resolver())
         self.forwards.server_started(server, tables)
         booted.up = True
         if booted.exit is not None:
@@ -154,6 +157,9 @@ class Servers:
         for listener in booted.listeners:
             listener.close()
         booted.listeners.clear()
+        if booted.names is not None:
+            booted.names.close()
+            booted.names = None
         self.forwards.server_ended(booted.server.id)
 
     async def _relay_to_floating(self, near: relays.Streams) -> None:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from localcloud.fabric import kernel
-from localcloud.fabric.filters import Filters, NoFilters, masquerade
+from localcloud.fabric.filters import Filters, NoFilters, masquerade, no_way_out, outward
 from localcloud.fabric.interface import Address, FabricError, Network, Router, RouterLeg
 from localcloud.fabric.kernel import Clone
 from localcloud.fabric.links import Links, set_sysctl
@@ -60,6 +60,7 @@ class Switch:
         self._links = Links()
         self._networks: dict[str, _Network] = {}
         self._routers: dict[str, Cabling] = {}
+        self._ways_out: dict[str, tuple[int, int]] = {}
         self._numbers = itertools.count(1)
 
     def ensure_network(self, network: Network) -> None:
@@ -135,11 +136,17 @@ class Switch:
                 if hop not in ("0.0.0.0", "::"):  # noqa: S104 - an on-link route, not a listener
                     cabling.links.add_route(destination, hop, name, priority)
 
-    def ensure_router(self, router: Router) -> None:
-        """Bring the router's namespace to exactly these legs, gateway and routes."""
+    def ensure_router(self, router: Router) -> list[socket.socket]:
+        """Bring the router's namespace to exactly these legs, gateway and routes.
+
+        Returns the sockets of a new router to which what leads to the world is redirected: a
+        listener for TCP connections and a UDP socket for names.
+        """
+        opened: list[socket.socket] = []
         cabling = self._routers.get(router.id)
         if cabling is None:
             cabling = self._routers[router.id] = self._new_router()
+            opened = self._open_ways_out(router.id, cabling)
         legs = list(router.legs) if router.enabled else []
         outer = router.gateway if router.enabled else None
         if outer is not None and not _lives_on_the_host(outer):
@@ -155,6 +162,25 @@ class Switch:
         self._route(cabling, router, legs)
         if outer is not None and outer.port_id in cabling.names and router.snat:
             cabling.filters.apply(masquerade(cabling.names[outer.port_id]))
+        if outer is not None and outer.port_id not in cabling.names:
+            inner = _cidrs(legs) + [cidr for cidr, _ in router.routes if ":" not in cidr]
+            cabling.filters.apply(outward(inner, *self._ways_out[router.id]))
+        else:
+            cabling.filters.apply(no_way_out())
+        return opened
+
+    def _open_ways_out(self, router_id: str, cabling: Cabling) -> list[socket.socket]:
+        with self.inside(cabling):
+            connections = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+            questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        for opened in (connections, questions):
+            opened.setblocking(False)
+            # Only what the router redirects gets here: its namespace has no other way in.
+            opened.bind(("0.0.0.0", 0))  # noqa: S104
+        connections.listen(256)
+        ports = connections.getsockname()[1], questions.getsockname()[1]
+        self._ways_out[router_id] = ports
+        return [connections, questions]
 
     def _new_router(self) -> Cabling:
         cabling = self.new_namespace()
@@ -202,6 +228,15 @@ class Switch:
             connection.close()
             raise
         return connection
+
+
+def _cidrs(legs: list[RouterLeg]) -> list[str]:
+    networks = (
+        ipaddress.ip_network(f"{address.ip}/{address.prefix_length}", strict=False)
+        for leg in legs
+        for address in leg.addresses
+    )
+    return [str(network) for network in networks if network.version == 4]
 
 
 def _lives_on_the_host(leg: RouterLeg) -> bool:
