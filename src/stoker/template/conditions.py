@@ -11,6 +11,9 @@ from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 
+MAX_CHAIN = 40
+"""Conditions that may build on each other."""
+
 
 class NamedConditions:
     """The conditions section, evaluated on demand."""
@@ -73,6 +76,9 @@ class NamedConditions:
             return Failure(
                 [Diagnostic("circular-condition", f"the conditions form a circle: {circle}")]
             )
+        if len(self._open) >= MAX_CHAIN:
+            message = f"conditions build on each other more than {MAX_CHAIN} deep"
+            return Failure([Diagnostic("too-deep", message)])
         self._open.append(name)
         written = self._written[name]
         try:

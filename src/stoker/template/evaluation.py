@@ -21,6 +21,7 @@ from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Tem
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of, functions_of
 from stoker.template.functions.scope import Scope
+from stoker.template.functions.size import check_size
 from stoker.template.inputs import Inputs, pseudo_parameters
 from stoker.template.nesting import (
     TypeResolver,
@@ -300,6 +301,7 @@ def _output(body: OutputBody, scope: Scope) -> Output:
     description = body.description if isinstance(body.description, str) else ""
     try:
         value = scope.resolve(body.value)
+        check_size(value)
     except Failure as failure:
         error = "; ".join(str(diagnostic) for diagnostic in failure.diagnostics)
         return Output(body.name, None, description, error)

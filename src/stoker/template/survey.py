@@ -18,6 +18,7 @@ from stoker.template.definition import CustomCheck, Definition
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
+from stoker.template.functions.size import check_size
 from stoker.template.functions.words import kind_of
 from stoker.template.policies import deletion_policy
 
@@ -86,6 +87,12 @@ class Reader:
         """The same look with more facts."""
         found: list[Diagnostic] = []
         parts = self._parts(body, scope, found)
+        if parts is not None:
+            try:
+                check_size(parts)
+            except Failure as failure:
+                parts = None
+                found.extend(failure.inside(*body.path).diagnostics)
         latest = Survey(None, survey.needs, survey.attributes, found)
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:

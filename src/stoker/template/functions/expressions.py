@@ -38,12 +38,18 @@ def yaql(arguments: Any, scope: Scope) -> Any:
         return unknown
     if not isinstance(expression, str):
         bad_value(f"the expression is text, not {kind_of(expression)}", ("expression",))
-    return _evaluated(expression, data)
+    if scope.allowance.seconds <= 0:
+        bad_value("the expressions of this template take too long together", ("expression",))
+    begin = time.monotonic()
+    try:
+        return _evaluated(expression, data, min(MAX_SECONDS, scope.allowance.seconds))
+    finally:
+        scope.allowance.take(time.monotonic() - begin)
 
 
-def _evaluated(expression: str, data: Any) -> Any:
+def _evaluated(expression: str, data: Any, seconds: float) -> Any:
     statement = _parsed(expression)
-    context = _timed_context()(_context(), time.monotonic() + MAX_SECONDS)
+    context = _timed_context()(_context(), time.monotonic() + seconds)
     try:
         value = statement.evaluate(data={"data": data}, context=context)
     except RecursionError:
@@ -115,7 +121,7 @@ def _timed_context() -> Any:
 
     def get_functions(self: Any, *args: Any, **kwargs: Any) -> Any:
         if time.monotonic() > self.deadline:
-            raise TimeoutError(f"it takes longer than {MAX_SECONDS:g} s")
+            raise TimeoutError("it takes too long")
         return base.get_functions(self, *args, **kwargs)
 
     return type("TimedContext", (base,), {"__init__": begin, "get_functions": get_functions})

@@ -9,10 +9,8 @@ from typing import Any
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
+from stoker.template.functions.size import MAX_VALUES
 from stoker.template.functions.words import kind_of
-
-MAX_ENTRIES = 1_000_000
-"""Entries that a function may produce."""
 
 
 def list_concat(arguments: Any, scope: Scope) -> Any:
@@ -145,14 +143,27 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
         count = 1
         for entries in lists:
             count *= len(entries)
-        if count > MAX_ENTRIES:
-            bad_value(f"there would be {count} repetitions; at most {MAX_ENTRIES} are allowed")
+        if count > MAX_VALUES:
+            bad_value(f"there would be {count} repetitions; at most {MAX_VALUES} are allowed")
         rows: Iterable[tuple[Any, ...]] = itertools.product(*lists)
     else:
         if len({len(entries) for entries in lists}) > 1:
             bad_value("without permutations all lists must have the same length", ("for_each",))
         rows = zip(*lists, strict=True)
-    return [_filled(template, words, row) for row in rows]
+    most = MAX_VALUES // (1 + _size(template))
+    result = [_filled(template, words, row) for row in itertools.islice(rows, most + 1)]
+    if len(result) > most:
+        bad_value(f"the result would have more than {MAX_VALUES} values")
+    return result
+
+
+def _size(template: Any) -> int:
+    """The number of values in a template, texts counted by their length."""
+    if isinstance(template, str):
+        return 1 + len(template) // 32
+    if isinstance(template, Mapping):
+        return 1 + sum(map(_size, template.values()))
+    return 1 + sum(map(_size, template)) if isinstance(template, list) else 1
 
 
 def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:

@@ -15,6 +15,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
 from stoker.template.functions.failure import Failure
+from stoker.template.functions.size import Allowance
 from stoker.template.versions import Version
 
 Function = Callable[[Any, "Scope"], Any]
@@ -23,6 +24,9 @@ Function = Callable[[Any, "Scope"], Any]
 
 ABSENT = object()
 """The value of what is to be left out of the list or map that it stands in."""
+
+
+TOO_DEEP = Diagnostic("too-deep", "functions are nested too deeply here")
 
 
 class Conditions(Protocol):
@@ -55,6 +59,7 @@ class Scope:
     mappings: Any = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     facade: Facade | None = None
+    allowance: Allowance = field(default_factory=Allowance)
     url: str | None = None
     """The file that the template came from, which anchors relative names of files."""
 
@@ -102,6 +107,8 @@ class Scope:
             return function(arguments, self)
         except Failure as failure:
             raise failure.inside(name) from None
+        except RecursionError:
+            raise Failure([TOO_DEEP]) from None
 
     def _map(self, snippet: dict[Any, Any]) -> dict[Any, Any]:
         result = {}

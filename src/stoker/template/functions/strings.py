@@ -11,18 +11,18 @@ from urllib.parse import quote, urlencode
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
+from stoker.template.functions.size import check_text
 from stoker.template.functions.words import kind_of
-
-MAX_TEXT = 64 * 1024 * 1024
-"""Characters that a function may produce; nested functions could multiply without end."""
 
 
 def as_json(value: Any) -> str:
     """Data as JSON text, with sorted keys, so that equal data gives equal text."""
     try:
-        return json.dumps(value, sort_keys=True)
+        text = json.dumps(value, sort_keys=True)
     except (TypeError, ValueError) as error:
         bad_value(f"the value cannot be written as JSON: {error}")
+    check_text(len(text))
+    return text
 
 
 def str_replace(arguments: Any, scope: Scope) -> Any:
@@ -143,9 +143,7 @@ def replace_words(text: str, pairs: Mapping[str, str]) -> tuple[str, list[str]]:
 
 def bounded(delimiter: str, parts: list[str]) -> str:
     """Texts joined, refused if the result were larger than any function may produce."""
-    size = sum(map(len, parts)) + len(delimiter) * max(len(parts) - 1, 0)
-    if size > MAX_TEXT:
-        bad_value(f"the text would have {size} characters; at most {MAX_TEXT} are allowed")
+    check_text(sum(map(len, parts)) + len(delimiter) * max(len(parts) - 1, 0))
     return delimiter.join(parts)
 
 
