@@ -169,15 +169,16 @@ class Reader:
             if isinstance(name, str) and name in self.scope.resources:
                 needs.add(name)
             elif not isinstance(name, str) or name not in self.template.resources:
-                found.append(_unknown_need(name, path, index, self.template.resources))
+                place = path if names is not body.depends_on else (*path, index)
+                found.append(_unknown_need(name, place, self.template.resources))
         return frozenset(needs)
 
 
-def _unknown_need(name: Any, path: Path, index: int, known: Iterable[str]) -> Diagnostic:
+def _unknown_need(name: Any, path: Path, known: Iterable[str]) -> Diagnostic:
     return Diagnostic(
         "unknown-resource",
         f'there is no resource "{name}"',
-        (*path, index),
+        path,
         error_type="InvalidTemplateReference",
         suggestion=did_you_mean(str(name), known),
     )

@@ -1,0 +1,274 @@
+"""What an evaluation knows before and while resources come into being."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import DiagnosticError, Severity
+from stoker.resources.registry import Registry
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.document import parse
+from stoker.template.environment import Environment
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+TYPES = Registry()
+
+
+class Facts:
+    """Resources that exist, by name, with their attributes; the others do not."""
+
+    def __init__(self, **attributes: dict[str, Any]) -> None:
+        self._attributes = attributes
+
+    def reference(self, name: str) -> Any:
+        return f"{name}-id" if name in self._attributes else Unknown(frozenset({name}))
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        if name not in self._attributes:
+            return Unknown(frozenset({name}))
+        return self._attributes[name].get(attribute)
+
+
+def evaluate(text: str, **inputs: Any) -> Evaluation:
+    return Evaluation(parse(f"heat_template_version: 2021-04-16\n{text}"), Inputs(**inputs), TYPES)
+
+
+def codes(evaluation: Evaluation) -> list[str]:
+    return [d.code for d in evaluation.validate() if d.severity is Severity.ERROR]
+
+
+LAYERS = """
+parameters: {wanted: {type: boolean, default: true}}
+conditions: {c: {get_param: wanted}}
+resources:
+  a: {type: OS::Heat::Value, properties: {value: 1}}
+  b: {type: OS::Heat::Value, properties: {value: {get_attr: [a, value]}}}
+  c: {type: OS::Heat::Value, condition: c, properties: {value: [{get_resource: a}, {get_resource: b}]}}
+  d: {type: OS::Heat::None, depends_on: [c]}
+outputs:
+  o: {value: {get_attr: [b, value]}}
+"""  # noqa: E501
+
+
+def test_needs_are_references_and_explicit_ones() -> None:
+    assert evaluate(LAYERS).needs == {
+        "a": frozenset(),
+        "b": {"a"},
+        "c": {"a", "b"},
+        "d": {"c"},
+    }
+
+
+def test_a_disabled_resource_is_neither_there_nor_needed() -> None:
+    evaluation = evaluate(LAYERS, parameters={"wanted": False})
+    assert evaluation.names == ("a", "b", "d")
+    assert evaluation.needs["d"] == frozenset()
+    assert codes(evaluation) == []
+
+
+def test_only_the_branch_that_is_taken_is_needed() -> None:
+    evaluation = evaluate(
+        "resources:\n"
+        "  a: {type: OS::Heat::None}\n"
+        "  b: {type: OS::Heat::Value, properties: {value: {if: [false, {get_resource: a}, 1]}}}\n"
+    )
+    assert evaluation.needs["b"] == frozenset()
+
+
+def test_references_with_computed_names_are_needed() -> None:
+    evaluation = evaluate(
+        "parameters: {p: {type: string, default: a}}\n"
+        "resources:\n"
+        "  a: {type: OS::Heat::Value, properties: {value: 1}}\n"
+        "  b: {type: OS::Heat::Value,"
+        " properties: {value: {get_attr: [{get_param: p}, value]}}}\n"
+    )
+    assert evaluation.needs["b"] == {"a"}
+    assert evaluation.attributes_used == {"a": {"value"}}
+
+
+def test_what_does_not_exist_is_unknown_in_definitions_and_known_later() -> None:
+    evaluation = evaluate(LAYERS)
+    before = evaluation.definition("c", Facts(a={}))
+    assert unknown_in(before.properties) == Unknown(frozenset({"b"}))
+    after = evaluation.definition("c", Facts(a={}, b={}))
+    assert after.properties["value"] == ["a-id", "b-id"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{str_replace: {template: x, params: {a: UNKNOWN}}}",
+        "{list_join: ['-', [a, UNKNOWN]]}",
+        "{str_split: ['-', UNKNOWN]}",
+        "{list_concat: [[a], UNKNOWN]}",
+        "{list_concat_unique: [[a], UNKNOWN]}",
+        "{map_merge: [{a: 1}, UNKNOWN]}",
+        "{map_replace: [UNKNOWN, {}]}",
+        "{repeat: {template: x, for_each: {x: UNKNOWN}}}",
+        "{digest: [md5, UNKNOWN]}",
+        "{yaql: {expression: $.data, data: UNKNOWN}}",
+        "{filter: [[a], UNKNOWN]}",
+        "{contains: [a, UNKNOWN]}",
+        "{make_url: {host: UNKNOWN}}",
+        "{get_file: UNKNOWN}",
+        "{get_param: [j, UNKNOWN]}",
+        "{get_attr: [a, value, UNKNOWN]}",
+    ],
+)
+def test_functions_pass_on_what_is_unknown(call: str) -> None:
+    text = call.replace("UNKNOWN", "{get_attr: [a, value]}")
+    evaluation = evaluate(
+        "parameters: {j: {type: json, default: {}}}\n"
+        "resources:\n"
+        "  a: {type: OS::Heat::Value, properties: {value: 1}}\n"
+        f"  b: {{type: OS::Heat::Value, properties: {{value: {text}}}}}\n"
+    )
+    assert codes(evaluation) == []
+    value = evaluation.definition("b", Facts()).properties["value"]
+    assert unknown_in(value) == Unknown(frozenset({"a"}))
+
+
+def test_all_findings_come_at_once_with_line_and_suggestion() -> None:
+    evaluation = evaluate(
+        "parameters: {port: {type: number}}\n"
+        "resources:\n"
+        "  a: {type: OS::Heat::Vlaue, properties: {value: 1}}\n"
+        "  b: {type: OS::Heat::Value, properties: {valeu: 1}}\n"
+        "  c: {type: OS::Heat::Value, properties: {value: [{get_attr: [bb, value]},"
+        " {get_param: prot}]}}\n"
+        "  d: {type: OS::Heat::None, depends_on: dd}\n"
+        "outputs:\n"
+        "  o: {value: {get_attr: [b, vaule]}}\n"
+    )
+    found = {
+        (d.code, str(d.position), d.suggestion)
+        for d in evaluation.validate()
+        if d.severity is Severity.ERROR
+    }
+    assert found == {
+        ("missing-parameter", "<template>:2:14", None),
+        ("unknown-type", "<template>:4:7", 'did you mean "OS::Heat::Value"?'),
+        ("unknown-property", "<template>:5:43", 'did you mean "value"?'),
+        ("missing-property", "<template>:5:30", None),
+        ("unknown-resource", "<template>:6:52", 'did you mean "b"?'),
+        ("unknown-parameter", "<template>:6:77", 'did you mean "port"?'),
+        ("unknown-resource", "<template>:7:29", 'did you mean "d"?'),
+        ("unknown-attribute", "<template>:9:29", 'did you mean "value"?'),
+    }
+
+
+def test_a_circle_is_named() -> None:
+    evaluation = evaluate(
+        "resources:\n"
+        "  a: {type: OS::Heat::Value, properties: {value: {get_attr: [b, value]}}}\n"
+        "  b: {type: OS::Heat::Value, properties: {value: {get_attr: [a, value]}}}\n"
+    )
+    (finding,) = evaluation.validate().errors
+    assert finding.error_type == "CircularDependencyException"
+    assert "a -> b" in finding.message or "b -> a" in finding.message
+
+
+def test_an_output_that_cannot_be_computed_says_why_and_leaves_the_others() -> None:
+    evaluation = evaluate(
+        "outputs:\n  a: {value: {get_file: missing}}\n  b: {value: {digest: [md5, x]}}\n"
+    )
+    assert codes(evaluation) == []
+    a, b = evaluation.outputs(Facts())
+    assert a.error is not None
+    assert "missing" in a.error
+    assert (b.error, b.value) == (None, "9dd4e461268c8034f5c8564e155c67a6")
+
+
+def test_a_definition_that_has_no_value_is_refused_with_its_place() -> None:
+    evaluation = evaluate(
+        "resources:\n"
+        "  a: {type: OS::Heat::Value, properties: {value: x}}\n"
+        "  b: {type: OS::Heat::Value, properties:"
+        " {value: {str_split: ['-', {get_attr: [a, value]}, 3]}}}\n"
+    )
+    with pytest.raises(DiagnosticError) as caught:
+        evaluation.definition("b", Facts(a={"value": "x-y"}))
+    assert caught.value.first.place == "resources.b.properties.value.str_split[2]"
+
+
+def test_values_that_grow_without_end_are_refused() -> None:
+    evaluation = evaluate(
+        "resources:\n"
+        "  a: {type: OS::Heat::Value, properties: {value: x}}\n"
+        "  b: {type: OS::Heat::Value, properties: {value: {get_attr: [a, value]}}}\n"
+    )
+    value: Any = "x"
+    for _ in range(40):
+        value = [value, value]
+    with pytest.raises(DiagnosticError) as caught:
+        evaluation.definition("b", Facts(a={"value": value}))
+    assert caught.value.first.code == "too-large"
+
+
+CHILD = """
+heat_template_version: 2021-04-16
+parameters: {size: {type: number, constraints: [{range: {max: 5}}]}}
+resources: {inner: {type: OS::Heat::Value, properties: {value: {get_param: size}}}}
+outputs: {size: {value: {get_param: size}}}
+"""
+
+
+def test_a_template_is_a_type_with_its_parameters_and_outputs() -> None:
+    evaluation = evaluate(
+        "resources: {n: {type: child.yaml, properties: {size: 3}}}\n"
+        "outputs: {o: {value: {get_attr: [n, size]}}, i: {value: {get_attr: [n, resource.inner]}}}",
+        files={"child.yaml": CHILD},
+    )
+    assert codes(evaluation) == []
+    type_ = evaluation.types["n"]
+    assert type_.properties["size"].required
+    assert list(type_.attributes) == ["size"]
+    assert evaluation.children["n"].parameters["size"] == 3
+    assert evaluation.attributes_used == {"n": {"size", "resource.inner"}}
+
+
+def test_mistakes_in_a_nested_template_name_its_file_and_line() -> None:
+    evaluation = evaluate(
+        "resources: {n: {type: child.yaml, properties: {size: 3}}}",
+        files={"child.yaml": CHILD.replace("OS::Heat::Value", "OS::Heat::Vlaue")},
+    )
+    (finding,) = evaluation.validate().errors
+    assert str(finding.position) == "child.yaml:4:21"
+    assert finding.suggestion == 'did you mean "OS::Heat::Value"?'
+
+
+def test_files_are_found_beside_the_template_that_names_them() -> None:
+    evaluation = evaluate(
+        "resources: {n: {type: lib/outer.yaml}}",
+        files={
+            "lib/outer.yaml": "heat_template_version: 2021-04-16\n"
+            "resources: {m: {type: inner.yaml}}\n"
+            "outputs: {o: {value: {get_file: motd}}}\n",
+            "lib/inner.yaml": "heat_template_version: 2021-04-16\n",
+            "lib/motd": "hello",
+        },
+    )
+    assert codes(evaluation) == []
+    (output,) = evaluation.children["n"].outputs(Facts())
+    assert output.value == "hello"
+
+
+def test_a_template_in_the_place_of_a_type_must_give_what_that_gives() -> None:
+    evaluation = evaluate(
+        "resources: {n: {type: OS::Heat::Value, properties: {value: 1}}}",
+        files={"child.yaml": CHILD},
+        environment=Environment(resource_registry={"OS::Heat::Value": "child.yaml"}),
+    )
+    found = evaluation.validate().errors
+    assert {d.code for d in found} == {"facade-mismatch"}
+    assert any('no output "value"' in d.message for d in found)
+
+
+def test_templates_are_nested_to_a_bounded_depth() -> None:
+    text = "heat_template_version: 2021-04-16\nresources: {n: {type: self.yaml}}\n"
+    evaluation = evaluate("resources: {n: {type: self.yaml}}", files={"self.yaml": text})
+    assert codes(evaluation) == ["nested-too-deep"]
