@@ -1,14 +1,14 @@
 """The shell around each service: request ids, authentication, routing, errors in its own shape."""
 
 import logging
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import uuid4
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.routing import Router
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
 from localcloud.cloud import Cloud, Service
@@ -24,7 +24,13 @@ class ServiceApp:
     def __init__(self, cloud: Cloud, service: Service) -> None:
         self._cloud = cloud
         self._descriptor = service.descriptor
-        self._router = Router(list(service.routes()), redirect_slashes=False)
+        routes = list(service.routes())
+        heads = {_head(route.path) for route in routes if _has_literal_head(route)}
+        self._routers = {
+            head: _router(r for r in routes if not _has_literal_head(r) or _head(r.path) == head)
+            for head in heads
+        }
+        self._rest = _router(route for route in routes if not _has_literal_head(route))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. ``scope["path"]`` is below the prefix already."""
@@ -66,7 +72,8 @@ class ServiceApp:
             state["context"] = replace(self._cloud.tokens.validate(token), request_id=request_id)
         elif not public:
             raise Unauthorized("The request you have made requires authentication.")
-        await self._router(scope, receive, send)
+        router = self._routers.get(_head(path), self._rest)
+        await router(scope, receive, send)
 
     async def _fail(
         self, error: ApiError, request_id: str, scope: Scope, receive: Receive, send: Send
@@ -77,6 +84,19 @@ class ServiceApp:
                 "WWW-Authenticate", f'Keystone uri="{self._cloud.settings.url}/identity"'
             )
         await response(scope, receive, send)
+
+
+def _head(path: str) -> str:
+    """Return the first two segments of a path: routes are looked for among those that share it."""
+    return "/".join(path.split("/", 3)[:3])
+
+
+def _has_literal_head(route: BaseRoute) -> TypeGuard[Route]:
+    return isinstance(route, Route) and "{" not in _head(route.path)
+
+
+def _router(routes: Iterable[BaseRoute]) -> Router:
+    return Router(list(routes), redirect_slashes=False)
 
 
 def _from_starlette(error: HTTPException, scope: Scope) -> ApiError:

@@ -21,6 +21,8 @@ _LOG = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG = 1
 _BACKLOG = 1024
 _DRAIN_SECONDS = 3
+_IDLE_SECONDS = 75
+"""Longer than clients keep an idle connection in their pools."""
 
 
 class AddressInUse(Exception):
@@ -94,6 +96,7 @@ async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> N
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=_DRAIN_SECONDS,
+        timeout_keep_alive=_IDLE_SECONDS,
     )
     server = _Server(config, lambda: print(f"ready {settings.url}", flush=True))  # noqa: T201
 

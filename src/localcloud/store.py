@@ -39,6 +39,8 @@ class Collection:
 
     def __init__(self, store: "Store", kind: str) -> None:
         self.kind = kind
+        self.revision = 0
+        """Grows with each change; what was worked out at the same revision is still right."""
         self._store = store
         self._documents: dict[str, Document] = {}
         self._indexes: dict[str, dict[Any, dict[str, None]]] = {}
@@ -89,6 +91,7 @@ class Collection:
     def remember(self, document: Document) -> None:
         """Take a document that is already in the database into memory."""
         key = document["id"]
+        self.revision += 1
         self._unindex(key)
         self._documents[key] = document
         for field in self._indexes:
@@ -96,6 +99,7 @@ class Collection:
 
     def forget(self, key: str) -> None:
         """Drop from memory a document that is no longer in the database."""
+        self.revision += 1
         self._unindex(key)
         self._documents.pop(key, None)
 

@@ -8,6 +8,9 @@ from localcloud.identity.directory import Directory, precise
 from localcloud.identity.tokens import Token, Tokens, unknown_token
 from localcloud.store import Document
 
+_KEPT = 4096
+"""Tokens whose evaluation is kept."""
+
 
 @dataclass(frozen=True)
 class Access:
@@ -31,10 +34,22 @@ class AccessControl:
         self._directory = directory
         self._assignments = assignments
         self._tokens = tokens
+        self._contexts: dict[str, RequestContext] = {}
+        self._revision = -1
 
     def validate(self, token: str) -> RequestContext:
-        """Return who the bearer is; raises :class:`Unauthorized`."""
-        return request_context(self.access(self._tokens.open(token)), token)
+        """Return who the bearer is; raises :class:`Unauthorized`.
+
+        Answers are kept until something changes that decides on access. No token outlives the
+        trust or application credential that it stands on, so its own end is all that time decides.
+        """
+        opened = self._tokens.open(token)
+        if self._revision != self._directory.revision or len(self._contexts) >= _KEPT:
+            self._contexts.clear()
+            self._revision = self._directory.revision
+        if token not in self._contexts:
+            self._contexts[token] = request_context(self.access(opened), token)
+        return self._contexts[token]
 
     def access(self, token: Token) -> Access:
         """Return what the token gives access to; raises :class:`Unauthorized` if nothing."""

@@ -51,6 +51,24 @@ class Directory:
         )
         self.revocations = collection("identity.revocation")
 
+    @property
+    def revision(self) -> int:
+        """A number that grows with each change of what decides on access."""
+        return sum(
+            collection.revision
+            for collection in (
+                self.domains,
+                self.projects,
+                self.users,
+                self.memberships,
+                self.roles,
+                self.implied_roles,
+                self.assignments,
+                self.trusts,
+                self.application_credentials,
+            )
+        )
+
     def url(self, path: str) -> str:
         """Return the address of something below ``/v3``."""
         return f"{self.settings.url}/identity/v3/{path}"
