@@ -14,7 +14,6 @@ from ipaddress import (
     IPv6Network,
     ip_address,
     ip_network,
-    summarize_address_range,
 )
 from itertools import pairwise
 
@@ -128,13 +127,6 @@ def check_pools(subnet: IPNetwork, gateway: str | None, found: Sequence[Pool]) -
 def pool_size(found: Iterable[Pool]) -> int:
     """Return how many addresses the ranges have together."""
     return sum(int(pool.last) - int(pool.first) + 1 for pool in found)
-
-
-def pool_prefixes(found: Iterable[Pool]) -> list[str]:
-    """Return the fewest CIDRs that cover exactly the ranges."""
-    return [
-        str(prefix) for pool in found for prefix in summarize_address_range(pool.first, pool.last)
-    ]
 
 
 def eui64(subnet: IPNetwork, mac: str) -> str:

@@ -135,14 +135,6 @@ class NetworkService:
         await self.declarer.flush()
         return port
 
-    async def bind_port(self, port_id: str, plug: ServerPlug) -> Document:
-        """Give an existing port to a server; returns the port's document."""
-        with self.state.change():
-            port = self.state.get("port", port_id)
-            port = ports.change(self.state, port, self._bound(port, plug))
-        await self.declarer.flush()
-        return port
-
     async def release_port(self, port_id: str) -> None:
         """Remove a port that was made for its server, unbind any other; unknown ids are fine."""
         with self.state.change():

@@ -122,7 +122,19 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
         },
     )
     state.pending.network(network["id"])
+    if is_automatic(created):
+        _give_automatic_addresses(state, created, net)
     return created
+
+
+def _give_automatic_addresses(state: State, subnet: Document, net: IPNetwork) -> None:
+    """Note the addresses that the hosts which are there already make for themselves."""
+    for port in list(state.all("port").find(network_id=subnet["network_id"])):
+        if not port["device_owner"].startswith("network:") and port["ip_allocation"] != "none":
+            address = ipam.eui64(net, port["mac_address"])
+            fixed = {"subnet_id": subnet["id"], "ip_address": address}
+            state.update("port", port, {"fixed_ips": [*port["fixed_ips"], fixed]})
+            state.pending.port(port["id"])
 
 
 def update(state: State, context: RequestContext, subnet: Document, changes: Document) -> Document:

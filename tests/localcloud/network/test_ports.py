@@ -147,3 +147,15 @@ async def test_ports_are_filtered_by_address_and_subnet(demo: Api) -> None:
     assert await ids(f"mac_address={two['mac_address']}") == [two["id"]]
     assert await ids("device_id=nothing") == []
     assert await demo.refused("GET", "/ports?nonsense=1", None, 400) == "HTTPBadRequest"
+
+
+async def test_a_new_slaac_subnet_reaches_the_ports_that_are_there(demo: Api) -> None:
+    network, subnet = await demo.net()
+    port = await demo.create("port", network_id=network["id"], mac_address="fa:16:3e:12:34:56")
+    modes = {"ipv6_ra_mode": "slaac", "ipv6_address_mode": "slaac"}
+    slaac = await demo.create("subnet", network_id=network["id"], cidr="fd00:1::/64", **modes)
+    addresses = [f["ip_address"] for f in (await demo.show("port", port["id"]))["fixed_ips"]]
+    assert addresses == ["10.0.0.2", "fd00:1::f816:3eff:fe12:3456"]
+    await demo.delete("subnet", slaac["id"])
+    (left,) = (await demo.show("port", port["id"]))["fixed_ips"]
+    assert left["subnet_id"] == subnet["id"]
