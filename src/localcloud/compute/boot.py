@@ -8,6 +8,7 @@ from typing import Any
 from localcloud.compute import documents
 from localcloud.compute.servers import RUNNING, SHUTDOWN, change
 from localcloud.compute.tools import Tools
+from localcloud.compute.volumes import BootVolume
 from localcloud.fabric.interface import Server
 from localcloud.store import Document
 
@@ -25,7 +26,17 @@ def vendor_data(server: Document) -> dict[str, object]:
     return {"cloud-init": "\n".join(lines) + "\n"}
 
 
-async def _specification(tools: Tools, server: Document, disk: str, image_id: str) -> Server:
+def _source(tools: Tools, server: Document, rescued: bool) -> BootVolume:
+    """Return the disk to boot from and the image below it."""
+    directory = tools.state.directory(server["id"])
+    if rescued:
+        return BootVolume(directory / "rescue", server["rescue_image_id"])
+    if server["image_id"]:
+        return BootVolume(directory / "disk", server["image_id"])
+    return tools.volumes.required().boot_volume(server["id"])
+
+
+async def _specification(tools: Tools, server: Document, source: BootVolume) -> Server:
     plugs, groups = tools.plugs, tools.plugs.group_names(server["id"])
     addresses = plugs.network.addresses(server["id"])
     directory = tools.state.directory(server["id"])
@@ -34,9 +45,9 @@ async def _specification(tools: Tools, server: Document, disk: str, image_id: st
         id=server["id"],
         name=server["name"],
         hostname=server["hostname"],
-        disk=directory / disk,
+        disk=source.disk,
         console=directory / "console.log",
-        root=await tools.images.root(image_id) if image_id else None,
+        root=await tools.images.root(source.image_id),
         ports=plugs.ports(server),
         metadata=documents.metadata(server, plugs.tagged(server)),
         ec2_metadata=documents.ec2(server, addresses, groups),
@@ -53,14 +64,11 @@ async def boot(tools: Tools, server: Document, vm_state: str = "active", **chang
 
     A process that has ended again meanwhile leaves the server stopped.
     """
-    rescued = vm_state == "rescued"
-    disk = "rescue" if rescued else "disk"
-    image_id = server["rescue_image_id"] if rescued else server["image_id"]
-    specification = await _specification(tools, server, disk, image_id)
+    source = _source(tools, server, vm_state == "rescued")
+    specification = await _specification(tools, server, source)
     directory = tools.state.directory(server["id"])
     directory.mkdir(parents=True, exist_ok=True)
-    if image_id:
-        await tools.images.seed(image_id, specification.disk)
+    await tools.images.seed(source.image_id, source.disk)
     fabric = tools.state.cloud.fabric
     await fabric.boot(specification)
     alive = server["id"] in fabric.running()

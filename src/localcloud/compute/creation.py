@@ -75,6 +75,11 @@ def _zone(state: State, context: RequestContext, request: ServerRequest) -> None
         raise BadRequest(f"Compute host {host} could not be found.")
 
 
+def _needs_storage(device: Document) -> bool:
+    """Whether the device is a volume; local disks beyond the first are part of it here."""
+    return device.get("destination_type") == "volume" or device.get("source_type") != "blank"
+
+
 def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> Document:
     state = tools.state
     flavor = _flavor(state, context, request.flavor_id)
@@ -82,11 +87,8 @@ def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> 
     if request.image_id:
         tools.images.check_bootable(context, request.image_id, flavor)
     _zone(state, context, request)
-    if any(
-        device.get("destination_type") == "volume" or device.get("source_type") != "blank"
-        for device in request.block_devices
-    ):
-        tools.volumes.required()
+    if any(_needs_storage(device) for device in request.block_devices):
+        tools.volumes.required().check(context, list(request.block_devices))
     return {
         **request.fields,
         "project_id": context.project_id,
@@ -100,7 +102,7 @@ def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> 
         "flavor": flavors.embedded(flavor),
         "key": None if name is None else keypairs.chosen(state, context, name),
         "group_ids": tools.plugs.group_ids(context, request.security_groups),
-        "block_devices": list(request.block_devices),
+        "block_devices": [d for d in request.block_devices if _needs_storage(d)],
         "availability_zone": request.placement.zone,
         "wanted_host": request.placement.host,
         "zone": request.placement.zone or hosts.DEFAULT_ZONE,

@@ -81,6 +81,8 @@ async def rescue(call: Call, server: Document, value: Any) -> Response:
     servers.require_state(server, "rescue", frozenset({"active", "stopped", "error"}))
     reference = arguments.get("rescue_image_ref")
     image_id = server["image_id"]
+    if not reference and not image_id:
+        raise BadRequest("A server that boots from a volume needs a 'rescue_image_ref'.")
     if reference:
         image_id = values.uuid(values.reference(reference, "rescue_image_ref"), "rescue_image_ref")
         call.tools.images.check_bootable(call.context, image_id, server["flavor"])
@@ -148,6 +150,8 @@ async def rebuild(call: Call, server: Document, value: Any) -> Response:
     image_id = values.uuid(reference, "imageRef")
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "rebuild", frozenset({"active", "stopped", "error"}))
+    if not server["image_id"]:
+        raise BadRequest("Unable to rebuild with a different image for a volume-backed server.")
     call.tools.images.check_bootable(call.context, image_id, server["flavor"])
     changed = begin(
         call,
