@@ -37,9 +37,8 @@ async def show(call: Call) -> Response:
     """The schema of one type."""
     name = call.path["type_name"]
     described = call.query.get("with_description", "").lower() == "true"
-    schema = call.api.catalogue.resource_type(name, with_description=described)
     call.enforce(f"resource_types:{name}")
-    return json_response(schema)
+    return json_response(call.api.catalogue.resource_type(name, with_description=described))
 
 
 async def template(call: Call) -> Response:
