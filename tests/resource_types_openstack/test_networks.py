@@ -215,3 +215,9 @@ def test_an_association_leads_the_address_and_lets_go_only_of_its_own(cloud: Fak
     floating["port_id"] = port.physical_id
     link.delete()
     assert floating["port_id"] is None
+
+
+def test_old_names_of_required_properties_are_understood(cloud: FakeCloud) -> None:
+    net = made(cloud, Net())
+    made(cloud, Subnet(), network_id=net.physical_id, cidr="10.0.0.0/24")
+    assert cloud.all("subnets")[0]["network_id"] == net.physical_id

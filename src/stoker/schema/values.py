@@ -25,7 +25,7 @@ from stoker.schema.conversion import (
 from stoker.schema.pending import CustomCheck, NameLookup
 from stoker.schema.properties import Property, Type
 from stoker.schema.support import Support
-from stoker.schema.unknown import Unknown
+from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import violation
 
 
@@ -90,9 +90,15 @@ class _Checker:
                     (*path, key),
                     did_you_mean(str(key), schema),
                 )
+        given_by_alias = {
+            declared.renamed_to
+            for name, declared in schema.items()
+            if declared.renamed_to is not None and given.get(name) is not None
+        }
         values = {
             name: self._property(given, name, declared, (*path, name))
             for name, declared in schema.items()
+            if given.get(name) is not None or name not in given_by_alias
         }
         for name, declared in schema.items():
             if declared.renamed_to is not None:
@@ -152,7 +158,7 @@ class _Checker:
     def _convert(self, value: Any, declared: Property, path: Path) -> Any:
         match declared.type:
             case Type.STRING:
-                return to_string(value, convert=declared.convert)
+                return unknown_in(value) or to_string(value, convert=declared.convert)
             case Type.INTEGER:
                 return to_integer(value)
             case Type.NUMBER:
