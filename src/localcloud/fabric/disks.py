@@ -9,6 +9,7 @@ kernel or the file system refuses overlays, the base is copied and /usr is read-
 
 import hashlib
 import os
+import secrets
 import shutil
 import stat
 import sys
@@ -113,12 +114,17 @@ def _stamp() -> str:
 
 
 def make_base(state: Path) -> Path:
-    """Return the directory with the base of the ``host`` image; made when it is out of date."""
+    """Return the directory with the base of the ``host`` image.
+
+    It is made anew, and older ones removed, when the host's /etc has changed. A disk fits any of
+    them: what its server has changed lies above.
+    """
     base = state / f"host-{_stamp()}"
     if base.exists():
         return base
-    making = state / f"making-{os.getpid()}"
-    shutil.rmtree(making, ignore_errors=True)
+    for stale in (*state.glob("host-*"), *state.glob("making-*")):
+        shutil.rmtree(stale, ignore_errors=True)
+    making = state / f"making-{secrets.token_hex(4)}"
     for name in _DIRECTORIES:
         (making / name).mkdir(parents=True, mode=0o755)
     for name in ("tmp", "var/tmp"):
@@ -248,7 +254,7 @@ def mount_disk(disk: Path, base: Path, image: Path | None, overlays: bool) -> Pa
 
 def probe_overlay(state: Path) -> OSError | None:
     """Mount an overlay once in a child's mount namespace; None when it works."""
-    place = state / f"probe-{os.getpid()}"
+    place = state / f"probe-{secrets.token_hex(4)}"
     for name in ("lower", "root"):
         (place / name).mkdir(parents=True, exist_ok=True)
     try:

@@ -266,6 +266,7 @@ def main() -> None:
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
     findings = probe_here(state)
     if findings.capabilities.isolated and not settings["probe_only"]:
+        channel.send(control, {"hello": findings.to_json()})
         machine = Machine(
             base=disks.make_base(state),
             overlays=findings.capabilities.overlay,
@@ -275,7 +276,6 @@ def main() -> None:
             pid_namespace=kernel.open_namespace("pid"),
         )
         switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
-        channel.send(control, {"hello": findings.to_json()})
         Owner(control, machine, switch).serve()
     channel.send(control, {"hello": findings.to_json()})
 

@@ -18,7 +18,7 @@ from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
 from localcloud.fabric.outbound import DnsRelay, host_resolver
-from localcloud.guest.init import EXIT_REBOOT
+from localcloud.guest.instance import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
 Handler = Callable[[relays.Streams], Awaitable[None]]

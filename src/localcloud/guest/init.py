@@ -11,10 +11,7 @@ import time
 from collections.abc import Callable
 
 from localcloud.guest import processor
-from localcloud.guest.instance import OUTPUT_LOG, Instance
-
-EXIT_POWER_OFF = 0
-EXIT_REBOOT = 86
+from localcloud.guest.instance import EXIT_POWER_OFF, EXIT_REBOOT, OUTPUT_LOG, Instance
 
 MOST_CONSOLE_BYTES = 16 << 20
 _GRACE_SECONDS = 2.0

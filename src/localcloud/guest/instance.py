@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+EXIT_POWER_OFF = 0
+EXIT_REBOOT = 86
+"""The exit codes of a server's first process."""
+
 CLOUD = Path("/var/lib/cloud")
 OUTPUT_LOG = Path("/var/log/cloud-init-output.log")
 RUN = Path("/run/cloud-init")
