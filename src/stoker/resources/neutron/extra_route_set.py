@@ -30,29 +30,37 @@ class ExtraRouteSet(ResourceType):
     properties = {
         "router": Property(
             Type.STRING,
+            "Router, by name or id.",
             required=True,
             constraints=(Custom("neutron.router"),),
             finder=Finder("network", "router"),
         ),
         "routes": Property(
             Type.LIST,
+            "Routes to add.",
             default=[],
             update_allowed=True,
             items=Property(
                 Type.MAP,
                 entries={
                     "destination": Property(
-                        Type.STRING, required=True, constraints=(Custom("net_cidr"),)
+                        Type.STRING,
+                        "Range that the route leads to.",
+                        required=True,
+                        constraints=(Custom("net_cidr"),),
                     ),
                     "nexthop": Property(
-                        Type.STRING, required=True, constraints=(Custom("ip_addr"),)
+                        Type.STRING,
+                        "Address that the route leads through.",
+                        required=True,
+                        constraints=(Custom("ip_addr"),),
                     ),
                 },
             ),
         ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def create(self, call: Call) -> Outcome:

@@ -34,24 +34,33 @@ class FloatingIP(RestResource):
     properties = {
         "dns_domain": Property(
             Type.STRING,
+            "DNS domain of the addresses.",
             update_allowed=True,
             constraints=(Custom("dns_domain"),),
             support=since("7.0.0"),
         ),
         "dns_name": Property(
             Type.STRING,
+            "DNS name of the address.",
             update_allowed=True,
             constraints=(Custom("rel_dns_name"),),
             support=since("7.0.0"),
         ),
         "fixed_ip_address": Property(
-            Type.STRING, update_allowed=True, constraints=(Custom("ip_addr"),)
+            Type.STRING,
+            "Address of the port that the floating IP leads to.",
+            update_allowed=True,
+            constraints=(Custom("ip_addr"),),
         ),
         "floating_ip_address": Property(
-            Type.STRING, constraints=(Custom("ip_addr"),), support=since("5.0.0")
+            Type.STRING,
+            "The address itself, where a certain one is wanted.",
+            constraints=(Custom("ip_addr"),),
+            support=since("5.0.0"),
         ),
         "floating_network": Property(
             Type.STRING,
+            "External network, by name or id.",
             required=True,
             constraints=(Custom("neutron.network"),),
             finder=Finder("network", "network"),
@@ -59,6 +68,7 @@ class FloatingIP(RestResource):
         ),
         "floating_network_id": Property(
             Type.STRING,
+            "Old name of floating_network.",
             constraints=(Custom("neutron.network"),),
             finder=Finder("network", "network"),
             support=SupportStatus(
@@ -68,26 +78,36 @@ class FloatingIP(RestResource):
         ),
         "floating_subnet": Property(
             Type.STRING,
+            "External subnet to take the address from, by name or id.",
             constraints=(Custom("neutron.subnet"),),
             finder=Finder("network", "subnet"),
             support=since("9.0.0"),
         ),
         "port_id": Property(
             Type.STRING,
+            "Port, by name or id.",
             update_allowed=True,
             constraints=(Custom("neutron.port"),),
             finder=Finder("network", "port"),
         ),
-        "value_specs": Property(Type.MAP, default={}),
+        "value_specs": Property(
+            Type.MAP, "Further fields, passed to the service as they are.", default={}
+        ),
     }
     attributes = {
-        "fixed_ip_address": Attribute(type=Type.STRING, cached=False),
-        "floating_ip_address": Attribute(type=Type.STRING),
-        "floating_network_id": Attribute(type=Type.STRING),
-        "port_id": Attribute(type=Type.STRING, cached=False),
-        "router_id": Attribute(type=Type.STRING),
-        "tenant_id": Attribute(type=Type.STRING),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "fixed_ip_address": Attribute(
+            "Address of the port that the floating IP leads to.", type=Type.STRING, cached=False
+        ),
+        "floating_ip_address": Attribute(
+            "The address itself, where a certain one is wanted.", type=Type.STRING
+        ),
+        "floating_network_id": Attribute("Id of the external network.", type=Type.STRING),
+        "port_id": Attribute(
+            "Id of the port that the address leads to.", type=Type.STRING, cached=False
+        ),
+        "router_id": Attribute("Id of the router that leads to the port.", type=Type.STRING),
+        "tenant_id": Attribute("Id of the project.", type=Type.STRING),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:

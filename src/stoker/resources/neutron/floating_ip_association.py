@@ -24,11 +24,17 @@ class FloatingIPAssociation(ResourceType):
 
     properties = {
         "fixed_ip_address": Property(
-            Type.STRING, update_allowed=True, constraints=(Custom("ip_addr"),)
+            Type.STRING,
+            "Address of the port that the floating IP leads to.",
+            update_allowed=True,
+            constraints=(Custom("ip_addr"),),
         ),
-        "floatingip_id": Property(Type.STRING, required=True, update_allowed=True),
+        "floatingip_id": Property(
+            Type.STRING, "Id of the floating IP.", required=True, update_allowed=True
+        ),
         "port_id": Property(
             Type.STRING,
+            "Port, by name or id.",
             required=True,
             update_allowed=True,
             constraints=(Custom("neutron.port"),),
@@ -36,7 +42,7 @@ class FloatingIPAssociation(ResourceType):
         ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def create(self, call: Call) -> Outcome:

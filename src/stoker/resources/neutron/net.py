@@ -26,43 +26,84 @@ class Net(RestResource):
     )
 
     properties = {
-        "admin_state_up": Property(Type.BOOLEAN, default=True, update_allowed=True),
-        "availability_zone_hints": Property(Type.LIST, support=since("19.0.0")),
-        "dhcp_agent_ids": Property(Type.LIST, update_allowed=True),
+        "admin_state_up": Property(
+            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
+        ),
+        "availability_zone_hints": Property(
+            Type.LIST, "Availability zones to prefer.", support=since("19.0.0")
+        ),
+        "dhcp_agent_ids": Property(
+            Type.LIST,
+            "Agents that serve DHCP on the network; an administrator's privilege.",
+            update_allowed=True,
+        ),
         "dns_domain": Property(
             Type.STRING,
+            "DNS domain of the addresses.",
             update_allowed=True,
             constraints=(Custom("dns_domain"),),
             support=since("7.0.0"),
         ),
-        "name": Property(Type.STRING, update_allowed=True),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
         "port_security_enabled": Property(
-            Type.BOOLEAN, update_allowed=True, support=since("5.0.0")
+            Type.BOOLEAN,
+            "Whether the service guards ports against forged addresses.",
+            update_allowed=True,
+            support=since("5.0.0"),
         ),
         "qos_policy": Property(
             Type.STRING,
+            "Quality of service policy, by name or id.",
             update_allowed=True,
             constraints=(Custom("neutron.qos_policy"),),
             finder=Finder("network", "qos_policy"),
             support=since("6.0.0"),
         ),
-        "shared": Property(Type.BOOLEAN, default=False, update_allowed=True),
-        "tags": Property(
-            Type.LIST, update_allowed=True, support=since("9.0.0"), items=Property(Type.STRING)
+        "shared": Property(
+            Type.BOOLEAN, "Whether all projects may use it.", default=False, update_allowed=True
         ),
-        "tenant_id": Property(Type.STRING),
-        "value_specs": Property(Type.MAP, default={}, update_allowed=True),
+        "tags": Property(
+            Type.LIST,
+            "Tags of the object.",
+            update_allowed=True,
+            support=since("9.0.0"),
+            items=Property(Type.STRING),
+        ),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+        ),
+        "value_specs": Property(
+            Type.MAP,
+            "Further fields, passed to the service as they are.",
+            default={},
+            update_allowed=True,
+        ),
     }
     attributes = {
-        "admin_state_up": Attribute(type=Type.STRING),
-        "l2_adjacency": Attribute(type=Type.BOOLEAN, support=since("9.0.0")),
-        "mtu": Attribute(type=Type.INTEGER, support=since("5.0.0")),
-        "name": Attribute(type=Type.STRING),
-        "port_security_enabled": Attribute(type=Type.BOOLEAN, support=since("5.0.0")),
-        "qos_policy_id": Attribute(type=Type.STRING, support=since("6.0.0")),
-        "segments": Attribute(type=Type.LIST, support=since("11.0.0")),
-        "status": Attribute(type=Type.STRING),
-        "subnets": Attribute(type=Type.LIST),
-        "tenant_id": Attribute(type=Type.STRING),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
+        "l2_adjacency": Attribute(
+            "Whether all ports of the network are in one segment.",
+            type=Type.BOOLEAN,
+            support=since("9.0.0"),
+        ),
+        "mtu": Attribute("Largest packet in bytes.", type=Type.INTEGER, support=since("5.0.0")),
+        "name": Attribute("Name of the object.", type=Type.STRING),
+        "port_security_enabled": Attribute(
+            "Whether the service guards ports against forged addresses.",
+            type=Type.BOOLEAN,
+            support=since("5.0.0"),
+        ),
+        "qos_policy_id": Attribute(
+            "Id of the quality of service policy.", type=Type.STRING, support=since("6.0.0")
+        ),
+        "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("11.0.0")),
+        "status": Attribute("Status of the object.", type=Type.STRING),
+        "subnets": Attribute("Subnets of the object.", type=Type.LIST),
+        "tenant_id": Attribute("Id of the project.", type=Type.STRING),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }

@@ -32,26 +32,43 @@ class Router(RestResource):
     )
 
     properties = {
-        "admin_state_up": Property(Type.BOOLEAN, default=True, update_allowed=True),
-        "availability_zone_hints": Property(
-            Type.LIST, update_allowed=True, support=since("19.0.0")
+        "admin_state_up": Property(
+            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
         ),
-        "distributed": Property(Type.BOOLEAN, support=since("2015.1")),
+        "availability_zone_hints": Property(
+            Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+        ),
+        "distributed": Property(
+            Type.BOOLEAN,
+            "Whether the router is spread over compute hosts; an administrator's privilege.",
+            support=since("2015.1"),
+        ),
         "external_gateway_info": Property(
             Type.MAP,
+            "How the router is connected to an external network.",
             update_allowed=True,
             entries={
-                "enable_snat": Property(Type.BOOLEAN, update_allowed=True),
+                "enable_snat": Property(
+                    Type.BOOLEAN,
+                    "Whether addresses are translated on the way out.",
+                    update_allowed=True,
+                ),
                 "external_fixed_ips": Property(
                     Type.LIST,
+                    "Addresses of the gateway.",
                     update_allowed=True,
                     support=since("6.0.0"),
                     items=Property(
                         Type.MAP,
                         entries={
-                            "ip_address": Property(Type.STRING, constraints=(Custom("ip_addr"),)),
+                            "ip_address": Property(
+                                Type.STRING,
+                                "Address, or range where one is allowed.",
+                                constraints=(Custom("ip_addr"),),
+                            ),
                             "subnet": Property(
                                 Type.STRING,
+                                "Subnet, by name or id.",
                                 constraints=(Custom("neutron.subnet"),),
                                 finder=Finder("network", "subnet"),
                             ),
@@ -60,15 +77,21 @@ class Router(RestResource):
                 ),
                 "network": Property(
                     Type.STRING,
+                    "Network, by name or id.",
                     required=True,
                     update_allowed=True,
                     finder=Finder("network", "network"),
                 ),
             },
         ),
-        "ha": Property(Type.BOOLEAN, support=since("2015.1")),
+        "ha": Property(
+            Type.BOOLEAN,
+            "Whether the router is highly available; an administrator's privilege.",
+            support=since("2015.1"),
+        ),
         "l3_agent_id": Property(
             Type.STRING,
+            "Agent that hosts the router.",
             update_allowed=True,
             support=SupportStatus(
                 Support.HIDDEN,
@@ -77,22 +100,43 @@ class Router(RestResource):
             ),
         ),
         "l3_agent_ids": Property(
-            Type.LIST, update_allowed=True, support=since("2015.1"), items=Property(Type.STRING)
+            Type.LIST,
+            "Agents that host the router; an administrator's privilege.",
+            update_allowed=True,
+            support=since("2015.1"),
+            items=Property(Type.STRING),
         ),
-        "name": Property(Type.STRING, update_allowed=True),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
         "tags": Property(
-            Type.LIST, update_allowed=True, support=since("9.0.0"), items=Property(Type.STRING)
+            Type.LIST,
+            "Tags of the object.",
+            update_allowed=True,
+            support=since("9.0.0"),
+            items=Property(Type.STRING),
         ),
-        "tenant_id": Property(Type.STRING, support=since("24.0.0")),
-        "value_specs": Property(Type.MAP, default={}, update_allowed=True),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+            support=since("24.0.0"),
+        ),
+        "value_specs": Property(
+            Type.MAP,
+            "Further fields, passed to the service as they are.",
+            default={},
+            update_allowed=True,
+        ),
     }
     attributes = {
-        "admin_state_up": Attribute(type=Type.STRING),
-        "external_gateway_info": Attribute(type=Type.MAP),
-        "name": Attribute(type=Type.STRING),
-        "status": Attribute(type=Type.STRING),
-        "tenant_id": Attribute(type=Type.STRING),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
+        "external_gateway_info": Attribute("The router's gateway.", type=Type.MAP),
+        "name": Attribute("Name of the object.", type=Type.STRING),
+        "status": Attribute("Status of the object.", type=Type.STRING),
+        "tenant_id": Attribute("Id of the project.", type=Type.STRING),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

@@ -31,12 +31,14 @@ class RouterInterface(ResourceType):
     properties = {
         "port": Property(
             Type.STRING,
+            "Port, by name or id.",
             constraints=(Custom("neutron.port"),),
             finder=Finder("network", "port"),
             support=since("2015.1"),
         ),
         "port_id": Property(
             Type.STRING,
+            "Port, by name or id.",
             constraints=(Custom("neutron.port"),),
             finder=Finder("network", "port"),
             support=SupportStatus(
@@ -48,12 +50,14 @@ class RouterInterface(ResourceType):
         ),
         "router": Property(
             Type.STRING,
+            "Router, by name or id.",
             required=True,
             constraints=(Custom("neutron.router"),),
             finder=Finder("network", "router"),
         ),
         "router_id": Property(
             Type.STRING,
+            "Old name of router.",
             constraints=(Custom("neutron.router"),),
             finder=Finder("network", "router"),
             support=SupportStatus(
@@ -64,10 +68,14 @@ class RouterInterface(ResourceType):
             renamed_to="router",
         ),
         "subnet": Property(
-            Type.STRING, constraints=(Custom("neutron.subnet"),), finder=Finder("network", "subnet")
+            Type.STRING,
+            "Subnet, by name or id.",
+            constraints=(Custom("neutron.subnet"),),
+            finder=Finder("network", "subnet"),
         ),
         "subnet_id": Property(
             Type.STRING,
+            "Old name of subnet.",
             constraints=(Custom("neutron.subnet"),),
             finder=Finder("network", "subnet"),
             support=SupportStatus(
@@ -77,7 +85,7 @@ class RouterInterface(ResourceType):
         ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def create(self, call: Call) -> Outcome:

@@ -40,47 +40,78 @@ class SecurityGroup(RestResource):
     extras = (Extra("description", _describe), Extra("rules", _set_rules))
 
     properties = {
-        "description": Property(Type.STRING, update_allowed=True),
-        "name": Property(Type.STRING, update_allowed=True),
+        "description": Property(Type.STRING, "Description of the object.", update_allowed=True),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
         "rules": Property(
             Type.LIST,
+            "Rules of the group.",
             default=[],
             update_allowed=True,
             items=Property(
                 Type.MAP,
                 entries={
-                    "description": Property(Type.STRING, support=since("27.0.0")),
+                    "description": Property(
+                        Type.STRING, "Description of the object.", support=since("27.0.0")
+                    ),
                     "direction": Property(
                         Type.STRING,
+                        "Direction of the traffic.",
                         default="ingress",
                         constraints=(AllowedValues(["ingress", "egress"]),),
                     ),
                     "ethertype": Property(
-                        Type.STRING, default="IPv4", constraints=(AllowedValues(["IPv4", "IPv6"]),)
+                        Type.STRING,
+                        "IP version of the traffic.",
+                        default="IPv4",
+                        constraints=(AllowedValues(["IPv4", "IPv6"]),),
                     ),
                     "port_range_max": Property(
-                        Type.INTEGER, constraints=(Range(min=0, max=65535),)
+                        Type.INTEGER,
+                        "Highest port, or code of an ICMP message.",
+                        constraints=(Range(min=0, max=65535),),
                     ),
                     "port_range_min": Property(
-                        Type.INTEGER, constraints=(Range(min=0, max=65535),)
+                        Type.INTEGER,
+                        "Lowest port, or type of an ICMP message.",
+                        constraints=(Range(min=0, max=65535),),
                     ),
-                    "protocol": Property(Type.STRING, constraints=(AllowedValues(PROTOCOLS),)),
+                    "protocol": Property(
+                        Type.STRING,
+                        "IP protocol, by name or number.",
+                        constraints=(AllowedValues(PROTOCOLS),),
+                    ),
                     "remote_group_id": Property(
-                        Type.STRING, constraints=(Custom("neutron.security_group"),)
+                        Type.STRING,
+                        "Group whose members are on the other side.",
+                        constraints=(Custom("neutron.security_group"),),
                     ),
-                    "remote_ip_prefix": Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+                    "remote_ip_prefix": Property(
+                        Type.STRING,
+                        "Range of addresses on the other side.",
+                        constraints=(Custom("net_cidr"),),
+                    ),
                     "remote_mode": Property(
                         Type.STRING,
+                        "Whether the other side is a range or a group; this group if none is given.",
                         default="remote_ip_prefix",
                         constraints=(AllowedValues(["remote_ip_prefix", "remote_group_id"]),),
                     ),
                 },
             ),
         ),
-        "stateful": Property(Type.BOOLEAN, update_allowed=True, support=since("27.0.0")),
+        "stateful": Property(
+            Type.BOOLEAN,
+            "Whether answers to allowed traffic are allowed.",
+            update_allowed=True,
+            support=since("27.0.0"),
+        ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -33,31 +33,54 @@ class SecurityGroupRule(RestResource):
     wire = {"security_group": "security_group_id", "remote_group": "remote_group_id"}
 
     properties = {
-        "description": Property(Type.STRING),
+        "description": Property(Type.STRING, "Description of the object."),
         "direction": Property(
-            Type.STRING, default="ingress", constraints=(AllowedValues(["ingress", "egress"]),)
+            Type.STRING,
+            "Direction of the traffic.",
+            default="ingress",
+            constraints=(AllowedValues(["ingress", "egress"]),),
         ),
         "ethertype": Property(
-            Type.STRING, default="IPv4", constraints=(AllowedValues(["IPv4", "IPv6"]),)
+            Type.STRING,
+            "IP version of the traffic.",
+            default="IPv4",
+            constraints=(AllowedValues(["IPv4", "IPv6"]),),
         ),
-        "port_range_max": Property(Type.INTEGER, constraints=(Range(min=0, max=65535),)),
-        "port_range_min": Property(Type.INTEGER, constraints=(Range(min=0, max=65535),)),
-        "protocol": Property(Type.STRING, default="tcp", constraints=(AllowedValues(PROTOCOLS),)),
+        "port_range_max": Property(
+            Type.INTEGER,
+            "Highest port, or code of an ICMP message.",
+            constraints=(Range(min=0, max=65535),),
+        ),
+        "port_range_min": Property(
+            Type.INTEGER,
+            "Lowest port, or type of an ICMP message.",
+            constraints=(Range(min=0, max=65535),),
+        ),
+        "protocol": Property(
+            Type.STRING,
+            "IP protocol, by name or number.",
+            default="tcp",
+            constraints=(AllowedValues(PROTOCOLS),),
+        ),
         "remote_group": Property(
             Type.STRING,
+            "Group whose members are on the other side, by name or id.",
             constraints=(Custom("neutron.security_group"),),
             finder=Finder("network", "security_group"),
         ),
-        "remote_ip_prefix": Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+        "remote_ip_prefix": Property(
+            Type.STRING, "Range of addresses on the other side.", constraints=(Custom("net_cidr"),)
+        ),
         "security_group": Property(
             Type.STRING,
+            "Security group, by name or id.",
             required=True,
             constraints=(Custom("neutron.security_group"),),
             finder=Finder("network", "security_group"),
         ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def find(self, call: Call) -> str | None:

@@ -32,48 +32,84 @@ class Subnet(RestResource):
     properties = {
         "allocation_pools": Property(
             Type.LIST,
+            "Ranges from which addresses are given out.",
             update_allowed=True,
             items=Property(
                 Type.MAP,
                 entries={
-                    "end": Property(Type.STRING, required=True, constraints=(Custom("ip_addr"),)),
-                    "start": Property(Type.STRING, required=True, constraints=(Custom("ip_addr"),)),
+                    "end": Property(
+                        Type.STRING,
+                        "Last address of the range.",
+                        required=True,
+                        constraints=(Custom("ip_addr"),),
+                    ),
+                    "start": Property(
+                        Type.STRING,
+                        "First address of the range.",
+                        required=True,
+                        constraints=(Custom("ip_addr"),),
+                    ),
                 },
             ),
         ),
-        "cidr": Property(Type.STRING, constraints=(Custom("net_cidr"),)),
-        "dns_nameservers": Property(Type.LIST, default=[], update_allowed=True),
-        "enable_dhcp": Property(Type.BOOLEAN, default=True, update_allowed=True),
-        "gateway_ip": Property(Type.STRING, update_allowed=True),
+        "cidr": Property(Type.STRING, "Range of the subnet.", constraints=(Custom("net_cidr"),)),
+        "dns_nameservers": Property(
+            Type.LIST, "Addresses of name servers.", default=[], update_allowed=True
+        ),
+        "enable_dhcp": Property(
+            Type.BOOLEAN, "Whether DHCP gives out the addresses.", default=True, update_allowed=True
+        ),
+        "gateway_ip": Property(
+            Type.STRING, "Address of the gateway; empty for none.", update_allowed=True
+        ),
         "host_routes": Property(
             Type.LIST,
+            "Routes that servers learn.",
             update_allowed=True,
             items=Property(
                 Type.MAP,
                 entries={
                     "destination": Property(
-                        Type.STRING, required=True, constraints=(Custom("net_cidr"),)
+                        Type.STRING,
+                        "Range that the route leads to.",
+                        required=True,
+                        constraints=(Custom("net_cidr"),),
                     ),
                     "nexthop": Property(
-                        Type.STRING, required=True, constraints=(Custom("ip_addr"),)
+                        Type.STRING,
+                        "Address that the route leads through.",
+                        required=True,
+                        constraints=(Custom("ip_addr"),),
                     ),
                 },
             ),
         ),
-        "ip_version": Property(Type.INTEGER, default=4, constraints=(AllowedValues([4, 6]),)),
+        "ip_version": Property(
+            Type.INTEGER,
+            "IP version of the subnet.",
+            default=4,
+            constraints=(AllowedValues([4, 6]),),
+        ),
         "ipv6_address_mode": Property(
             Type.STRING,
+            "How servers get their IPv6 addresses.",
             constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
             support=since("2015.1"),
         ),
         "ipv6_ra_mode": Property(
             Type.STRING,
+            "How routers announce themselves for IPv6.",
             constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
             support=since("2015.1"),
         ),
-        "name": Property(Type.STRING, update_allowed=True),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
         "network": Property(
             Type.STRING,
+            "Network, by name or id.",
             required=True,
             constraints=(Custom("neutron.network"),),
             finder=Finder("network", "network"),
@@ -81,6 +117,7 @@ class Subnet(RestResource):
         ),
         "network_id": Property(
             Type.STRING,
+            "Old name of network.",
             constraints=(Custom("neutron.network"),),
             finder=Finder("network", "network"),
             support=SupportStatus(
@@ -88,9 +125,15 @@ class Subnet(RestResource):
             ),
             renamed_to="network",
         ),
-        "prefixlen": Property(Type.INTEGER, constraints=(Range(min=0),), support=since("6.0.0")),
+        "prefixlen": Property(
+            Type.INTEGER,
+            "Length of the prefix that is taken from the subnet pool.",
+            constraints=(Range(min=0),),
+            support=since("6.0.0"),
+        ),
         "segment": Property(
             Type.STRING,
+            "Segment of the network, by name or id.",
             update_allowed=True,
             constraints=(Custom("neutron.segment"),),
             finder=Finder("network", "segment"),
@@ -98,28 +141,41 @@ class Subnet(RestResource):
         ),
         "subnetpool": Property(
             Type.STRING,
+            "Subnet pool to take the range from, by name or id.",
             constraints=(Custom("neutron.subnetpool"),),
             finder=Finder("network", "subnetpool"),
             support=since("6.0.0"),
         ),
         "tags": Property(
-            Type.LIST, update_allowed=True, support=since("9.0.0"), items=Property(Type.STRING)
+            Type.LIST,
+            "Tags of the object.",
+            update_allowed=True,
+            support=since("9.0.0"),
+            items=Property(Type.STRING),
         ),
-        "tenant_id": Property(Type.STRING),
-        "value_specs": Property(Type.MAP, default={}, update_allowed=True),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+        ),
+        "value_specs": Property(
+            Type.MAP,
+            "Further fields, passed to the service as they are.",
+            default={},
+            update_allowed=True,
+        ),
     }
     attributes = {
-        "allocation_pools": Attribute(type=Type.LIST),
-        "cidr": Attribute(type=Type.STRING),
-        "dns_nameservers": Attribute(type=Type.LIST),
-        "enable_dhcp": Attribute(type=Type.STRING),
-        "gateway_ip": Attribute(type=Type.STRING),
-        "host_routes": Attribute(type=Type.LIST),
-        "ip_version": Attribute(type=Type.STRING),
-        "name": Attribute(type=Type.STRING),
-        "network_id": Attribute(type=Type.STRING),
-        "tenant_id": Attribute(type=Type.STRING),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "allocation_pools": Attribute("Ranges from which addresses are given out.", type=Type.LIST),
+        "cidr": Attribute("Range of the subnet.", type=Type.STRING),
+        "dns_nameservers": Attribute("Addresses of name servers.", type=Type.LIST),
+        "enable_dhcp": Attribute("Whether DHCP gives out the addresses.", type=Type.STRING),
+        "gateway_ip": Attribute("Address of the gateway; empty for none.", type=Type.STRING),
+        "host_routes": Attribute("Routes that servers learn.", type=Type.LIST),
+        "ip_version": Attribute("IP version of the subnet.", type=Type.STRING),
+        "name": Attribute("Name of the object.", type=Type.STRING),
+        "network_id": Attribute("Id of the network.", type=Type.STRING),
+        "tenant_id": Attribute("Id of the project.", type=Type.STRING),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

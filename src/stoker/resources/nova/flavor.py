@@ -61,17 +61,29 @@ class Flavor(RestResource):
     extras = (Extra("extra_specs", _set_specs), Extra("tenants", _set_access))
 
     properties = {
-        "disk": Property(Type.INTEGER, default=0),
-        "ephemeral": Property(Type.INTEGER, default=0),
-        "extra_specs": Property(Type.MAP, update_allowed=True),
-        "flavorid": Property(Type.STRING, support=since("7.0.0")),
-        "is_public": Property(Type.BOOLEAN, default=True, support=since("6.0.0")),
-        "name": Property(Type.STRING, support=since("7.0.0")),
-        "ram": Property(Type.INTEGER, required=True),
-        "rxtx_factor": Property(Type.NUMBER, default=1.0),
-        "swap": Property(Type.INTEGER, default=0),
+        "disk": Property(Type.INTEGER, "Size of the root disk in GiB.", default=0),
+        "ephemeral": Property(Type.INTEGER, "Size of a further disk in GiB.", default=0),
+        "extra_specs": Property(Type.MAP, "Further traits, by key.", update_allowed=True),
+        "flavorid": Property(
+            Type.STRING, "Id of the flavor; without one it is chosen.", support=since("7.0.0")
+        ),
+        "is_public": Property(
+            Type.BOOLEAN,
+            "Whether all projects may use the flavor.",
+            default=True,
+            support=since("6.0.0"),
+        ),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            support=since("7.0.0"),
+        ),
+        "ram": Property(Type.INTEGER, "Memory in MiB.", required=True),
+        "rxtx_factor": Property(Type.NUMBER, "Share of the network's bandwidth.", default=1.0),
+        "swap": Property(Type.INTEGER, "Size of the swap disk in MiB.", default=0),
         "tenants": Property(
             Type.LIST,
+            "Projects that may use a flavor that is not public.",
             default=[],
             update_allowed=True,
             support=since("8.0.0"),
@@ -81,12 +93,14 @@ class Flavor(RestResource):
                 finder=Finder("identity", "project"),
             ),
         ),
-        "vcpus": Property(Type.INTEGER, required=True),
+        "vcpus": Property(Type.INTEGER, "Number of processors.", required=True),
     }
     attributes = {
-        "extra_specs": Attribute(type=Type.MAP, support=since("7.0.0")),
-        "is_public": Attribute(type=Type.BOOLEAN, support=since("6.0.0")),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "extra_specs": Attribute("Further traits, by key.", type=Type.MAP, support=since("7.0.0")),
+        "is_public": Attribute(
+            "Whether all projects may use the flavor.", type=Type.BOOLEAN, support=since("6.0.0")
+        ),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def read(self, call: Call) -> Mapping[str, Any]:

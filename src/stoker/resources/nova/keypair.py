@@ -35,23 +35,36 @@ class KeyPair(ResourceType):
     support = since("2014.1")
 
     properties = {
-        "name": Property(Type.STRING, required=True, constraints=(Length(min=1, max=255),)),
-        "public_key": Property(Type.STRING),
-        "save_private_key": Property(Type.BOOLEAN, default=False),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            required=True,
+            constraints=(Length(min=1, max=255),),
+        ),
+        "public_key": Property(Type.STRING, "Public key; without one a new pair is made."),
+        "save_private_key": Property(
+            Type.BOOLEAN,
+            "Whether the private key of a new pair is kept as an attribute.",
+            default=False,
+        ),
         "type": Property(
-            Type.STRING, constraints=(AllowedValues(["ssh", "x509"]),), support=since("8.0.0")
+            Type.STRING,
+            "Kind of the key pair.",
+            constraints=(AllowedValues(["ssh", "x509"]),),
+            support=since("8.0.0"),
         ),
         "user": Property(
             Type.STRING,
+            "User that is to own the key pair; an administrator's privilege.",
             constraints=(Custom("keystone.user"),),
             finder=Finder("identity", "user"),
             support=since("9.0.0"),
         ),
     }
     attributes = {
-        "private_key": Attribute(type=Type.STRING, cached=False),
-        "public_key": Attribute(type=Type.STRING),
-        "show": Attribute(type=Type.MAP, cached=False),
+        "private_key": Attribute("Private key, where it is kept.", type=Type.STRING, cached=False),
+        "public_key": Attribute("Public key.", type=Type.STRING),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def create(self, call: Call) -> Outcome:

@@ -27,9 +27,10 @@ class ServerGroup(RestResource):
     marker = ""
 
     properties = {
-        "name": Property(Type.STRING),
+        "name": Property(Type.STRING, "Name of the object; without one the stack gives it a name."),
         "policies": Property(
             Type.LIST,
+            "How the servers of the group are placed.",
             default=["anti-affinity"],
             constraints=(
                 AllowedValues(["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"]),
@@ -38,12 +39,17 @@ class ServerGroup(RestResource):
         ),
         "rules": Property(
             Type.MAP,
+            "Rules of the group.",
             support=since("17.0.0"),
-            entries={"max_server_per_host": Property(Type.NUMBER)},
+            entries={
+                "max_server_per_host": Property(
+                    Type.NUMBER, "How many servers of the group one host may have."
+                )
+            },
         ),
     }
     attributes = {
-        "show": Attribute(type=Type.MAP, cached=False),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def creation_body(self, call: Call) -> Object:
