@@ -133,8 +133,14 @@ def _give_automatic_addresses(state: State, subnet: Document, net: IPNetwork) ->
         if not port["device_owner"].startswith("network:") and port["ip_allocation"] != "none":
             address = ipam.eui64(net, port["mac_address"])
             fixed = {"subnet_id": subnet["id"], "ip_address": address}
-            state.update("port", port, {"fixed_ips": [*port["fixed_ips"], fixed]})
-            state.pending.port(port["id"])
+            _set_addresses(state, port, [*port["fixed_ips"], fixed])
+
+
+def _set_addresses(state: State, port: Document, fixed_ips: list[dict[str, str]]) -> None:
+    state.update("port", port, {"fixed_ips": fixed_ips})
+    state.pending.port(port["id"])
+    for group in port["security_groups"]:
+        state.pending.membership(group)
 
 
 def update(state: State, context: RequestContext, subnet: Document, changes: Document) -> Document:
@@ -181,8 +187,7 @@ def delete(state: State, context: RequestContext, subnet: Document) -> None:
                 f"Subnet {subnet['id']} cannot be removed: port {port_id} has an address in it.",
             )
         left = [fixed for fixed in port["fixed_ips"] if fixed["subnet_id"] != subnet["id"]]
-        state.update("port", port, {"fixed_ips": left})
-        state.pending.port(port_id)
+        _set_addresses(state, port, left)
     state.delete(KIND, subnet)
 
 
