@@ -15,7 +15,7 @@ from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
 from stoker.resources.nova.server import Server
-from stoker.schema.resource_type import Done, Failed, Outcome, Wait
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 Make = Callable[..., Row]
 
@@ -324,3 +324,47 @@ def test_a_software_config_stands_for_its_content(cloud: FakeCloud, server: Make
     )
     Server().create(call)
     assert base64.b64decode(live(cloud)["user_data"]) == b"#!/bin/sh"
+
+
+class StackUsers:
+    """Makes stack users that exist only here."""
+
+    def __init__(self) -> None:
+        self.users: set[str] = set()
+
+    def create_user(self, call: Call) -> dict[str, str]:
+        self.users.add(call.resource_id)
+        return {"user_id": "u", "username": "n", "password": "p", "project_id": "sp"}
+
+    def delete_user(self, call: Call) -> None:
+        self.users.discard(call.resource_id)
+
+    def create_keypair(self, call: Call, user_id: str) -> dict[str, str]:
+        return {"access": "a", "secret": "s"}
+
+    def cfn_url(self, call: Call) -> str:
+        return "http://cfn.example/v1"
+
+
+@pytest.mark.parametrize(
+    ("transport", "collector", "expected"),
+    [
+        ("POLL_SERVER_CFN", "cfn", {"access_key_id": "a", "path": "vm.Metadata"}),
+        ("POLL_SERVER_HEAT", "heat", {"user_id": "u", "resource_name": "vm"}),
+        ("ZAQAR_MESSAGE", "zaqar", {"user_id": "u"}),
+    ],
+)
+def test_a_server_is_told_where_it_gets_its_deployments(
+    cloud: FakeCloud, server: Make, transport: str, collector: str, expected: dict[str, str]
+) -> None:
+    row = server(user_data_format="SOFTWARE_CONFIG", software_config_transport=transport)
+    users = StackUsers()
+    row.signalling = users
+    row.create()
+    told = row.metadata["os-collect-config"]
+    assert collector in told["collectors"]
+    assert expected.items() <= told[collector].items()
+    assert row.data["user_id"] == "u"
+    assert cloud.count("POST", "/servers") == 1
+    row.delete()
+    assert users.users == set()

@@ -96,7 +96,7 @@ class SecurityGroup(RestResource):
                     ),
                     "remote_mode": Property(
                         Type.STRING,
-                        "Whether the other side is a range or a group; this group if none is given.",
+                        "Kind of the other side: a range, or a group (this one if none is given).",
                         default="remote_ip_prefix",
                         constraints=(AllowedValues(["remote_ip_prefix", "remote_group_id"]),),
                     ),
