@@ -237,3 +237,27 @@ def test_work_is_bounded(template: dict[str, Any]) -> None:
     begin = time.process_time()
     evaluate_all(template, "x")
     assert time.process_time() - begin < 10
+
+
+def test_patterns_in_expressions_are_given_up_in_time() -> None:
+    text = 'regex("(a|aa)+$").matches("' + "a" * 60 + 'b")'
+    outputs = {"o": {"value": {"yaql": {"expression": text, "data": {}}}}}
+    begin = time.process_time()
+    evaluate_all({"heat_template_version": "2021-04-16", "outputs": outputs}, None)
+    assert time.process_time() - begin < 5
+
+
+def test_patterns_of_parameters_are_given_up_in_time() -> None:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "parameters": {
+            "p": {
+                "type": "string",
+                "default": "a" * 60 + "b",
+                "constraints": [{"allowed_pattern": "(a|aa)+"}],
+            }
+        },
+    }
+    begin = time.process_time()
+    evaluate_all(template, None)
+    assert time.process_time() - begin < 5

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from functools import lru_cache
 from typing import Any
 
 from stoker.schema.checks import PURE
@@ -17,6 +15,7 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
+from stoker.schema.patterns import fits
 from stoker.schema.unknown import Unknown
 
 SHOWN_LENGTH = 80
@@ -104,14 +103,14 @@ def _allowed_values(constraint: AllowedValues, value: Any) -> str | None:
 
 
 def _allowed_pattern(constraint: AllowedPattern, value: Any) -> str | None:
-    if not isinstance(value, str) or _compiled(constraint.pattern).fullmatch(value):
+    if not isinstance(value, str):
         return None
+    try:
+        if fits(constraint.pattern, value):
+            return None
+    except TimeoutError:
+        return f"{shown(value)} takes too long to compare with the pattern {constraint.pattern}"
     return f"{shown(value)} does not match the pattern {constraint.pattern}"
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def _custom(constraint: Custom, value: Any) -> str | None:

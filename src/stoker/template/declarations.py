@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +25,7 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.conversion import Mismatch, to_integer, to_number
+from stoker.schema.patterns import InvalidPattern, compiled
 from stoker.schema.violations import shown
 from stoker.template.parameters import Parameter, ParameterType, coerce, to_flag, violations
 from stoker.template.versions import HOT, Version
@@ -347,8 +347,8 @@ def _read_allowed_pattern(value: Any, description: str | None, path: Path) -> Co
     if not isinstance(value, str):
         raise _refuse(path, f"an allowed pattern must be text, not {_kind(value)}")
     try:
-        re.compile(value)
-    except re.error as error:
+        compiled(value)
+    except InvalidPattern as error:
         raise _refuse(path, f"{shown(value)} is not a regular expression: {error}") from None
     return AllowedPattern(value, description)
 

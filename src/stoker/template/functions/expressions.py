@@ -107,7 +107,10 @@ def _engine() -> Any:
 
 @cache
 def _context() -> Any:
-    return _library().create_context()
+    context = _library().create_context(regex=False)
+    patterns = importlib.import_module("stoker.template.functions.expression_patterns")
+    patterns.register(context)
+    return context
 
 
 @cache
