@@ -5,71 +5,35 @@ start. Passwords are random per data directory and kept in ``credentials.json``,
 first: users whose passwords nobody knows cannot come about.
 """
 
-import json
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from localcloud.cloud import ServiceDescriptor
-from localcloud.identity.assignments import SYSTEM, Grant
+from localcloud.identity.accounts import (
+    ACCOUNTS,
+    STACK_DOMAIN,
+    Account,
+    known_passwords,
+    write_credentials,
+)
+from localcloud.identity.assignments import Grant
 from localcloud.identity.directory import DEFAULT_DOMAIN, Directory, new_id
 from localcloud.identity.passwords import hashed
 from localcloud.identity.services import INTERFACES
 from localcloud.store import Collection, Document
 
-STACK_DOMAIN = "stoker"
 _PROJECTS = ("admin", "demo", "service")
 _ROLES = ("admin", "manager", "member", "reader", "service", "heat_stack_owner", "heat_stack_user")
 _IMPLIED = (("admin", "manager"), ("manager", "member"), ("member", "reader"))
 _FOREIGN_NAMES = {"orchestration": "stoker", "cloudformation": "stoker-cfn"}
 
 
-@dataclass(frozen=True)
-class Account:
-    """A user of a new cloud, with its grants as triples of target type, target name and role."""
-
-    name: str
-    domain: str
-    project: str | None
-    grants: tuple[tuple[str, str, str], ...]
-
-
-_ACCOUNTS = (
-    Account(
-        "admin",
-        DEFAULT_DOMAIN,
-        "admin",
-        (
-            ("project", "admin", "admin"),
-            ("project", "demo", "admin"),
-            ("domain", DEFAULT_DOMAIN, "admin"),
-            ("system", SYSTEM, "admin"),
-        ),
-    ),
-    Account(
-        "demo",
-        DEFAULT_DOMAIN,
-        "demo",
-        (("project", "demo", "member"), ("project", "demo", "heat_stack_owner")),
-    ),
-    Account(
-        "stoker",
-        DEFAULT_DOMAIN,
-        "service",
-        (("project", "service", "admin"), ("project", "service", "service")),
-    ),
-    Account("stoker_domain_admin", STACK_DOMAIN, None, (("domain", STACK_DOMAIN, "admin"),)),
-)
-
-
 def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) -> None:
     """Bring the directory and the credentials file to what a cloud has at least."""
-    path = directory.settings.cloud_dir / "credentials.json"
-    known = _passwords(path)
-    passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in _ACCOUNTS}
-    _write_credentials(directory, path, passwords)
+    known = known_passwords(directory.settings)
+    passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in ACCOUNTS}
+    write_credentials(directory.settings, passwords)
     with directory.store.transaction():
         for domain_id, name in ((DEFAULT_DOMAIN, "Default"), (STACK_DOMAIN, STACK_DOMAIN)):
             _ensure_domain(directory, domain_id, name)
@@ -77,37 +41,10 @@ def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) ->
         roles = {name: _ensure_role(directory, name) for name in _ROLES}
         for prior, implied in _IMPLIED:
             _ensure_implied(directory, roles[prior], roles[implied])
-        for account in _ACCOUNTS:
+        for account in ACCOUNTS:
             fresh = None if account.name in known else passwords[account.name]
             _ensure_account(directory, account, passwords[account.name], fresh, projects, roles)
         _ensure_catalog(directory, descriptors)
-
-
-def _passwords(path: Path) -> dict[str, str]:
-    if not path.exists():
-        return {}
-    users = json.loads(path.read_text())["users"]
-    return {name: str(user["password"]) for name, user in users.items()}
-
-
-def _write_credentials(directory: Directory, path: Path, passwords: dict[str, str]) -> None:
-    content: dict[str, Any] = {
-        "auth_url": f"{directory.settings.url}/identity/v3",
-        "region": directory.settings.region,
-        "users": {
-            account.name: {
-                "password": passwords[account.name],
-                "project": account.project,
-                "domain": account.domain,
-            }
-            for account in _ACCOUNTS
-        },
-    }
-    fresh = path.with_suffix(".new")
-    fresh.unlink(missing_ok=True)
-    fresh.touch(mode=0o600)
-    fresh.write_text(json.dumps(content, indent=2) + "\n")
-    fresh.replace(path)
 
 
 def _ensure(collection: Collection, key: dict[str, Any], rest: Document) -> str:

@@ -54,27 +54,16 @@ class Process:
         self.process = self._start()
 
     def environment(self, user: str) -> dict[str, str]:
-        credentials = json.loads((self.data_dir / "cloud" / "credentials.json").read_text())
-        account = credentials["users"][user]
-        return {
-            "OS_AUTH_URL": credentials["auth_url"],
-            "OS_REGION_NAME": credentials["region"],
-            "OS_USERNAME": user,
-            "OS_PASSWORD": account["password"],
-            "OS_PROJECT_NAME": account["project"],
-            "OS_USER_DOMAIN_NAME": "Default",
-            "OS_PROJECT_DOMAIN_NAME": "Default",
-        }
+        """Variables that make the openstack command this user."""
+        path = self.data_dir / "cloud" / "clouds.yaml"
+        return {"OS_CLIENT_CONFIG_FILE": str(path), "OS_CLOUD": user}
 
     def token(self, user: str) -> httpx.Response:
-        environment = self.environment(user)
-        account = {
-            "name": user,
-            "domain": {"id": "default"},
-            "password": environment["OS_PASSWORD"],
-        }
+        credentials = json.loads((self.data_dir / "cloud" / "credentials.json").read_text())
+        password = credentials["users"][user]["password"]
+        account = {"name": user, "domain": {"id": "default"}, "password": password}
         auth = {"identity": {"methods": ["password"], "password": {"user": account}}}
-        return httpx.post(f"{environment['OS_AUTH_URL']}/auth/tokens", json={"auth": auth})
+        return httpx.post(f"{credentials['auth_url']}/auth/tokens", json={"auth": auth})
 
 
 @pytest.fixture
