@@ -36,6 +36,7 @@ _NOT_COPIED = {
     "kubernetes", "docker", "wireguard", "krb5.keytab", "cloud", "systemd", "udev", "modprobe.d",
     "cron.d", "cron.daily", "cron.hourly", "cron.monthly", "cron.weekly", "crontab",
 }  # fmt: skip
+_HOST_LOCAL = "/.host/usr-local"
 _LARGEST_COPIED_FILE = 4 << 20
 
 
@@ -196,16 +197,31 @@ def _mount_overlaid(disk: Path, base: Path, root: Path, shared: tuple[str, ...])
             overlay(source, disk / "upper" / name, disk / "work" / name, root / path.lstrip("/"))
 
 
+def _link_local(local: Path) -> None:
+    """Make a writable /usr/local whose entries are links to the host's."""
+    for place in Path("/usr/local").iterdir():
+        if place.is_symlink() or not place.is_dir():
+            continue
+        (local / place.name).mkdir(parents=True)
+        for entry in place.iterdir():
+            target = f"{_HOST_LOCAL}/{place.name}/{entry.name}"
+            (local / place.name / entry.name).symlink_to(target)
+
+
 def _mount_copied(base: Path, root: Path) -> None:
     if not (root / "etc").exists():
         shutil.copytree(base, root, symlinks=True, dirs_exist_ok=True)
-        shutil.copytree("/usr/local", root / "local", symlinks=True, ignore_dangling_symlinks=True)
+        _link_local(root / "local")
+        (root / _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
     kernel.bind(str(root), str(root))
     for path in _SHARED:
         source = Path(path)
         if source.is_dir() and any(source.iterdir()):
             kernel.bind(path, str(root / path.lstrip("/")))
             kernel.seal(str(root / path.lstrip("/")))
+    shown = str(root / _HOST_LOCAL.lstrip("/"))
+    kernel.bind("/usr/local", shown)
+    kernel.seal(shown)
     kernel.bind(str(root / "local"), str(root / "usr/local"))
 
 
@@ -270,14 +286,5 @@ def probe_overlay(state: Path) -> OSError | None:
 
 def remove_disk(disk: Path) -> None:
     """Remove a server's disk with all its files; an unknown one is fine."""
-
-    def make_writable(_function: object, path: str, _error: object) -> None:
-        Path(path).parent.chmod(0o700)
-        if Path(path).is_dir() and not Path(path).is_symlink():
-            Path(path).chmod(0o700)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            Path(path).unlink(missing_ok=True)
-
     if disk.exists():
-        shutil.rmtree(disk, onerror=make_writable)
+        shutil.rmtree(disk)
