@@ -188,3 +188,8 @@ def test_an_immutable_parameter_cannot_change():
     (finding,) = immutable_changes(declared, {"p": "1", "q": "1"}, {"p": "2", "q": "2"})
     assert finding.error_type == "ImmutableParameterModified"
     assert not immutable_changes(declared, {"p": "1"}, {"p": "1"})
+
+
+def test_a_pattern_that_would_match_for_ever_refuses_the_value():
+    (finding,) = refusals(STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c"))
+    assert finding.code == "invalid-parameter-value"

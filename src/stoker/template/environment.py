@@ -21,7 +21,8 @@ SECTIONS = (
     "encrypted_param_names",
     "event_sinks",
 )
-SINK_TYPES = frozenset({"zaqar-queue"})
+SINK_TYPES = ("zaqar-queue",)
+MERGE_STRATEGIES = ("overwrite", "merge", "deep_merge")
 WRONG_FORMAT = "HTTPBadRequest"
 """The error type of an environment that was sent as a whole."""
 WRONG_FILE = "ValueError"
@@ -139,7 +140,7 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
         if not isinstance(sink, Mapping):
             raise _refused("invalid-section", "a sink must be a map", path, file, WRONG_SHAPE)
         if sink.get("type") not in SINK_TYPES:
-            known = ", ".join(sorted(SINK_TYPES))
+            known = ", ".join(SINK_TYPES)
             message = f"there is no event sink of type {sink.get('type')!r}"
             raise _refused(
                 "unknown-event-sink", message, (*path, "type"), file, "KeyError", f"one of: {known}"
@@ -150,14 +151,14 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
 def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str, str]:
     section = _map_section(given, "parameter_merge_strategies", file)
     for name, strategy in section.items():
-        if strategy not in {"overwrite", "merge", "deep_merge"}:
+        if strategy not in MERGE_STRATEGIES:
             raise _refused(
                 "unknown-merge-strategy",
                 f"there is no merge strategy {strategy!r}",
                 ("parameter_merge_strategies", name),
                 file,
                 WRONG_FORMAT,
-                "one of: overwrite, merge, deep_merge",
+                f"one of: {', '.join(MERGE_STRATEGIES)}",
             )
     return section
 

@@ -37,10 +37,10 @@ def _group_findings(
     names = group.get("parameters")
     if not isinstance(names, list):
         return [*findings, _finding("a group needs a list of its parameters", path)]
-    for index, name in enumerate(names):
+    for index, name in enumerate(map(str, names)):
         here = (*path, "parameters", index)
         if name not in parameters:
-            suggestion = did_you_mean(str(name), parameters)
+            suggestion = did_you_mean(name, parameters)
             findings.append(_finding(f"there is no parameter {name!r}", here, suggestion))
         elif name in seen:
             findings.append(_finding(f"the parameter {name!r} stands in a group already", here))

@@ -45,7 +45,7 @@ def _text(parameter: Parameter, value: Any, given: Mapping[str, Any]) -> str:
         return str(value)
     match parameter.type:
         case ParameterType.JSON:
-            return json.dumps(value)
+            return json.dumps(value, default=str)
         case ParameterType.LIST:
             raw = chosen(parameter, given, {})
             return raw if isinstance(raw, str) else ",".join(str(item) for item in value)

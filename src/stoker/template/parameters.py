@@ -13,7 +13,7 @@ from stoker.schema.checks import PURE
 from stoker.schema.constraints import AllowedValues, Constraint, Custom
 from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
-from stoker.schema.unknown import Unknown
+from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import shown, violation
 
 HIDDEN_VALUE = "******"
@@ -63,7 +63,7 @@ def coerce(kind: ParameterType, value: Any) -> Any:
         return value
     match kind:
         case ParameterType.STRING:
-            return value if isinstance(value, str) else str(value)
+            return value if isinstance(value, str) else unknown_in(value) or str(value)
         case ParameterType.NUMBER:
             return to_number(value)
         case ParameterType.BOOLEAN:
