@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 from uuid import uuid4
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route, Router
 from starlette.types import Receive, Scope, Send
 
@@ -53,6 +53,8 @@ class ServiceApp:
         except HTTPException as error:
             fault = _from_starlette(error, scope)
             await self._fail(fault, request_id, scope, receive, send_with_id)
+        except ClientDisconnect:
+            _LOG.info("%s %s: the client went away", scope["method"], scope["path"])
         except Exception:
             _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], request_id)
             if started:

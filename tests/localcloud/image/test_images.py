@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from localcloud.app import CloudApp
 from localcloud.cloud import Cloud
 from localcloud.image import routes
 from localcloud.image.images import Images
@@ -84,6 +85,38 @@ async def test_data_beyond_the_limit_leaves_the_image_queued(cloud: Cloud, api: 
         await images.fill(image, chunks(), 20)
     assert images.get(image["id"])["status"] == "queued"
     assert images.path(image["id"]) is None
+
+
+async def test_an_upload_whose_client_goes_away_leaves_the_image_queued(
+    cloud: Cloud, image_service: Any, api: Any
+) -> None:
+    content = {"container_format": "bare", "disk_format": "raw"}
+    image_id = (await api("POST", "/images", content)).json()["id"]
+    messages = iter(
+        [
+            {"type": "http.request", "body": b"half", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+    sent = []
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "PUT",
+        "path": f"/image/v2/images/{image_id}/file",
+        "query_string": b"",
+        "headers": [(b"x-auth-token", b"demo"), (b"content-type", b"application/octet-stream")],
+    }
+    await CloudApp(cloud, [image_service])(scope, receive, send)
+    assert sent == []
+    assert (await api("GET", f"/images/{image_id}")).json()["status"] == "queued"
+    assert cloud.one(Images).path(image_id) is None
 
 
 async def test_an_interrupted_upload_is_undone_at_the_next_start(cloud: Cloud, api: Any) -> None:
