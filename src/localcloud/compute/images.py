@@ -28,9 +28,7 @@ class Images:
             image = self.all.visible(context, image_id)
         except NotFound:
             raise BadRequest(f"Can not find requested image {image_id}") from None
-        base = image["properties"].get(BASE)
-        if base is not None:
-            self.check_bootable(context, base, flavor)
+        self._check_base(context, image)
         if image["status"] != "active":
             raise BadRequest(f"Image {image_id} is not active.")
         if image["min_ram"] > flavor["ram"]:
@@ -40,6 +38,18 @@ class Images:
                 f"Flavor's disk is too small for requested image: {flavor['disk']} GiB, "
                 f"and the image needs {image['min_disk']} GiB."
             )
+
+    def _check_base(self, context: RequestContext, image: Document) -> None:
+        """Refuse a snapshot of an image that is gone or that the caller may not use."""
+        base = image["properties"].get(BASE)
+        if base is None:
+            return
+        try:
+            usable = self.all.sees(context, self.all.known(base))
+        except NotFound:
+            usable = False
+        if not usable:
+            raise BadRequest(f"The image {base}, on which image {image['id']} stands, is gone.")
 
     async def root(self, image_id: str) -> Path | None:
         """Return the root file system; None for the built-in image.
@@ -56,9 +66,12 @@ class Images:
         return str(self.all.known(image_id)["properties"].get(BASE, image_id))
 
     def _is_held(self, image_id: str) -> bool:
-        """Whether some server stands on the image, which may have been deleted since."""
-        used = {server["image_id"] for server in self._servers.values()} - {None, ""}
-        return image_id in used or image_id in {self._base(one) for one in used}
+        """Whether servers, or images of servers, stand on the image, be it deleted or not."""
+        servers = self._servers.values()
+        if any(image_id in {s["image_id"], s["rescue_image_id"]} for s in servers):
+            return True
+        images = [*self.all.records.values(), *self.all.deleted.values()]
+        return any(i["id"] != image_id and i["properties"].get(BASE) == image_id for i in images)
 
     async def seed(self, image_id: str, disk: Path) -> None:
         """Make a disk with the content of a snapshot; other images leave nothing on the disk.
@@ -80,8 +93,8 @@ class Images:
     ) -> str:
         """Make the record of a snapshot to come; returns its id."""
         properties = {
-            **metadata,
             "image_type": "snapshot",
+            **metadata,
             "instance_uuid": server["id"],
             "base_image_ref": server["image_id"],
             BASE: self._base(server["image_id"]),
@@ -97,6 +110,18 @@ class Images:
         )
         self.all.add(image)
         return str(image["id"])
+
+    def rotate(self, server: Document, marks: dict[str, str], kept: int) -> None:
+        """Delete the oldest backups of a server that have these marks, all but ``kept``."""
+        wanted = {**marks, "instance_uuid": server["id"]}
+        known = [
+            i
+            for i in self.all.records.find(owner=server["project_id"])
+            if wanted.items() <= i["properties"].items()
+        ]
+        known.sort(key=lambda i: str(i["created_at"]))
+        for image in known[: max(len(known) - kept, 0)]:
+            self.all.delete(image)
 
     async def store(self, image_id: str, disk: Path) -> None:
         """Fill the record of a snapshot with the content of a disk; raises ApiError, OSError."""

@@ -12,6 +12,8 @@ from localcloud.http import BadRequest
 _PRINTABLE = re.compile(r"[^\x00-\x1f\x7f]*")
 _METADATA_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")
 _HOSTNAME = re.compile(r"[a-zA-Z0-9]([-a-zA-Z0-9.]{0,253}[a-zA-Z0-9])?")
+_COSTLY = re.compile(r"\)[*+?{]|\\[0-9]|\(\?")
+_REPETITION_LIMIT = 3
 INTEGER_LIMIT = 2**31 - 1
 
 
@@ -150,3 +152,20 @@ def reference(value: Any, where: str) -> str:
     if not isinstance(value, str) or not value or len(value) > 2048:
         raise BadRequest(f"Invalid {where} provided.")
     return value.rstrip("/").rsplit("/", 1)[-1]
+
+
+def pattern(value: str, where: str) -> re.Pattern[str]:
+    """Return a regular expression that cannot take long on the short texts it is for.
+
+    Repeated groups and back references are refused, and more than a few repetitions.
+    """
+    plain = value.replace("\\", "")
+    repetitions = sum(plain.count(sign) for sign in "*+{")
+    if len(value) > 255 or _COSTLY.search(value) or repetitions > _REPETITION_LIMIT:
+        raise BadRequest(f"Invalid input for '{where}': the regular expression is too complex.")
+    try:
+        return re.compile(value)
+    except re.error:
+        raise BadRequest(
+            f"Invalid input for '{where}': '{value}' is not a regular expression."
+        ) from None

@@ -180,3 +180,34 @@ async def test_a_snapshot_starts_a_server_with_the_same_disk(
     assert not (booted.disk / "work").exists()
     assert booted.root is None
     await other.boot(imageRef=answer["image_id"], expect=400)
+
+
+async def test_servers_outlive_their_images(house: House, demo: Api) -> None:
+    made = await demo.boot()
+    await house.settle()
+    answer = await demo.act(made["id"], "createImage", {"name": "s"})
+    await house.settle()
+    image = answer["image_id"]
+    copy = await demo.boot(imageRef=image)
+    await house.settle()
+    await demo.call("DELETE", f"/image/v2/images/{image}", expect=204)
+    await demo.boot(imageRef=image, expect=400)
+    await demo.act(copy["id"], "reboot", {"type": "HARD"})
+    await house.settle()
+    assert (await demo.server(copy["id"]))["status"] == "ACTIVE"
+    await house.kill()
+    await house.start()
+    await house.settle()
+    assert (await house.user("demo").server(copy["id"]))["status"] == "ACTIVE"
+
+
+async def test_backups_are_rotated(house: House, demo: Api) -> None:
+    made = await demo.boot()
+    await house.settle()
+    for number in range(3):
+        value = {"name": f"b{number}", "backup_type": "daily", "rotation": 2}
+        await demo.act(made["id"], "createBackup", value)
+        await house.settle()
+        house.clock.advance(60)
+    images = (await demo.get("/image/v2/images?image_type=backup"))["images"]
+    assert sorted(i["name"] for i in images) == ["b1", "b2"]

@@ -171,8 +171,15 @@ async def restore(call: Call, server: Document, value: Any) -> Response:
 
 
 async def backup(call: Call, server: Document, value: Any) -> Response:
-    """Refuse rotation of backups."""
-    raise ApiError("This cloud makes images of servers, and no rotated backups.", status=501)
+    """Make an image of the server's disk and delete the oldest ones of the same kind."""
+    asked = value if isinstance(value, dict) else {}
+    kind = values.text(asked, "backup_type")
+    kept = values.integer(asked, "rotation", least=1)
+    metadata = values.metadata(asked.get("metadata"))
+    marks = {"backup_type": kind, "image_type": "backup"}
+    response = await create_image(call, server, {**asked, "metadata": {**metadata, **marks}})
+    call.tools.images.rotate(server, marks, kept)
+    return response
 
 
 async def nothing(call: Call, server: Document, value: Any) -> Response:

@@ -1,11 +1,10 @@
 """Which servers a list shows: filters of users, and those that only administrators have."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from localcloud.compute import servers
+from localcloud.compute import servers, values
 from localcloud.compute.api.call import Call
 from localcloud.http import BadRequest, Forbidden, boolean
 from localcloud.store import Document
@@ -24,15 +23,9 @@ Test = Callable[[Document, str], bool]
 
 def _matches(field: Callable[[Document], Any]) -> Test:
     """Return a filter on text that takes regular expressions, as the API does."""
-
-    def test(server: Document, wanted: str) -> bool:
-        try:
-            pattern = re.compile(wanted[:255])
-        except re.error:
-            raise BadRequest(f"'{wanted[:255]}' is not a valid regular expression.") from None
-        return pattern.search(str(field(server) or "")) is not None
-
-    return test
+    return lambda server, wanted: (
+        values.pattern(wanted, "filter").search(str(field(server) or "")) is not None
+    )
 
 
 def _equals(field: Callable[[Document], Any]) -> Test:
@@ -125,7 +118,7 @@ def _moment(text: str) -> datetime:
 
 def _address(call: Call, key: str, wanted: str) -> Callable[[Document], bool]:
     version = 6 if key == "ip6" else 4
-    pattern = re.compile(wanted[:64] if wanted else ".")
+    pattern = values.pattern(wanted, key)
     network = call.plugs.network
 
     def test(server: Document) -> bool:
@@ -156,10 +149,7 @@ def wanted(call: Call) -> list[Document]:
     found = _by_time(call, found)
     for key in ("ip", "ip6"):
         if query.get(key) and (key == "ip" or call.version.since(5) or call.context.is_admin):
-            try:
-                has_address = _address(call, key, query[key])
-            except re.error:
-                raise BadRequest(f"'{query[key][:64]}' is not a valid expression.") from None
+            has_address = _address(call, key, query[key])
             found = [s for s in found if has_address(s)]
     return _sortable(call, found)
 
