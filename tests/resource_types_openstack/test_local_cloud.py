@@ -15,16 +15,20 @@ from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
 from stoker.clouds.lookups import LookupFault, Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.resources.neutron.address_scope import AddressScope
 from stoker.resources.neutron.extra_route_set import ExtraRouteSet
 from stoker.resources.neutron.floating_ip import FloatingIP
 from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
+from stoker.resources.neutron.provider_net import ProviderNet
+from stoker.resources.neutron.rbac_policy import RBACPolicy
 from stoker.resources.neutron.router import Router
 from stoker.resources.neutron.router_interface import RouterInterface
 from stoker.resources.neutron.security_group import SecurityGroup
 from stoker.resources.neutron.security_group_rule import SecurityGroupRule
 from stoker.resources.neutron.subnet import Subnet
+from stoker.resources.neutron.subnet_pool import SubnetPool
 from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server import Server
@@ -248,3 +252,31 @@ def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None
     good, *bad = lookups.check_many(cloud, checks)
     assert good is None
     assert all(bad)
+
+
+def test_pools_and_scopes_and_policies_live(made: Any, local: LocalCloud) -> None:
+    scope = made(AddressScope(), name="scope")
+    given = {"prefixes": ["10.200.0.0/16"], "default_prefixlen": 24}
+    pool = made(SubnetPool(), address_scope=scope.physical_id, tags=["p"], **given)
+    more = [*given["prefixes"], "10.201.0.0/16"]  # type: ignore[misc]
+    changed = {**pool.given, "prefixes": more, "tags": ["q"]}
+    assert isinstance(pool.update(**changed), Done)
+    assert pool.read()["show"]["tags"] == ["q"]
+    net = made(Net())
+    cut = made(Subnet(), network=net.physical_id, subnetpool=pool.physical_id)
+    assert cut.attributes["cidr"] == "10.200.0.0/24"
+    admin = local.connection("admin").session.get_project_id()
+    policy = made(
+        RBACPolicy(),
+        object_type="network",
+        object_id=net.physical_id,
+        action="access_as_shared",
+        target_tenant=admin,
+    )
+    assert policy.type.find(policy.call("CREATE")) == policy.physical_id
+
+
+def test_a_provider_network_lives(made: Any, local: LocalCloud) -> None:
+    admin = local.connection("admin")
+    row = made(ProviderNet(), admin, network_type="vlan", physical_network="physnet1")
+    assert row.read()["show"]["provider:network_type"] == "vlan"

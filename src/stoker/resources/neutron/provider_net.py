@@ -1,0 +1,96 @@
+"""OS::Neutron::ProviderNet: a network whose physical side is chosen by an administrator."""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import NETWORKS
+from stoker.resources.neutron.tags import tags_of
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.constraints import AllowedValues, Custom
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.support import since
+
+
+class ProviderNet(RestResource):
+    """A provider network."""
+
+    type_name = "OS::Neutron::ProviderNet"
+    description = "A network on a physical network of the cloud."
+    service = "network"
+    support = since("2014.1")
+    collection = NETWORKS
+    readiness = Readiness(pending=frozenset({"BUILD"}))
+    extras = (tags_of(NETWORKS),)
+    wire = {
+        "network_type": "provider:network_type",
+        "physical_network": "provider:physical_network",
+        "segmentation_id": "provider:segmentation_id",
+        "router_external": "router:external",
+    }
+
+    properties = {
+        "admin_state_up": Property(
+            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
+        ),
+        "availability_zone_hints": Property(
+            Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+        ),
+        "dns_domain": Property(
+            Type.STRING,
+            "DNS domain of the addresses.",
+            update_allowed=True,
+            constraints=(Custom("dns_domain"),),
+            support=since("15.0.0"),
+        ),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
+        "network_type": Property(
+            Type.STRING,
+            "Kind of the physical network.",
+            required=True,
+            update_allowed=True,
+            constraints=(AllowedValues(["local", "vlan", "vxlan", "gre", "geneve", "flat"]),),
+        ),
+        "physical_network": Property(
+            Type.STRING, "Name of the physical network.", update_allowed=True
+        ),
+        "port_security_enabled": Property(
+            Type.BOOLEAN,
+            "Whether the service guards ports against forged addresses.",
+            update_allowed=True,
+            support=since("8.0.0"),
+        ),
+        "router_external": Property(
+            Type.BOOLEAN,
+            "Whether routers may have their gateways in it.",
+            default=False,
+            update_allowed=True,
+            support=since("6.0.0"),
+        ),
+        "segmentation_id": Property(
+            Type.STRING, "Number of the segment, as of a VLAN.", update_allowed=True
+        ),
+        "shared": Property(
+            Type.BOOLEAN, "Whether all projects may use it.", default=True, update_allowed=True
+        ),
+        "tags": Property(
+            Type.LIST,
+            "Tags of the object.",
+            update_allowed=True,
+            support=since("12.0.0"),
+            items=Property(Type.STRING),
+        ),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+            support=since("24.0.0"),
+        ),
+    }
+    attributes = {
+        "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("16.0.0")),
+        "status": Attribute("Status of the object.", type=Type.STRING),
+        "subnets": Attribute("Subnets of the object.", type=Type.LIST),
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+    }

@@ -1,0 +1,84 @@
+"""OS::Neutron::RBACPolicy: lets another project use an object.
+
+A policy has no name: a lost create is found by what it allows, which the service keeps unique.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Collection, Object
+from stoker.clouds.kinds import KINDS
+from stoker.clouds.lookups import find_id
+from stoker.resources.rest import RestResource
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_POLICIES = Collection("network", "/rbac-policies", "rbac_policy", "rbac_policies")
+_IDENTITY = ("object_type", "object_id", "action", "target_tenant")
+
+
+class RBACPolicy(RestResource):
+    """A policy of role-based access to a network object."""
+
+    type_name = "OS::Neutron::RBACPolicy"
+    description = "Lets a project use a network object of another."
+    service = "network"
+    support = since("6.0.0")
+    collection = _POLICIES
+    marker = ""
+
+    properties = {
+        "action": Property(
+            Type.STRING,
+            "What is allowed.",
+            required=True,
+            constraints=(AllowedValues(["access_as_shared", "access_as_external"]),),
+        ),
+        "object_id": Property(Type.STRING, "The object, by name or id.", required=True),
+        "object_type": Property(
+            Type.STRING,
+            "Kind of the object.",
+            required=True,
+            constraints=(
+                AllowedValues(
+                    ["network", "qos_policy", "security_group", "address_scope", "subnetpool"]
+                ),
+            ),
+        ),
+        "target_tenant": Property(
+            Type.STRING,
+            "Id of the project that may use it, or * for all.",
+            required=True,
+            update_allowed=True,
+        ),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+        ),
+    }
+    attributes = {
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+    }
+
+    def creation_body(self, call: Call) -> Object:
+        """The policy, with the object by id."""
+        body = super().creation_body(call)
+        kind = KINDS["network", body["object_type"]]
+        return {**body, "object_id": find_id(call.cloud, kind, body["object_id"])}
+
+    def find(self, call: Call) -> str | None:
+        """The policy that allows the same."""
+        wanted = self.creation_body(call)
+        listed = _POLICIES.select(call.cloud, object_id=wanted["object_id"])
+        for item in listed:
+            if _identity(item) == _identity(wanted):
+                return str(item["id"])
+        return None
+
+
+def _identity(policy: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(policy.get(name) for name in _IDENTITY)

@@ -1,0 +1,106 @@
+"""OS::Neutron::SubnetPool: ranges from which subnets are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from stoker.clouds.collections import SUBNET_POOLS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.neutron.tags import tags_of
+from stoker.resources.rest import RestResource
+from stoker.schema.constraints import Custom, Length, Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.support import since
+
+_ORDER = ("min_prefixlen", "default_prefixlen", "max_prefixlen")
+
+
+class SubnetPool(RestResource):
+    """A subnet pool."""
+
+    type_name = "OS::Neutron::SubnetPool"
+    description = "Ranges of addresses from which subnets are cut."
+    service = "network"
+    support = since("6.0.0")
+    collection = SUBNET_POOLS
+    wire = {"address_scope": "address_scope_id"}
+    extras = (tags_of(SUBNET_POOLS),)
+
+    properties = {
+        "address_scope": Property(
+            Type.STRING,
+            "Address scope of the pool, by name or id.",
+            update_allowed=True,
+            constraints=(Custom("neutron.address_scope"),),
+        ),
+        "default_prefixlen": Property(
+            Type.INTEGER,
+            "Length of prefixes where none is asked for.",
+            update_allowed=True,
+            constraints=(Range(min=0),),
+        ),
+        "default_quota": Property(
+            Type.INTEGER,
+            "How many addresses a project may have.",
+            update_allowed=True,
+            constraints=(Range(min=0),),
+        ),
+        "is_default": Property(
+            Type.BOOLEAN,
+            "Whether the pool is used where none is named.",
+            default=False,
+            update_allowed=True,
+        ),
+        "max_prefixlen": Property(
+            Type.INTEGER,
+            "Longest prefix that may be asked for.",
+            update_allowed=True,
+            constraints=(Range(min=0),),
+        ),
+        "min_prefixlen": Property(
+            Type.INTEGER,
+            "Shortest prefix that may be asked for.",
+            update_allowed=True,
+            constraints=(Range(min=0),),
+        ),
+        "name": Property(
+            Type.STRING,
+            "Name of the object; without one the stack gives it a name.",
+            update_allowed=True,
+        ),
+        "prefixes": Property(
+            Type.LIST,
+            "Ranges of the pool.",
+            required=True,
+            update_allowed=True,
+            constraints=(Length(min=1),),
+            items=Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+        ),
+        "shared": Property(Type.BOOLEAN, "Whether all projects may use it.", default=False),
+        "tags": Property(
+            Type.LIST,
+            "Tags of the object.",
+            update_allowed=True,
+            support=since("9.0.0"),
+            items=Property(Type.STRING),
+        ),
+        "tenant_id": Property(
+            Type.STRING,
+            "Id of the project that is to own the object; an administrator's privilege.",
+        ),
+    }
+    attributes = {
+        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """The lengths of prefixes are in order."""
+        given = [(name, properties.get(name)) for name in _ORDER]
+        known = [(name, value) for name, value in given if isinstance(value, int)]
+        return [
+            Diagnostic("invalid-subnet-pool", f"{low} is greater than {high}", (low,))
+            for (low, below), (high, above) in pairwise(known)
+            if below > above
+        ]
