@@ -6,33 +6,24 @@ they need, and, with the facts of live resources, their definitions and the outp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
 from stoker.schema.resource_type import DependsImplicitly, ResourceType
-from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.conditions import NamedConditions
-from stoker.template.declarations import declare
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
-from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template, parse
-from stoker.template.functions.failure import Failure
-from stoker.template.functions.registry import condition_functions_of, functions_of
+from stoker.template.document import OutputBody, Template, parse
+from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import check_size
-from stoker.template.inputs import Inputs, pseudo_parameters
-from stoker.template.nesting import (
-    TypeResolver,
-    child_inputs,
-    parsed,
-    preliminary_nested,
-)
-from stoker.template.parameter_groups import group_findings
-from stoker.template.parameters import Parameter, Resolved, resolve
+from stoker.template.inputs import Inputs
+from stoker.template.nesting import TypeResolver, child_inputs, parsed, preliminary_nested
+from stoker.template.outputs import output, output_findings
+from stoker.template.parameters import Parameter
+from stoker.template.settled import Settled
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey
-from stoker.template.validation import as_template_findings, output_findings, resource_findings
+from stoker.template.validation import as_template_findings, resource_findings
 
 
 class Evaluation:
@@ -42,84 +33,39 @@ class Evaluation:
         self.template = template
         self.inputs = inputs
         self.known_types = types
-        self.findings = Findings()
-        """What was wrong with parameters, types and conditions when they were needed."""
+        self._settled = Settled(template, inputs)
 
-    @cached_property
+    @property
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
-        return declare(self.template.parameters, self.template.version, self.findings)
-
-    @cached_property
-    def _resolved(self) -> Resolved:
-        environment = self.inputs.environment
-        resolved = resolve(
-            self.declarations,
-            {**environment.parameters, **self.inputs.parameters},
-            environment.parameter_defaults,
-            pseudo_parameters(self.template.version, self.inputs.identity),
-        )
-        self.findings.extend(resolved.findings)
-        written = self.template.parameters
-        for name in written if isinstance(written, Mapping) else ():
-            resolved.values.setdefault(name, Unknown(frozenset()))
-        return resolved
+        return self._settled.declarations
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
-        return self._resolved.values
-
-    @cached_property
-    def _conditions(self) -> NamedConditions:
-        section = self.template.version.dialect.conditions
-        return NamedConditions(section, self.template.conditions, self._condition_scope)
-
-    @cached_property
-    def _condition_scope(self) -> Scope:
-        return Scope(
-            version=self.template.version,
-            table=condition_functions_of(self.template.version),
-            parameters=self.parameters,
-            facts=RecordedReferences(),
-            conditions=_Later(self),
-            mappings=self.template.mappings,
-            files=self.inputs.files,
-            url=self.inputs.url,
-        )
-
-    def holds(self, condition: Any) -> bool:
-        """Whether a condition holds. Raises :class:`Failure`."""
-        return self._conditions.holds(condition)
+        return self._settled.resolved.values
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The resources that their conditions enable, in the order of the template."""
-        return tuple(body.name for body in self._enabled(self.template.resources))
+        return tuple(body.name for body in self._settled.resources)
 
-    def _enabled(self, bodies: Mapping[str, Any]) -> list[Any]:
-        key = self.template.version.dialect.condition
-        enabled = []
-        for body in bodies.values():
-            try:
-                if body.condition is NO_CONDITION or self.holds(body.condition):
-                    enabled.append(body)
-            except Failure as failure:
-                self.findings.extend(failure.inside(*body.path, key).diagnostics)
-        return enabled
+    @property
+    def enabled_outputs(self) -> tuple[OutputBody, ...]:
+        """The outputs that their conditions enable."""
+        return self._settled.outputs
 
     @cached_property
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource; those whose type is not known are missing."""
         found: dict[str, ResourceType] = {}
         resolver = TypeResolver(self.inputs, self.known_types)
-        for name in self.names:
-            body = self.template.resources[name]
+        for body in self._settled.resources:
             try:
-                found[name] = resolver.type_of(body)
+                found[body.name] = resolver.type_of(body)
             except DiagnosticError as error:
                 path = (*body.path, self.template.version.dialect.type)
-                self.findings.extend(_nested(d, path) for d in error.diagnostics)
+                self._settled.findings.extend(_nested(d, path) for d in error.diagnostics)
         return found
 
     @cached_property
@@ -133,7 +79,7 @@ class Evaluation:
             table=functions_of(self.template.version),
             parameters=self.parameters,
             facts=RecordedReferences(),
-            conditions=self._conditions,
+            conditions=self._settled,
             resources={name: self.types.get(name) for name in self.names},
             mappings=self.template.mappings,
             files=self.inputs.files,
@@ -145,41 +91,18 @@ class Evaluation:
     def surveys(self) -> Mapping[str, Survey]:
         """The first look at each enabled resource."""
         reader = self._reader
-        resources = self.template.resources
-        return {name: reader.survey(resources[name]) for name in self.names}
+        return {body.name: reader.survey(body) for body in self._settled.resources}
 
     @cached_property
     def needs(self) -> Mapping[str, frozenset[str]]:
         """For each enabled resource the enabled resources that must come first."""
-        needs = {name: survey.needs for name, survey in self.surveys.items()}
-        implicit = {
-            name: survey.definition
-            for name, survey in self.surveys.items()
-            if survey.definition is not None
-            and isinstance(survey.definition.type, DependsImplicitly)
-        }
-        if implicit:
-            self._add_implicit(needs, implicit)
-        return needs
-
-    def _add_implicit(
-        self, needs: dict[str, frozenset[str]], implicit: Mapping[str, Definition]
-    ) -> None:
-        everything = {
-            name: (survey.definition.type.type_name, survey.definition.properties)
-            for name, survey in self.surveys.items()
-            if survey.definition is not None
-        }
-        for name, definition in implicit.items():
-            assert isinstance(definition.type, DependsImplicitly)
-            others = {other: what for other, what in everything.items() if other != name}
-            needs[name] |= definition.type.implicit_needs(definition.properties, others)
+        return _needs(self.surveys)
 
     def definition(self, name: str, facts: Facts) -> Definition:
         """One resource with what is known now. Raises :class:`DiagnosticError`."""
         survey = self.surveys[name]
         if not survey.final:
-            body: ResourceBody = self.template.resources[name]
+            body = self.template.resources[name]
             survey = self._reader.definition(body, self._scope.with_facts(facts), survey)
         if survey.definition is None:
             raise DiagnosticError(self.located(survey.diagnostics))
@@ -193,18 +116,13 @@ class Evaluation:
         scope = self._scope.with_facts(facts)
         enabled = {body.name for body in self.enabled_outputs}
         return [
-            _output(body, scope) if body.name in enabled else Output(body.name, None)
+            output(body, scope) if body.name in enabled else Output(body.name, None)
             for body in self.template.outputs.values()
         ]
 
-    @cached_property
-    def enabled_outputs(self) -> tuple[OutputBody, ...]:
-        """The outputs that their conditions enable."""
-        return tuple(self._enabled(self.template.outputs))
-
     def custom_checks(self) -> list[CustomCheck]:
         """The constraints that only a cloud can answer, on parameters and known properties."""
-        checks = list(self._resolved.custom_checks)
+        checks = list(self._settled.resolved.custom_checks)
         for survey in self.surveys.values():
             checks.extend(survey.custom_checks)
         return checks
@@ -222,26 +140,24 @@ class Evaluation:
 
     def validate(self) -> Findings:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
-        conditions = self._conditions.check()
-        children = self.children
+        sections = self._settled.section_findings()
+        nested = [
+            _nested(diagnostic, self.template.resources[name].path)
+            for name, child in self.children.items()
+            for diagnostic in child.validate()
+        ]
         resources = resource_findings(self.template, self.surveys, self.needs)
         outputs = [
             diagnostic
             for body in self.enabled_outputs
             for diagnostic in output_findings(body, self._scope)
         ]
-        nested = [
-            _nested(diagnostic, self.template.resources[name].path)
-            for name, child in children.items()
-            for diagnostic in child.validate()
-        ]
-        groups = group_findings(self.template.parameter_groups, self.declarations)
-        found = [*self.findings, *groups, *conditions, *resources, *nested, *outputs]
+        found = [*self._settled.findings, *sections, *resources, *nested, *outputs]
         return Findings(self.located(found))
 
     def validate_template(self) -> Findings:
         """What is wrong with the template itself, whatever values it will get."""
-        return as_template_findings(self.validate(), self.template.version)
+        return as_template_findings(self.validate())
 
     @cached_property
     def children(self) -> Mapping[str, Evaluation]:
@@ -254,7 +170,7 @@ class Evaluation:
                 child = self._child(survey.definition)
             except DiagnosticError as error:
                 path = self.template.resources[name].path
-                self.findings.extend(_nested(d, path) for d in error.diagnostics)
+                self._settled.findings.extend(_nested(d, path) for d in error.diagnostics)
                 continue
             if child is not None:
                 found[name] = child
@@ -276,36 +192,29 @@ class Evaluation:
         inputs = child_inputs(self.inputs, definition, nested, identity)
         return Evaluation(template, inputs, self.known_types)
 
-    def located(self, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    def located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Findings with their positions in the text of the template."""
         return self.template.source.all_located(diagnostics)
 
 
-class _Later:
-    """The conditions of an evaluation, for conditions that name others."""
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        self._evaluation = evaluation
-
-    def holds(self, condition: Any) -> bool:
-        """Whether a condition holds."""
-        return self._evaluation.holds(condition)
+def _needs(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
+    """What each resource needs, by reference or because its type says so."""
+    needs = {name: survey.needs for name, survey in surveys.items()}
+    known = [survey.definition for survey in surveys.values() if survey.definition is not None]
+    everything = {
+        definition.name: (definition.type.type_name, definition.properties) for definition in known
+    }
+    for definition in known:
+        if isinstance(definition.type, DependsImplicitly):
+            name = definition.name
+            others = {other: what for other, what in everything.items() if other != name}
+            needs[name] |= definition.type.implicit_needs(definition.properties, others)
+    return needs
 
 
 def _merge(used: Attributes, more: Attributes) -> None:
     for name, attributes in more.items():
         used.setdefault(name, set()).update(attributes)
-
-
-def _output(body: OutputBody, scope: Scope) -> Output:
-    description = body.description if isinstance(body.description, str) else ""
-    try:
-        value = scope.resolve(body.value)
-        check_size(value)
-    except Failure as failure:
-        error = "; ".join(str(diagnostic) for diagnostic in failure.diagnostics)
-        return Output(body.name, None, description, error)
-    return Output(body.name, None if unknown_in(value) else value, description)
 
 
 def _nested(diagnostic: Diagnostic, path: Path) -> Diagnostic:

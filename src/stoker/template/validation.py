@@ -13,12 +13,11 @@ from dataclasses import replace
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
 from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates
-from stoker.template.document import OutputBody, Template
-from stoker.template.functions.failure import SHAPE, Failure
-from stoker.template.functions.scope import Scope
+from stoker.template.document import Template
+from stoker.template.functions.failure import SHAPE
 from stoker.template.policies import UNSUPPORTED, policy_findings
 from stoker.template.survey import Survey
-from stoker.template.versions import Version
+from stoker.template.versions import CFN, HOT
 
 STATIC = frozenset(
     {
@@ -79,47 +78,27 @@ def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
     return found
 
 
-def output_findings(body: OutputBody, scope: Scope) -> list[Diagnostic]:
-    """What is wrong with an output: what depends on values is only a warning."""
-    try:
-        scope.resolve(body.value)
-    except Failure as failure:
-        path = (*body.path, scope.version.dialect.value)
-        return [
-            replace(d, error_type=_as_output(d.error_type))
-            if d.code in STATIC
-            else replace(d, severity=Severity.WARNING)
-            for d in failure.inside(*path).diagnostics
-        ]
-    return []
-
-
-def _as_output(error_type: str) -> str:
-    """An unknown resource is a fault of the reference in a resource, of the value in an output."""
-    return "StackValidationFailed" if error_type == "InvalidTemplateReference" else error_type
-
-
 FORM = frozenset({"unknown-property", "unimplemented-property"})
 """Codes of findings on properties as a whole that hold whatever the values are."""
 OF_VALUES = frozenset({"missing-parameter", "invalid-parameter-value"})
 """Codes of findings on the values of parameters."""
 
 
-def as_template_findings(findings: Findings, version: Version) -> Findings:
+def as_template_findings(findings: Findings) -> Findings:
     """The findings as the request to validate a template reports them.
 
     It is asked about the template, not about a stack: values of parameters and properties are
     only warned about, policies without effect are refused. Errors have the type of a bad request.
     """
-    return Findings([_as_template_finding(found, version) for found in findings])
+    return Findings([_as_template_finding(found) for found in findings])
 
 
-def _as_template_finding(found: Diagnostic, version: Version) -> Diagnostic:
+def _as_template_finding(found: Diagnostic) -> Diagnostic:
     if found.code in UNSUPPORTED:
         return replace(found, severity=Severity.ERROR, error_type="HTTPBadRequest")
     if found.severity is not Severity.ERROR:
         return found
-    if found.code in OF_VALUES or (_is_value(found, version) and found.code not in STATIC):
+    if found.code in OF_VALUES or (_is_value(found) and found.code not in STATIC):
         return replace(found, severity=Severity.WARNING)
     if found.code == "nested-too-deep":
         return replace(found, error_type="RequestLimitExceeded")
@@ -128,9 +107,9 @@ def _as_template_finding(found: Diagnostic, version: Version) -> Diagnostic:
     return found
 
 
-def _is_value(found: Diagnostic, version: Version) -> bool:
+def _is_value(found: Diagnostic) -> bool:
     """Whether a finding is about the value of a property, and not about the property itself."""
-    path, dialect = found.path, version.dialect
-    if path[:1] != (dialect.resources,) or path[2:3] != (dialect.properties,):
+    path = found.path
+    if not any(path[:1] == (d.resources,) and path[2:3] == (d.properties,) for d in (HOT, CFN)):
         return False
     return not (found.code in FORM and len(path) == 4) and found.code not in REFERENCES

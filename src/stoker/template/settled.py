@@ -1,0 +1,112 @@
+"""What is settled before any resource is looked at: parameters, conditions, what they enable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from stoker.kernel.diagnostics import Diagnostic, Findings, Path
+from stoker.schema.unknown import Unknown
+from stoker.template.conditions import NamedConditions
+from stoker.template.declarations import declare
+from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template
+from stoker.template.functions.failure import Failure
+from stoker.template.functions.registry import condition_functions_of
+from stoker.template.functions.scope import Scope
+from stoker.template.inputs import Inputs, pseudo_parameters
+from stoker.template.parameter_groups import group_findings
+from stoker.template.parameters import Parameter, Resolved, resolve
+from stoker.template.survey import RecordedReferences
+
+
+class _Conditional(Protocol):
+    """A resource or an output."""
+
+    @property
+    def path(self) -> Path:
+        """Where it stands."""
+
+    @property
+    def condition(self) -> Any:
+        """As written."""
+
+
+Body = TypeVar("Body", bound=_Conditional)
+
+
+class Settled:
+    """Parameters and conditions of one template with its inputs; computed on demand, once."""
+
+    def __init__(self, template: Template, inputs: Inputs) -> None:
+        self._template = template
+        self._inputs = inputs
+        self.findings = Findings()
+        """What was wrong when it was needed."""
+
+    @cached_property
+    def declarations(self) -> Mapping[str, Parameter]:
+        """The declared parameters."""
+        return declare(self._template.parameters, self._template.version, self.findings)
+
+    @cached_property
+    def resolved(self) -> Resolved:
+        """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
+        environment = self._inputs.environment
+        resolved = resolve(
+            self.declarations,
+            {**environment.parameters, **self._inputs.parameters},
+            environment.parameter_defaults,
+            pseudo_parameters(self._template.version, self._inputs.identity),
+        )
+        self.findings.extend(resolved.findings)
+        written = self._template.parameters
+        for name in written if isinstance(written, Mapping) else ():
+            resolved.values.setdefault(name, Unknown(frozenset()))
+        return resolved
+
+    @cached_property
+    def conditions(self) -> NamedConditions:
+        """The conditions section."""
+        template = self._template
+        scope = Scope(
+            version=template.version,
+            table=condition_functions_of(template.version),
+            parameters=self.resolved.values,
+            facts=RecordedReferences(),
+            conditions=self,
+            mappings=template.mappings,
+            files=self._inputs.files,
+            url=self._inputs.url,
+        )
+        return NamedConditions(template.version.dialect.conditions, template.conditions, scope)
+
+    def holds(self, condition: Any) -> bool:
+        """Whether a condition holds. Raises :class:`Failure`."""
+        return self.conditions.holds(condition)
+
+    @cached_property
+    def resources(self) -> tuple[ResourceBody, ...]:
+        """The resources that their conditions enable, in the order of the template."""
+        return tuple(self._enabled(self._template.resources.values()))
+
+    @cached_property
+    def outputs(self) -> tuple[OutputBody, ...]:
+        """The outputs that their conditions enable."""
+        return tuple(self._enabled(self._template.outputs.values()))
+
+    def _enabled(self, bodies: Iterable[Body]) -> list[Body]:
+        enabled = []
+        for body in bodies:
+            try:
+                if body.condition is NO_CONDITION or self.holds(body.condition):
+                    enabled.append(body)
+            except Failure as failure:
+                key = self._template.version.dialect.condition
+                self.findings.extend(failure.inside(*body.path, key).diagnostics)
+        return enabled
+
+    def section_findings(self) -> list[Diagnostic]:
+        """What is wrong with the parameter groups and the conditions section."""
+        groups = group_findings(self._template.parameter_groups, self.declarations)
+        return [*groups, *self.conditions.check()]
