@@ -95,3 +95,10 @@ def test_a_nested_stack_inherits_defaults_and_mappings_and_what_stands_below_its
         "A": "B",
         "resources": {"inner": {"hooks": "pre-create"}},
     }
+
+
+@pytest.mark.parametrize("strategy", ["mix", {}, [], 5])
+def test_an_unknown_merge_strategy_is_refused_whatever_its_shape(strategy):
+    assert refusal({"parameter_merge_strategies": {"default": strategy}}).code == (
+        "unknown-merge-strategy"
+    )

@@ -193,3 +193,10 @@ def test_an_immutable_parameter_cannot_change():
 def test_a_pattern_that_would_match_for_ever_refuses_the_value():
     (finding,) = refusals(STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c"))
     assert finding.code == "invalid-parameter-value"
+
+
+def test_text_made_of_something_unknown_is_unknown():
+    later = Unknown(frozenset({"r"}))
+    assert value_of(STRING, ["a", later]) == later
+    assert value_of(LIST, ["a", later]) == ["a", later]
+    assert value_of(JSON, {"k": later}) == {"k": later}

@@ -112,3 +112,8 @@ def test_a_group_needs_parameters_that_exist():
     assert group_findings([{"label": "L"}], {"p"})
     assert group_findings([{"parameters": ["zz"]}], {"p"})
     assert group_findings("x", {"p"})
+
+
+def test_a_group_names_its_parameters_by_text():
+    assert group_findings([{"parameters": [["p"], {"p": 1}]}], {"p"})
+    assert not group_findings([{"parameters": [5]}], {"5"})

@@ -189,3 +189,8 @@ def test_sensitive_values_are_not_told_in_messages():
 def test_a_type_that_takes_any_name_ignores_what_it_is_given():
     result = check_properties({"x": [1]}, AnyName())
     assert (result.values, result.findings) == ({}, [])
+
+
+@pytest.mark.parametrize("convert", [True, False])
+def test_a_string_made_of_something_unknown_is_unknown(convert):
+    assert value_of(Property(Type.STRING, convert=convert), {"a": [LATER]}) == LATER
