@@ -19,9 +19,8 @@ from stoker.api.signals.app import SignalSettings, routes
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.assembly import make_service
 from stoker.engine.ports import Limits, Ports
-from stoker.engine.service import Service
+from stoker.engine.service import Service, make_service
 from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel.clock import SystemClock

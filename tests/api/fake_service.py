@@ -33,14 +33,26 @@ def stack_id(number: int) -> str:
 class FakeService:
     """Implements the engine's interface for tests of the API."""
 
-    views: dict[str, StackView] = field(default_factory=dict)
+    known: dict[str, StackView] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
-    signals: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
+    signalled: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
     refusal: Exception | None = None
     change: str = "updated"
 
+    @property
+    def operations(self) -> FakeService:
+        return self
+
+    @property
+    def views(self) -> FakeService:
+        return self
+
+    @property
+    def signals(self) -> FakeService:
+        return self
+
     def add(self, name: str, **fields: Any) -> StackView:
-        address = StackAddress(PROJECT, name, stack_id(len(self.views) + 1))
+        address = StackAddress(PROJECT, name, stack_id(len(self.known) + 1))
         view = StackView(
             address,
             "CREATE",
@@ -52,11 +64,11 @@ class FakeService:
             owner="demo",
             **fields,
         )
-        self.views[address.id] = view
+        self.known[address.id] = view
         return view
 
     def _view(self, address: StackAddress) -> StackView:
-        view = self.views.get(address.id)
+        view = self.known.get(address.id)
         if view is None or view.address != address:
             raise NotFound(f'There is no stack "{address.name}".')
         return view
@@ -69,14 +81,14 @@ class FakeService:
     async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
         self._ask("find", name_or_id)
         arn = parse_arn(name_or_id)
-        for view in self.views.values():
+        for view in self.known.values():
             if arn == view.address or name_or_id in (view.address.name, view.address.id):
                 return view.address
         raise NotFound(f'There is no stack "{name_or_id}".')
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         self._ask("create", request)
-        if any(v.address.name == request.name for v in self.views.values()):
+        if any(v.address.name == request.name for v in self.known.values()):
             raise Exists(f'There is a stack "{request.name}" already.')
         return self.add(request.name or "", tags=request.tags or ()).address
 
@@ -117,7 +129,7 @@ class FakeService:
 
     async def delete(self, caller: Caller, stack: StackAddress) -> None:
         self._view(stack)
-        del self.views[stack.id]
+        del self.known[stack.id]
 
     async def act(self, caller: Caller, stack: StackAddress, action: str) -> None:
         self._view(stack)
@@ -138,11 +150,11 @@ class FakeService:
 
     async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
         self._ask("stacks", query)
-        found = list(self.views.values())
+        found = list(self.known.values())
         return found[: query.page.limit] if query.page.limit is not None else found
 
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
-        return len(self.views)
+        return len(self.known)
 
     async def template(self, caller: Caller, stack: StackAddress) -> Any:
         self._view(stack)
@@ -198,7 +210,7 @@ class FakeService:
         if details == {"refuse": True}:
             raise Invalid("The signal is refused.")
         self._ask("signal", caller)
-        self.signals.append((name, details))
+        self.signalled.append((name, details))
 
     async def events(
         self, caller: Caller, stack: StackAddress, query: EventQuery

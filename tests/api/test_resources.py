@@ -95,7 +95,7 @@ async def test_signal_takes_an_object_or_nothing(
 ) -> None:
     answer = await client.post(path + "/resources/a/signal", content=content)
     assert (answer.status_code, answer.text) == (200, "null")
-    assert service.signals == [("a", details)]
+    assert service.signalled == [("a", details)]
 
 
 async def test_malformed_signal_is_400(
@@ -103,7 +103,7 @@ async def test_malformed_signal_is_400(
 ) -> None:
     answer = await client.post(path + "/resources/a/signal", content=b"{bad")
     assert answer.status_code == 400
-    assert not service.signals
+    assert not service.signalled
 
 
 @pytest.mark.parametrize(("given", "unhealthy"), [(True, True), ("true", True), ("False", False)])

@@ -65,7 +65,7 @@ async def test_wait_condition_is_answered_with_the_resource(
     assert answer.status_code == 200
     assert answer.text == "<resource>h</resource>"
     assert answer.headers["content-type"] == "application/xml; charset=UTF-8"
-    assert service.signals == [("h", {"a": 1})]
+    assert service.signalled == [("h", {"a": 1})]
 
 
 async def test_wait_condition_is_answered_in_json_on_demand(
@@ -82,7 +82,7 @@ async def test_signal_is_answered_with_nothing(
     answer = await client.post(f"/v1/signal/{quote(arn)}?Signature=good")
     assert (answer.status_code, answer.text) == (200, "")
     assert answer.headers["content-type"].startswith("text/html")
-    assert service.signals == [("h", None)]
+    assert service.signalled == [("h", None)]
 
 
 async def test_signature_is_checked_over_the_unquoted_path(
@@ -113,7 +113,7 @@ async def test_refused_signature_is_an_xml_error(
     kind = "Server" if status == 503 else "Sender"
     expected = f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code}</Code><Message>"
     assert answer.text.startswith(expected)
-    assert not service.signals
+    assert not service.signalled
 
 
 @pytest.mark.parametrize("content", [b"{bad", b"[1]", b'"x"', b'{"refuse": true}', b"[" * 100_000])
@@ -122,7 +122,7 @@ async def test_body_that_is_no_signal_is_400(
 ) -> None:
     answer = await client.put(f"/v1/waitcondition/{quote(arn)}?Signature=good", content=content)
     assert answer.status_code == 400
-    assert not service.signals
+    assert not service.signalled
 
 
 async def test_unknown_stack_or_odd_address_is_400(client: httpx.AsyncClient, arn: str) -> None:
@@ -138,7 +138,7 @@ async def test_token_will_do_without_signature(
     path = f"/v1/signal/{quote(arn)}"
     assert (await client.post(path, headers={"X-Auth-Token": "user"})).status_code == 200
     assert (await client.post(path, headers={"X-Auth-Token": "bad"})).status_code == 403
-    assert len(service.signals) == 1
+    assert len(service.signalled) == 1
 
 
 async def test_unexpected_fault_is_500_without_detail(

@@ -56,6 +56,10 @@ class CloudFaults:
         """Whether the object does not exist."""
         return faults.is_not_found(error)
 
+    def is_uncertain(self, error: Exception) -> bool:
+        """Whether the request may have been done although there was no answer."""
+        return faults.is_uncertain(error)
+
     def retry_after(self, error: Exception, attempt: int) -> float | None:
         """Seconds until the same call may succeed, or None when it never will."""
         return faults.retry_after(error, attempt)

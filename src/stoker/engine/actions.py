@@ -33,6 +33,9 @@ from stoker.schema.resource_type import (
 
 Method = Callable[[Call], Outcome]
 
+MOST_LOST = 5
+"""How often an answer may get lost before a create is given up."""
+
 
 class ActionFailed(Exception):
     """An action has failed, and the row says so. The text is the reason."""
@@ -40,6 +43,14 @@ class ActionFailed(Exception):
     def __init__(self, row: Resource, reason: str) -> None:
         super().__init__(reason)
         self.row = row
+        self.reason = reason
+
+
+class LostAnswer(Exception):
+    """A create may have been done, but its answer never came. The text is the cloud's."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
         self.reason = reason
 
 
@@ -112,10 +123,19 @@ class Actions:
         Raises :class:`ActionFailed` after the failure is committed, and
         :class:`stoker.engine.waiting.Stopped` when the operation is no longer wanted.
         """
+        lost = 0
         while True:
             seen = self._waiting.round
             try:
                 outcome = await self._ask(row, work, work.method)
+            except LostAnswer as answer:
+                lost += 1
+                if lost > MOST_LOST or not isinstance(work.type, Adopts):
+                    outcome = Failed(answer.reason)
+                else:
+                    # the object may be there: it is looked for before it is asked for again
+                    row = await self.adopt_lost(row, work.type)
+                    continue
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
@@ -163,15 +183,14 @@ class Actions:
         reference = work.type.reference(call)
         if reference != kept.physical_id:
             kept = replace(kept, attributes={**kept.attributes, REFERENCE: reference})
-        if done.reason:
-            kept = replace(kept, reason=done.reason)
-        return kept
+        return replace(kept, reason=done.reason or "state changed")
 
     async def _ask(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> Any:
         """The answer of one of the type's methods; cloud refusals come as :class:`Refused`.
 
         Calls that the cloud turns away for now are repeated after the time it names.
         """
+        creating = method == work.type.create
         attempt = 0
         while True:
             call = make_call(
@@ -192,6 +211,8 @@ class Actions:
                 faults = self._session.ports.faults
                 if method == work.type.delete and faults.is_not_found(error):
                     return Done()
+                if faults.is_uncertain(error) and row.physical_id is None and creating:
+                    raise LostAnswer(faults.describe(error)) from error
                 after = faults.retry_after(error, attempt)
                 if after is None:
                     raise Refused(faults.describe(error)) from error

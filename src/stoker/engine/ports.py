@@ -127,6 +127,9 @@ class Faults(Protocol):
     def is_not_found(self, error: Exception) -> bool:
         """The object does not exist."""
 
+    def is_uncertain(self, error: Exception) -> bool:
+        """The request may have been done although there was no answer."""
+
     def retry_after(self, error: Exception, attempt: int) -> float | None:
         """Seconds until the same call may succeed, or None when it never will."""
 

@@ -16,7 +16,7 @@ class Caller:
     user_name: str = ""
     roles: frozenset[str] = frozenset()
     is_admin: bool = False
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     """The token of the request, for calls that are made while it is valid."""
     is_stack_user: bool = False
     """A user of the stack domain: may read metadata of and signal its own resource only."""

@@ -20,5 +20,5 @@ async def act(call: Call) -> Response:
     if action not in ACTIONS:
         raise bad_request(f'There is no action "{action}"; there are {", ".join(ACTIONS)}.')
     call.enforce(f"actions:{action}")
-    await call.service.act(call.caller, call.stack, action)
+    await call.service.operations.act(call.caller, call.stack, action)
     return json_response(None)

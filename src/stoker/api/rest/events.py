@@ -35,9 +35,9 @@ async def show(call: Call) -> Response:
     """One event of a resource, in full."""
     name, event_id = call.path["resource_name"], call.path["event_id"]
     try:
-        event = await call.service.event(call.caller, call.stack, name, event_id)
+        event = await call.service.views.event(call.caller, call.stack, name, event_id)
     except NotFound as error:
-        await call.service.stack(call.caller, call.stack, resolve_outputs=False)
+        await call.service.views.stack(call.caller, call.stack, resolve_outputs=False)
         raise not_found(f'The resource "{name}" has no event "{event_id}".') from error
     full = _summary(call, event)
     full["resource_type"] = event.resource_type
@@ -52,7 +52,7 @@ async def _list(call: Call, resource_name: str | None) -> Response:
         resource_name=resource_name,
         filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
     )
-    events = await call.service.events(call.caller, call.stack, query)
+    events = await call.service.views.events(call.caller, call.stack, query)
     if query.page.limit == 0:
         events = ()
     if resource_name is not None and not events:

@@ -13,7 +13,7 @@ from stoker.api.rest.call import Call
 
 async def lookup(call: Call, below: str = "") -> Response:
     """Redirect to the stack, or to the part of it that ``below`` names (as ``/resources``)."""
-    stack = await call.service.find(call.caller, call.path["stack_name"])
+    stack = await call.service.operations.find(call.caller, call.path["stack_name"])
     location = call.links.stack(stack, below)
     if str(call.query):
         location = f"{location}?{call.query}"

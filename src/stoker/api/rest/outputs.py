@@ -15,7 +15,7 @@ _NO_DESCRIPTION = "No description given"
 
 async def index(call: Call) -> Response:
     """Keys and descriptions, without values."""
-    found = await call.service.outputs(call.caller, call.stack)
+    found = await call.service.views.outputs(call.caller, call.stack)
     outputs = [
         {"output_key": key, "description": description or _NO_DESCRIPTION}
         for key, description in found
@@ -25,7 +25,7 @@ async def index(call: Call) -> Response:
 
 async def show(call: Call) -> Response:
     """One output with its value."""
-    output = await call.service.output(call.caller, call.stack, call.path["output_key"])
+    output = await call.service.views.output(call.caller, call.stack, call.path["output_key"])
     return json_response({"output": shown(output)})
 
 

@@ -29,7 +29,7 @@ async def preview_create(call: Call) -> Response:
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
-    stack, resources = await call.service.preview_create(call.caller, request)
+    stack, resources = await call.service.operations.preview_create(call.caller, request)
     described = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
     described["resources"] = _tree(resources, stack.address)
     return json_response({"stack": described})
@@ -48,7 +48,7 @@ async def preview_patch(call: Call) -> Response:
 async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     request = await stack_request(call, call.document(), existing=existing)
-    changes = await call.service.preview_update(call.caller, call.stack, request)
+    changes = await call.service.operations.preview_update(call.caller, call.stack, request)
     grouped: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
     for change in changes:
         if show_nested or change.stack.id == call.stack.id:

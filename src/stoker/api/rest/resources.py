@@ -31,7 +31,7 @@ async def index(call: Call) -> Response:
         nested_depth=query_number(call.query, "nested_depth") or 0,
         filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
     )
-    found = await call.service.resources(call.caller, call.stack, query)
+    found = await call.service.views.resources(call.caller, call.stack, query)
     shape = _detailed if detailed else _summary
     return json_response({"resources": [shape(call, resource) for resource in found]})
 
@@ -40,21 +40,21 @@ async def show(call: Call) -> Response:
     """One resource with its attributes."""
     name = call.path["resource_name"]
     wanted = several(call.query, "with_attr")
-    found = await call.service.resource(call.caller, call.stack, name, with_attributes=wanted)
+    found = await call.service.views.resource(call.caller, call.stack, name, with_attributes=wanted)
     return json_response({"resource": _detailed(call, found)})
 
 
 async def metadata(call: Call) -> Response:
     """The metadata of a resource."""
     name = call.path["resource_name"]
-    found = await call.service.metadata(call.caller, call.stack, name)
+    found = await call.service.views.metadata(call.caller, call.stack, name)
     return json_response({"metadata": found})
 
 
 async def signal(call: Call) -> Response:
     """Record a signal; the body may be empty."""
     name = call.path["resource_name"]
-    await call.service.signal(call.caller, call.stack, name, call.optional_document())
+    await call.service.signals.signal(call.caller, call.stack, name, call.optional_document())
     return json_response(None)
 
 
@@ -66,7 +66,7 @@ async def mark_unhealthy(call: Call) -> Response:
         raise bad_request(f"{', '.join(unknown)}: the body takes only {_MARK} and {_REASON}.")
     if _MARK not in body:
         raise bad_request(f"The body needs {_MARK}.")
-    await call.service.mark_unhealthy(
+    await call.service.operations.mark_unhealthy(
         call.caller,
         call.stack,
         call.path["resource_name"],

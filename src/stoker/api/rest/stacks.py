@@ -23,7 +23,7 @@ async def create(call: Call) -> Response:
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
-    stack = await call.service.create(call.caller, request)
+    stack = await call.service.operations.create(call.caller, request)
     href = call.links.stack(stack)
     answer = {"stack": {"id": stack.id, "links": [link(href, "self")]}}
     return json_response(answer, 201, {"Location": href})
@@ -35,13 +35,13 @@ async def index(call: Call) -> Response:
     if query.all_projects:
         call.enforce("stacks:global_index")
     nothing = query.page.limit == 0
-    stacks = () if nothing else await call.service.stacks(call.caller, query)
+    stacks = () if nothing else await call.service.views.stacks(call.caller, query)
     with_project = query.all_projects or call.caller.is_admin
     answer: dict[str, Any] = {
         "stacks": [list_row(call.links, stack, with_project=with_project) for stack in stacks]
     }
     if query_flag(call.query, "with_count"):
-        answer["count"] = await call.service.count_stacks(call.caller, query)
+        answer["count"] = await call.service.views.count_stacks(call.caller, query)
     last = stacks[-1].address.id if stacks else None
     address = f"{call.links.root}/v1/{call.project_id}/stacks"
     return json_response(with_next(answer, call.query, query.page, len(stacks), last, address))
@@ -55,23 +55,23 @@ async def detail(call: Call) -> Response:
 async def show(call: Call) -> Response:
     """One stack."""
     resolve = query_flag(call.query, "resolve_outputs", default=True)
-    stack = await call.service.stack(call.caller, call.stack, resolve_outputs=resolve)
+    stack = await call.service.views.stack(call.caller, call.stack, resolve_outputs=resolve)
     return json_response({"stack": shown_stack(call.links, stack)})
 
 
 async def template(call: Call) -> Response:
     """The template of a stack."""
-    return json_response(await call.service.template(call.caller, call.stack))
+    return json_response(await call.service.views.template(call.caller, call.stack))
 
 
 async def environment(call: Call) -> Response:
     """The environment of a stack."""
-    return json_response(await call.service.environment(call.caller, call.stack))
+    return json_response(await call.service.views.environment(call.caller, call.stack))
 
 
 async def files(call: Call) -> Response:
     """The files of a stack."""
-    return json_response(await call.service.files(call.caller, call.stack))
+    return json_response(await call.service.views.files(call.caller, call.stack))
 
 
 async def update(call: Call) -> Response:
@@ -90,11 +90,11 @@ async def patch(call: Call) -> Response:
 
 async def delete(call: Call) -> Response:
     """Start deleting a stack."""
-    await call.service.delete(call.caller, call.stack)
+    await call.service.operations.delete(call.caller, call.stack)
     return no_content()
 
 
 async def _update(call: Call, body: Mapping[str, Any], *, existing: bool) -> Response:
     request = await stack_request(call, body, existing=existing)
-    await call.service.update(call.caller, call.stack, request)
+    await call.service.operations.update(call.caller, call.stack, request)
     return accepted()

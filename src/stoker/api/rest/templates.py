@@ -25,7 +25,7 @@ async def validate(call: Call) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     request = await stack_request(call, call.document())
     try:
-        described, warnings = await call.service.validate(
+        described, warnings = await call.service.operations.validate(
             call.caller, request, show_nested=show_nested
         )
     except DiagnosticError as error:

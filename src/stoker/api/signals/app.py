@@ -88,7 +88,7 @@ class _Signals:
         as_json = request.query_params.get("ContentType") == "JSON"
         metadata: Mapping[str, Any] = {}
         if as_json:
-            metadata = await self._service.metadata(caller, resource.stack, resource.name)
+            metadata = await self._service.views.metadata(caller, resource.stack, resource.name)
         return resource_answer(resource.name, metadata, as_json=as_json)
 
     async def _signal(self, request: Request, request_id: str) -> Response:
@@ -102,7 +102,7 @@ class _Signals:
         resource = parse_arn(request.path_params["arn"])
         if not isinstance(resource, ResourceAddress):
             raise Invalid("The address names no resource of a stack.")
-        await self._service.signal(caller, resource.stack, resource.name, _details(body))
+        await self._service.signals.signal(caller, resource.stack, resource.name, _details(body))
         return caller, resource
 
     async def _caller(self, request: Request, body: bytes) -> Caller:
