@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.fabric.choose import fabric_for
 from localcloud.fabric.interface import (
     Address,
     Capabilities,
     Exit,
+    Fabric,
     FloatingIP,
     Network,
     Port,
@@ -22,7 +24,6 @@ from localcloud.fabric.interface import (
     Rule,
     Server,
 )
-from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.probe import probe
 
 PATIENCE = 15.0
@@ -52,7 +53,7 @@ class HostService:
 
 @dataclass
 class World:
-    fabric: NamespaceFabric
+    fabric: Fabric
     directory: Path
     service: HostService
     exits: list[Exit] = field(default_factory=list)
@@ -152,7 +153,7 @@ async def world(
     service = HostService()
     listener = await asyncio.start_server(service.answer, "127.0.0.1", 0)
     service.port = listener.sockets[0].getsockname()[1]
-    fabric = NamespaceFabric(state_directory, [("127.0.0.1", service.port)])
+    fabric = fabric_for(state_directory, [("127.0.0.1", service.port)])
     made = World(fabric, tmp_path, service)
     await fabric.start(made.exits.append)
     yield made

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.fabric.choose import fabric_for, refusal
+from localcloud.fabric.choose import fabric_for
 from localcloud.fabric.interface import (
     Address,
     Direction,
@@ -158,9 +158,9 @@ def test_plain_servers_end_with_a_killed_cloud(tmp_path):
     raise AssertionError(f"still there: {left()}")
 
 
-def test_the_choice_of_fabric_tells_why_namespaces_are_refused(tmp_path):
+async def test_the_choice_of_fabric_is_what_the_machine_allows(tmp_path, capabilities):
     chosen = fabric_for(tmp_path, [])
-    cause = refusal()
-    assert isinstance(chosen, NamespaceFabric if cause is None else PlainFabric)
-    if cause is not None:
-        assert chosen.capabilities.lacks[0] == cause
+    assert isinstance(chosen, NamespaceFabric)
+    assert chosen.capabilities == capabilities
+    await chosen.start(lambda _: None)
+    await chosen.close()

@@ -1,41 +1,21 @@
 """The fabric that this machine allows."""
 
-import os
+import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
 
-from localcloud.fabric import identities
 from localcloud.fabric.interface import Fabric
-from localcloud.fabric.kernel import Clone
 from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.plain import PlainFabric
-from localcloud.fabric.probe import Findings, probe_links
-
-_LONGEST_ANSWER = 4096
+from localcloud.fabric.start import start_owner
 
 
-def refusal() -> str | None:
-    """Why this machine cannot have servers in namespaces, found by trying; None when it can.
-
-    Forks for some 10 ms; to be called before the process has threads.
-    """
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            identities.enter_user_namespace(Clone.NEWNS | Clone.NEWNET | Clone.NEWPID)
-            lacks: list[str] = []
-            probe_links(lacks)
-            os.write(write, " ".join(lacks).encode())
-        except OSError as error:
-            os.write(write, Findings.without_namespaces(str(error)).capabilities.lacks[0].encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as answer:
-        said = answer.read(_LONGEST_ANSWER).decode()
-    os.waitpid(pid, 0)
-    return said or None
+def _reached_as(host: str) -> str:
+    """The address under which a service that listens at ``host`` is reached on the host."""
+    address = ipaddress.ip_address(host)
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return str(address)
 
 
 def fabric_for(
@@ -45,10 +25,25 @@ def fabric_for(
 ) -> Fabric:
     """Return the fabric on namespaces, or that of plain processes where those are refused.
 
-    Why it is the latter is the first sentence of its ``capabilities.lacks``. The parameters are
-    those of :class:`NamespaceFabric`; neither fabric is started.
+    ``state`` is a directory for the built-in image; it must lie on the file system of the disks.
+    ``services`` are the host's (address, port) pairs that servers reach under the same address.
+    ``floating`` are the CIDRs of floating addresses: servers reach those of others too.
+
+    Why it is the latter is said first in its ``capabilities.lacks``. Forks the fabric process: to
+    be called from the main thread, before the process has other threads, secrets or an event loop.
     """
-    cause = refusal()
-    if cause is None:
-        return NamespaceFabric(state, services, floating)
-    return PlainFabric([cause])
+    reached = tuple(dict.fromkeys((_reached_as(host), port) for host, port in services))
+    state.mkdir(parents=True, exist_ok=True)
+    process = start_owner(
+        {
+            "state": str(state.resolve()),
+            "probe_only": False,
+            "services": reached,
+            "floating": floating,
+        }
+    )
+    if process.findings.capabilities.isolated:
+        return NamespaceFabric(process, reached)
+    process.channel.close()
+    process.wait()
+    return PlainFabric(process.findings.capabilities.lacks)

@@ -4,46 +4,44 @@ import asyncio
 import itertools
 import os
 import socket
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 from localcloud.fabric import channel
 from localcloud.fabric.interface import FabricError
-from localcloud.fabric.probe import Findings, spawn_owner
+from localcloud.fabric.start import OwnerProcess
 
 _ANSWER_SECONDS = 60.0
 
 
 class OwnerClient:
-    """Starts the fabric process and speaks with it.
+    """Speaks with the fabric process.
 
     ``on_ended`` is called with the message about a server that has ended, ``on_lost`` when the
     fabric process itself has; both on the event loop.
     """
 
     def __init__(
-        self, on_ended: Callable[[dict[str, Any]], None], on_lost: Callable[[], None]
+        self,
+        process: OwnerProcess,
+        on_ended: Callable[[dict[str, Any]], None],
+        on_lost: Callable[[], None],
     ) -> None:
+        self._process = process
         self._on_ended = on_ended
         self._on_lost = on_lost
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[list[int]]] = {}
-        self._hello: asyncio.Future[Findings] | None = None
         self._sending = asyncio.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
         self._channel: socket.socket | None = None
 
-    async def start(self, settings: dict[str, Any]) -> Findings:
-        """Start the process and return what it found out about the machine."""
+    def start(self) -> None:
+        """Begin to listen to the process, on the running event loop."""
+        receiver = channel.Receiver(self._process.channel)
+        self._channel = self._process.channel
         loop = asyncio.get_running_loop()
-        self._process, self._channel = spawn_owner(settings)
-        self._channel.setblocking(False)
-        self._hello = loop.create_future()
-        receiver = channel.Receiver(self._channel)
         loop.add_reader(self._channel.fileno(), self._take_messages, receiver)
-        async with asyncio.timeout(_ANSWER_SECONDS):
-            return await self._hello
 
     async def close(self) -> None:
         """End the process, and all that it owns with it."""
@@ -51,9 +49,10 @@ class OwnerClient:
             asyncio.get_running_loop().remove_reader(self._channel.fileno())
             self._channel.close()
             self._channel = None
-        if self._process is not None:
-            process, self._process = self._process, None
-            await asyncio.to_thread(process.wait)
+        if not self._ended:
+            self._ended = True
+            self._process.channel.close()
+            await asyncio.to_thread(self._process.wait)
 
     async def ask(self, do: str, **content: Any) -> list[int]:
         """Have something done; returns the descriptors that came with the answer.
@@ -91,10 +90,7 @@ class OwnerClient:
             self._lose()
             return
         for message, descriptors in messages:
-            if "hello" in message:
-                assert self._hello is not None
-                self._hello.set_result(Findings.from_json(message["hello"]))
-            elif "ended" in message:
+            if "ended" in message:
                 self._on_ended(message)
             else:
                 self._answered(message, descriptors)
@@ -118,6 +114,4 @@ class OwnerClient:
         for awaited in self._awaited.values():
             if not awaited.done():
                 awaited.set_exception(lost)
-        if self._hello is not None and not self._hello.done():
-            self._hello.set_exception(lost)
         self._on_lost()

@@ -4,7 +4,6 @@ A fabric process makes what needs namespaces and hands out the sockets that belo
 side, on the cloud's event loop, serves those sockets.
 """
 
-import ipaddress
 import socket
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ from localcloud.fabric import specs
 from localcloud.fabric.interface import (
     Capabilities,
     Exit,
-    FabricError,
     FloatingIP,
     Forwarding,
     Network,
@@ -23,59 +21,31 @@ from localcloud.fabric.interface import (
 )
 from localcloud.fabric.outbound import Outbound
 from localcloud.fabric.servers import Servers, absolute
-
-
-def _reached_as(host: str) -> str:
-    """The address under which a service that listens at ``host`` is reached on the host."""
-    address = ipaddress.ip_address(host)
-    if address.is_unspecified:
-        return "127.0.0.1" if address.version == 4 else "::1"
-    return str(address)
+from localcloud.fabric.start import OwnerProcess
 
 
 class NamespaceFabric:
     """Networks and servers made of namespaces. See :class:`localcloud.fabric.interface.Fabric`.
 
-    ``state`` is a directory for the built-in image; it must lie on the file system of the disks.
-    ``services`` are the host's (address, port) pairs that servers reach under the same address.
-    ``floating`` are the CIDRs of floating addresses: servers reach those of others too.
+    ``process`` is the fabric process; ``services`` are the host's (address, port) pairs that it
+    was told to lead to.
     """
 
-    def __init__(
-        self,
-        state: Path,
-        services: Sequence[tuple[str, int]] = (),
-        floating: Sequence[str] = ("127.24.4.0/24",),
-    ) -> None:
-        self._state = state
-        self._services = tuple(dict.fromkeys((_reached_as(host), port) for host, port in services))
-        self._floating = tuple(floating)
-        self._capabilities = Capabilities(False, False, False, False)
+    def __init__(self, process: OwnerProcess, services: tuple[tuple[str, int], ...]) -> None:
+        self._capabilities = process.findings.capabilities
         self._on_exit: Callable[[Exit], None] = lambda _: None
         self._outbound = Outbound()
-        self._servers = Servers(self._services, lambda end: self._on_exit(end))
+        self._servers = Servers(process, services, lambda end: self._on_exit(end))
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the machine allows; known after :meth:`start`."""
+        """What the machine allows."""
         return self._capabilities
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
-        """Start the fabric process. Raises FabricError when the machine has no namespaces."""
+        """Begin to serve what belongs to servers."""
         self._on_exit = on_exit
-        self._state.mkdir(parents=True, exist_ok=True)
-        findings = await self._servers.client.start(
-            {
-                "state": absolute(self._state),
-                "probe_only": False,
-                "services": self._services,
-                "floating": self._floating,
-            }
-        )
-        self._capabilities = findings.capabilities
-        if not self._capabilities.isolated:
-            await self.close()
-            raise FabricError("namespaces: " + " ".join(self._capabilities.lacks))
+        self._servers.client.start()
 
     async def close(self) -> None:
         """End every server and remove all that was made."""

@@ -11,7 +11,6 @@ import os
 import selectors
 import signal
 import socket
-import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +18,10 @@ from typing import Any
 
 from localcloud.fabric import channel, disks, identities, kernel, machines, specs
 from localcloud.fabric.filters import Filters, NoFilters, messages
+from localcloud.fabric.findings import Findings, probe_here
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.machines import Machine, RunningServer
-from localcloud.fabric.probe import Findings, probe_here
 from localcloud.fabric.switch import Switch
 from localcloud.guest.instance import Instance
 
@@ -240,45 +239,38 @@ def _close(descriptors: list[int]) -> None:
         os.close(descriptor)
 
 
-def main() -> None:
-    """Run the fabric process: ``owner DESCRIPTOR PARENT`` with settings as the first message."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+def run(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
+    """Be the fabric process until the cloud, which is process ``parent``, ends."""
     kernel.die_with_parent()
-    if os.getppid() != int(sys.argv[2]):
-        sys.exit(0)
-    first = channel.Receiver(control).receive()
-    if first is None:
-        sys.exit(0)
-    settings = first[0][0]
+    if os.getppid() != parent:
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         identities.enter_user_namespace(Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC)
     except OSError as error:
         channel.send(control, {"hello": Findings.without_namespaces(str(error)).to_json()})
-        sys.exit(0)
+        return
     pid = os.fork()
     if pid != 0:
+        kernel.name_process("fabric-keeper")
         control.close()
-        _, status = os.waitpid(pid, 0)
-        sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)
+        os.waitpid(pid, 0)
+        return
     kernel.die_with_parent()
+    kernel.name_process("fabric-owner")
     state = Path(settings["state"])
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
     findings = probe_here(state)
-    if findings.capabilities.isolated and not settings["probe_only"]:
-        channel.send(control, {"hello": findings.to_json()})
-        machine = Machine(
-            base=disks.make_base(state),
-            overlays=findings.capabilities.overlay,
-            own_proc=findings.own_proc,
-            services=tuple((host, int(port)) for host, port in settings["services"]),
-            floating=tuple(settings["floating"]),
-            pid_namespace=kernel.open_namespace("pid"),
-        )
-        switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
-        Owner(control, machine, switch).serve()
     channel.send(control, {"hello": findings.to_json()})
-
-
-if __name__ == "__main__":
-    main()
+    if not findings.capabilities.isolated or settings["probe_only"]:
+        return
+    machine = Machine(
+        base=disks.make_base(state),
+        overlays=findings.capabilities.overlay,
+        own_proc=findings.own_proc,
+        services=tuple((host, int(port)) for host, port in settings["services"]),
+        floating=tuple(settings["floating"]),
+        pid_namespace=kernel.open_namespace("pid"),
+    )
+    switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
+    Owner(control, machine, switch).serve()

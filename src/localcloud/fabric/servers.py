@@ -18,6 +18,7 @@ from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
 from localcloud.fabric.outbound import DnsRelay, host_resolver
+from localcloud.fabric.start import OwnerProcess
 from localcloud.guest.instance import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
@@ -65,9 +66,12 @@ class Servers:
     """The running servers. ``on_exit`` is told of each that ends."""
 
     def __init__(
-        self, services: tuple[tuple[str, int], ...], on_exit: Callable[[Exit], None]
+        self,
+        process: OwnerProcess,
+        services: tuple[tuple[str, int], ...],
+        on_exit: Callable[[Exit], None],
     ) -> None:
-        self.client = OwnerClient(self._ended, self._lost)
+        self.client = OwnerClient(process, self._ended, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
         self._services = services
         self._on_exit = on_exit
