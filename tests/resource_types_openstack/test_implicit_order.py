@@ -8,6 +8,7 @@ from stoker.resources.neutron.floating_ip_association import FloatingIPAssociati
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.router import Router
 from stoker.resources.nova.server import Server
+from stoker.schema.neighbours import Neighbours
 from stoker.schema.unknown import Unknown
 
 
@@ -65,3 +66,11 @@ def test_a_port_with_fixed_addresses_counts_with_their_subnets_only() -> None:
 def test_extra_routes_wait_for_the_interfaces_of_their_router() -> None:
     given = {"router": to_come("r"), "routes": []}
     assert ExtraRouteSet().implicit_needs(given, OTHERS) == {"leg", "farleg", "r"}
+
+
+def test_an_index_of_all_resources_answers_alike() -> None:
+    everything = Neighbours(OTHERS)
+    given = {"floating_network": "public", "port_id": to_come("port")}
+    assert FloatingIP().implicit_needs(given, everything) == {"ext", "r", "leg"}
+    assert Port().implicit_needs({"network": to_come("net")}, everything) == {"sub"}
+    assert Port().implicit_needs({"network": to_come("nothing")}, everything) == frozenset()

@@ -9,43 +9,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.schema.neighbours import Neighbour, Neighbours, given
 from stoker.schema.unknown import unknown_in
 
-Others = Mapping[str, tuple[str, Mapping[str, Any]]]
+Others = Mapping[str, Neighbour]
 """Name of each other resource -> its type name and properties."""
 
 _SUBNET = "OS::Neutron::Subnet"
 _PORT = "OS::Neutron::Port"
 _ROUTER = "OS::Neutron::Router"
 _ROUTER_INTERFACE = "OS::Neutron::RouterInterface"
+_NETWORK_NAMES = ("network", "network_id")
+_SUBNET_NAMES = ("subnet", "subnet_id")
+_ROUTER_NAMES = ("router", "router_id")
 
 
-def given(properties: Mapping[str, Any], *names: str) -> Any:
-    """The value of a property under its name or one of its old names; None when absent."""
-    return next((properties[name] for name in names if properties.get(name) is not None), None)
+def _indexed(others: Others) -> Neighbours:
+    return others if isinstance(others, Neighbours) else Neighbours(others)
 
 
 def subnets_of(network: Any, others: Others) -> set[str]:
     """Names of the subnets to be made in a network, which is a value or Unknown."""
-    if network is None:
-        return set()
-    return {
-        name
-        for name, (type_name, properties) in others.items()
-        if type_name == _SUBNET and given(properties, "network", "network_id") == network
-    }
+    return set(_indexed(others).with_value(_SUBNET, _NETWORK_NAMES, network))
 
 
 def gateways_to(network: Any, others: Others) -> set[str]:
     """Names of the routers whose gateway is in an external network."""
     if network is None:
         return set()
-    return {
-        name
-        for name, (type_name, properties) in others.items()
-        if type_name == _ROUTER
-        and (properties.get("external_gateway_info") or {}).get("network") == network
-    }
+    found = set()
+    for name in _indexed(others).of_type(_ROUTER):
+        gateway = others[name][1].get("external_gateway_info")
+        if isinstance(gateway, Mapping) and gateway.get("network") == network:
+            found.add(name)
+    return found
+
+
+def interfaces_of(router: Any, others: Others) -> set[str]:
+    """Names of the interfaces of a router, which is a value or Unknown."""
+    return set(_indexed(others).with_value(_ROUTER_INTERFACE, _ROUTER_NAMES, router))
 
 
 def interfaces_towards(port: Any, others: Others) -> set[str]:
@@ -53,33 +55,27 @@ def interfaces_towards(port: Any, others: Others) -> set[str]:
     source = unknown_in(port)
     if source is None:
         return set()
-    subnets = []
+    index = _indexed(others)
+    found: set[str] = set()
     for name in source.sources:
         type_name, properties = others.get(name, ("", {}))
         if type_name == _PORT:
-            subnets += _subnets_of_port(properties, others)
-    return {
-        name
-        for name, (type_name, properties) in others.items()
-        if type_name == _ROUTER_INTERFACE and given(properties, "subnet", "subnet_id") in subnets
-    }
+            found |= _interfaces_on_subnets_of(properties, index)
+    return found
 
 
-def _subnets_of_port(port: Mapping[str, Any], others: Others) -> list[Any]:
-    """The values by which other resources refer to the subnets that a port may be on."""
-    fixed_ips = port.get("fixed_ips") or []
-    named = [given(entry, "subnet", "subnet_id") for entry in fixed_ips]
-    if any(value is not None for value in named):
-        return [value for value in named if value is not None]
-    possible = subnets_of(given(port, "network", "network_id"), others)
-    candidates = [
-        given(properties, "subnet", "subnet_id")
-        for type_name, properties in others.values()
-        if type_name == _ROUTER_INTERFACE
-    ]
-    return [value for value in candidates if _refers_to(value, possible)]
-
-
-def _refers_to(value: Any, names: set[str]) -> bool:
-    found = unknown_in(value)
-    return found is not None and bool(found.sources & names)
+def _interfaces_on_subnets_of(port: Mapping[str, Any], index: Neighbours) -> set[str]:
+    fixed_ips = port.get("fixed_ips")
+    entries = fixed_ips if isinstance(fixed_ips, list | tuple) else ()
+    named = [given(entry, *_SUBNET_NAMES) for entry in entries if isinstance(entry, Mapping)]
+    found: set[str] = set()
+    for subnet in named:
+        found |= index.with_value(_ROUTER_INTERFACE, _SUBNET_NAMES, subnet)
+    if any(subnet is not None for subnet in named):
+        return found
+    possible = subnets_of(given(port, *_NETWORK_NAMES), index)
+    for name in index.of_type(_ROUTER_INTERFACE):
+        subnet = unknown_in(given(index[name][1], *_SUBNET_NAMES))
+        if subnet is not None and subnet.sources & possible:
+            found.add(name)
+    return found

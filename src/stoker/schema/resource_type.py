@@ -283,6 +283,8 @@ class DependsImplicitly(Protocol):
     ) -> frozenset[str]:
         """Names of resources to come first; ``others`` maps name to (type name, properties).
 
+        ``others`` holds the resource itself too, and is a
+        :class:`stoker.schema.neighbours.Neighbours` where the whole template is evaluated.
         Properties are as evaluated: references to resources that do not exist yet are Unknown.
         """
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
+from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, ResourceType
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template, parse
@@ -201,14 +202,16 @@ def _needs(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
     """What each resource needs, by reference or because its type says so."""
     needs = {name: survey.needs for name, survey in surveys.items()}
     known = [survey.definition for survey in surveys.values() if survey.definition is not None]
-    everything = {
-        definition.name: (definition.type.type_name, definition.properties) for definition in known
-    }
+    neighbours = Neighbours(
+        {
+            definition.name: (definition.type.type_name, definition.properties)
+            for definition in known
+        }
+    )
     for definition in known:
         if isinstance(definition.type, DependsImplicitly):
-            name = definition.name
-            others = {other: what for other, what in everything.items() if other != name}
-            needs[name] |= definition.type.implicit_needs(definition.properties, others)
+            found = definition.type.implicit_needs(definition.properties, neighbours)
+            needs[definition.name] |= found - {definition.name}
     return needs
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import CloudFault, is_not_found
-from stoker.resources.network_order import Others, given
+from stoker.resources.network_order import Others, interfaces_of
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
@@ -103,15 +103,9 @@ class ExtraRouteSet(ResourceType):
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
         """The router's interfaces and gateway subnets: a next hop must be on one of them."""
         router = properties.get("router")
-        needs = {
-            name
-            for name, (type_name, theirs) in others.items()
-            if type_name == "OS::Neutron::RouterInterface"
-            and router is not None
-            and given(theirs, "router", "router_id") == router
-        }
         source = unknown_in(router)
-        return frozenset(needs | (set(source.sources & others.keys()) if source else set()))
+        itself = source.sources & others.keys() if source is not None else set()
+        return frozenset(interfaces_of(router, others) | itself)
 
 
 def _routes(properties: Mapping[str, Any]) -> list[Object]:

@@ -9,15 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.network_order import (
-    Others,
-    gateways_to,
-    given,
-    interfaces_towards,
-    subnets_of,
-)
+from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom
+from stoker.schema.neighbours import given
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.support import Support, SupportStatus, since
 

@@ -9,10 +9,11 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
 from stoker.clouds.security_groups import group_ids
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.network_order import Others, given, subnets_of
+from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})

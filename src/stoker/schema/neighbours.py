@@ -1,0 +1,63 @@
+"""The resources of a template as a type sees them that depends on others without naming them.
+
+One index serves all resources of a template, so that finding what a resource depends on does not
+take longer the more resources there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from stoker.schema.unknown import Unknown
+
+Neighbour = tuple[str, Mapping[str, Any]]
+"""Type name and properties of a resource."""
+
+
+class Neighbours(Mapping[str, Neighbour]):
+    """Name of each resource -> its type name and properties, indexed by type."""
+
+    def __init__(self, resources: Mapping[str, Neighbour]) -> None:
+        self._resources = resources
+        self._by_value: dict[tuple[str, tuple[str, ...]], dict[Any, set[str]]] = {}
+
+    def __getitem__(self, name: str) -> Neighbour:
+        return self._resources[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._resources)
+
+    def __len__(self) -> int:
+        return len(self._resources)
+
+    @cached_property
+    def _types(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, (type_name, _) in self._resources.items():
+            found.setdefault(type_name, []).append(name)
+        return found
+
+    def of_type(self, type_name: str) -> list[str]:
+        """Names of the resources of a type, in the template's order."""
+        return self._types.get(type_name, [])
+
+    def with_value(self, type_name: str, properties: tuple[str, ...], value: Any) -> set[str]:
+        """Names of the resources of a type of which the first given property has the value.
+
+        ``properties`` are a property's name and its old names; ``value`` a text or Unknown.
+        """
+        index = self._by_value.get((type_name, properties))
+        if index is None:
+            index = self._by_value[type_name, properties] = {}
+            for name in self.of_type(type_name):
+                found = given(self._resources[name][1], *properties)
+                if isinstance(found, str | Unknown):
+                    index.setdefault(found, set()).add(name)
+        return index.get(value, set()) if isinstance(value, str | Unknown) else set()
+
+
+def given(properties: Mapping[str, Any], *names: str) -> Any:
+    """The value of a property under its name or one of its old names; None when absent."""
+    return next((properties[name] for name in names if properties.get(name) is not None), None)
