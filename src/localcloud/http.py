@@ -180,6 +180,9 @@ async def read_json(request: Request, limit: int = JSON_BODY_LIMIT) -> dict[str,
         return {}
     try:
         content = json.loads(body)
+        if b"\\ud" in body.lower():
+            # Half a surrogate pair is valid JSON, but no text: it can be neither kept nor shown.
+            json.dumps(content, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"The request body is not valid JSON: {error}") from error
     if not isinstance(content, dict):

@@ -1,4 +1,5 @@
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -34,8 +35,13 @@ class Api:
 
     async def send(self, method: str, path: str, body: Any = None) -> httpx.Response:
         prefix = "" if path.startswith(("/network/", "/image/", "/compute")) else "/compute/v2.1"
-        headers = {"OpenStack-API-Version": f"compute {self.version}"}
-        return await self._http.request(method, prefix + path, json=body, headers=headers)
+        headers = {
+            "OpenStack-API-Version": f"compute {self.version}",
+            "Content-Type": "application/json",
+        }
+        # Escaped, so that a test can send what is no text at all.
+        content = None if body is None else json.dumps(body)
+        return await self._http.request(method, prefix + path, content=content, headers=headers)
 
     async def call(self, method: str, path: str, body: Any = None, expect: int = 200) -> Any:
         answer = await self.send(method, path, body)
