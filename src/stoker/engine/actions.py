@@ -179,6 +179,8 @@ class Actions:
                 failed = await self.fail(kept, refused.message)
                 raise ActionFailed(failed, refused.message) from refused
             kept = replace(kept, attributes={**kept.attributes, **attributes})
+        # what neither the answer nor the object tells is empty, and nobody need wait for it
+        kept = replace(kept, attributes={**dict.fromkeys(missing), **kept.attributes})
         call = make_call(self._session, kept, work.type, properties=work.properties)
         reference = work.type.reference(call)
         if reference != kept.physical_id:

@@ -14,7 +14,7 @@ from typing import Any
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import Event, Input, Operation, Resource, Stack
 from stoker.engine.transitions import Transitions
-from stoker.schema.resource_type import ResourceType, Signal
+from stoker.schema.resource_type import Nests, ResourceType, Signal
 
 
 class Session:
@@ -86,7 +86,10 @@ class Session:
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""
-        return self.ports.types.find(row.implementation)
+        type_ = self.ports.types.find(row.implementation)
+        if row.nested_id is not None and not isinstance(type_, Nests):
+            return None  # a template stands for the type of that name
+        return type_
 
     def reference_of(self, row: Resource) -> Any:
         """What ``get_resource`` gives for a recorded row."""
