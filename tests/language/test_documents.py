@@ -158,3 +158,9 @@ def test_all_findings_on_the_structure_come_together() -> None:
         ("no-type", "<template>:5:3", None),
         ("bad-output", "<template>:7:3", None),
     ]
+
+
+def test_half_a_character_is_refused() -> None:
+    assert refused('{"a": "\\ud800"}').first.code == "bad-character"
+    with pytest.raises(DiagnosticError):
+        accept({"a": ["\ud800"]})

@@ -26,18 +26,18 @@ class NamedConditions:
         self._open: list[str] = []
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by its name or as it was written.
+        """Whether a condition holds, given by its name or as it was written; none always holds.
 
         Raises :class:`Failure`. Findings inside a named condition are found by :meth:`check`;
         here they are reported once more, at the place of use.
         """
-        if isinstance(condition, bool):
-            return condition
+        if isinstance(condition, dict):
+            condition = self._scope.resolve(condition)
+        if condition is None:
+            return True
         if isinstance(condition, str):
             return self._named(condition)
-        if isinstance(condition, dict):
-            return self._truth(self._scope.resolve(condition), condition)
-        raise _invalid(condition)
+        return self._truth(condition)
 
     def check(self) -> list[Diagnostic]:
         """What is wrong with the conditions, with paths from the root."""
@@ -82,18 +82,18 @@ class NamedConditions:
         self._open.append(name)
         written = self._written[name]
         try:
-            return self._truth(self._scope.resolve(written), written)
+            return self._truth(self._scope.resolve(written))
         except Failure as failure:
             return failure
         finally:
             self._open.pop()
 
-    def _truth(self, value: Any, written: Any) -> bool:
+    def _truth(self, value: Any) -> bool:
         if isinstance(value, bool):
             return value
         if isinstance(value, Unknown):
             raise Failure([Diagnostic("unknown-value", "a condition must be known in advance")])
-        raise _invalid(value if value != written else written)
+        raise _invalid(value)
 
 
 def _invalid(value: Any) -> Failure:

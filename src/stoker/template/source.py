@@ -78,6 +78,7 @@ def _check_size(data: Any) -> bool:
     odd = False
     level = [data]
     for _ in range(MAX_DEPTH + 1):
+        _check_text(level)
         nodes += len(level)
         if nodes > MAX_NODES:
             refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
@@ -85,6 +86,7 @@ def _check_size(data: Any) -> bool:
         for item in level:
             if isinstance(item, Mapping):
                 odd = odd or not all(isinstance(key, str) for key in item)
+                _check_text(item)
                 below.extend(item.values())
             elif isinstance(item, list):
                 below.extend(item)
@@ -92,6 +94,16 @@ def _check_size(data: Any) -> bool:
             return odd
         level = below
     return refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
+
+
+def _check_text(items: Iterable[Any]) -> None:
+    """Refuse text that no encoding can hold: halves of surrogate pairs, as JSON can spell them."""
+    for item in items:
+        if isinstance(item, str) and not item.isascii():
+            try:
+                item.encode()
+            except UnicodeEncodeError as error:
+                refuse("bad-character", f"a text has half a character: {error.reason}")
 
 
 def _with_text_keys(data: Any) -> Any:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlunsplit
 
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
@@ -236,7 +236,8 @@ def split(delimiter: Any, text: str) -> list[str]:
     return text.split(delimiter)
 
 
-DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+DIGESTS = frozenset(name for name in hashlib.algorithms_guaranteed if not name.startswith("shake"))
+"""Algorithms whose digests have one length."""
 
 
 def digest(arguments: Any, scope: Scope) -> Any:
@@ -250,9 +251,13 @@ def digest(arguments: Any, scope: Scope) -> Any:
     if len(values) != 2:
         bad_value(f"the arguments are [algorithm, text], not {len(values)} values")
     algorithm, text = values
-    if algorithm not in DIGESTS:
-        bad_value(f'"{algorithm}" is not one of {", ".join(DIGESTS)}', (0,))
-    return hashlib.new(algorithm, text.encode(), usedforsecurity=False).hexdigest()
+    if algorithm.lower() not in DIGESTS:
+        bad_value(f'"{algorithm}" is not one of {", ".join(sorted(DIGESTS))}', (0,))
+    try:
+        octets = text.encode("latin-1")
+    except UnicodeEncodeError as error:
+        bad_value(f'"{text[error.start]}" is not a Latin-1 character', (1,))
+    return hashlib.new(algorithm.lower(), octets, usedforsecurity=False).hexdigest()
 
 
 _URL_PARTS = ("scheme", "username", "password", "host", "port", "path", "query", "fragment")
@@ -297,34 +302,35 @@ def _port(value: Any, refuse: Any) -> int:
 
 
 def _url(parts: Mapping[str, Any]) -> str:
-    text = ""
     scheme = as_text(parts.get("scheme"))
     if ":" in scheme:
         bad_value('a scheme has no ":"', ("scheme",))
-    if scheme:
-        text = f"{scheme}:"
-    host = as_text(parts.get("host"))
+    query = parts.get("query") or {}
+    if not isinstance(query, Mapping):
+        bad_value(f"the query is a map, not {kind_of(query)}", ("query",))
+    return urlunsplit(
+        (
+            scheme,
+            _authority(parts),
+            quote(as_text(parts.get("path"))),
+            urlencode(query).replace("%2F", "/"),
+            quote(as_text(parts.get("fragment"))),
+        )
+    )
+
+
+def _authority(parts: Mapping[str, Any]) -> str:
+    text = ""
     username, password = as_text(parts.get("username")), as_text(parts.get("password"))
-    port = parts.get("port")
-    authority = ""
     if username or password:
-        authority = quote(username, "")
+        text = quote(username, "")
         if password:
-            authority += f":{quote(password, '')}"
-        authority += "@"
-    authority += f"[{host}]" if ":" in host and not host.startswith("[") else host
-    if port not in (None, ""):
-        authority += f":{_port(port, bad_value)}"
-    path = as_text(parts.get("path"))
-    if authority or scheme:
-        text += f"//{authority}"
-        if path and not path.startswith("/"):
-            path = f"/{path}"
-    text += quote(path)
-    query = parts.get("query")
-    if query:
-        if not isinstance(query, Mapping):
-            bad_value(f"the query is a map, not {kind_of(query)}", ("query",))
-        text += f"?{urlencode(query)}"
-    fragment = as_text(parts.get("fragment"))
-    return f"{text}#{quote(fragment)}" if fragment else text
+            text += f":{quote(password, '')}"
+        text += "@"
+    host = as_text(parts.get("host"))
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    host = quote(host, ":")
+    text += f"[{host}]" if ":" in host else host
+    port = parts.get("port")
+    return text if port in (None, "") else f"{text}:{_port(port, bad_value)}"
