@@ -8,38 +8,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.compute.api import (
-    administration,
-    aggregates,
-    attachments,
-    flavors,
-    instance_actions,
-    keypairs,
-    quotas,
-    server_actions,
-    server_details,
-    server_groups,
-    servers,
-)
-from localcloud.compute.api.call import Endpoint, route
+from localcloud.compute.api.call import route
+from localcloud.compute.api.endpoints import ENDPOINTS
 from localcloud.compute.microversion import MAXIMUM, MINIMUM
 from localcloud.compute.service import ComputeService
 from localcloud.http import nova_error, public_paths, without_trailing_slash
 
 PREFIX = "/compute"
-ENDPOINTS: tuple[Endpoint, ...] = (
-    *servers.ENDPOINTS,
-    *server_actions.ENDPOINTS,
-    *server_details.ENDPOINTS,
-    *attachments.ENDPOINTS,
-    *instance_actions.ENDPOINTS,
-    *server_groups.ENDPOINTS,
-    *flavors.ENDPOINTS,
-    *keypairs.ENDPOINTS,
-    *quotas.ENDPOINTS,
-    *administration.ENDPOINTS,
-    *aggregates.ENDPOINTS,
-)
 _PROJECT = re.compile(r"/v2\.1/[0-9a-f]{32}(?=/)")
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from tests.localcloud.compute.conftest import Api, House
 
-from localcloud.compute.routes import ENDPOINTS
+from localcloud.compute.api.endpoints import ENDPOINTS
 
 WRAPPERS = (
     "server", "flavor", "keypair", "quota_set", "quota_class_set", "server_group", "aggregate",
