@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from stoker.kernel.diagnostics import Findings
 from stoker.schema.unknown import unknown_in
+from stoker.template.declarations import declare
 from stoker.template.evaluation import Evaluation
+from stoker.template.nesting import TemplateType
 from stoker.template.parameter_views import described_parameters, environment_of_validation
+from stoker.template.parameters import ParameterType
 from stoker.template.registry import ResourceRegistry
 
 
@@ -20,24 +24,53 @@ def describe_template(evaluation: Evaluation, *, show_nested: bool) -> dict[str,
 
 def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
     template, inputs = evaluation.template, evaluation.inputs
-    given = {**inputs.environment.parameters, **inputs.parameters}
-    known = {name: value for name, value in given.items() if unknown_in(value) is None}
     described: dict[str, Any] = {
         "Description": str(template.description or ""),
         "Parameters": described_parameters(
-            evaluation.declarations, known, inputs.environment.parameter_defaults
+            evaluation.declarations, _given(evaluation), inputs.environment.parameter_defaults
         ),
     }
     if template.parameter_groups:
         described["ParameterGroups"] = template.parameter_groups
-    if show_nested and evaluation.children:
-        described["NestedParameters"] = {
-            name: {
-                "Type": template.resources[name].type_name,
-                **_describe(child, show_nested=True),
+    nested = _describe_nested(evaluation) if show_nested else {}
+    if nested:
+        described["NestedParameters"] = nested
+    return described
+
+
+def _given(evaluation: Evaluation) -> dict[str, Any]:
+    """The known values; lists that a parent hands to a nested template are shown as text."""
+    inputs = evaluation.inputs
+    given = {**inputs.environment.parameters, **inputs.parameters}
+    known = {name: value for name, value in given.items() if unknown_in(value) is None}
+    if not inputs.depth:
+        return known
+    return {
+        name: ",".join(map(str, value))
+        if isinstance(value, list) and evaluation.declarations[name].type is ParameterType.LIST
+        else value
+        for name, value in known.items()
+        if name in evaluation.declarations
+    }
+
+
+def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
+    """The nested templates by resource, also those that cannot be evaluated with their values."""
+    described: dict[str, Any] = {}
+    for name, type_ in evaluation.types.items():
+        child = evaluation.children.get(name)
+        if child is not None:
+            found = _describe(child, show_nested=True)
+        elif isinstance(type_, TemplateType):
+            template = type_.template
+            declared = declare(template.parameters, template.version, Findings())
+            found = {
+                "Description": str(template.description or ""),
+                "Parameters": described_parameters(declared, {}, {}),
             }
-            for name, child in evaluation.children.items()
-        }
+        else:
+            continue
+        described[name] = {"Type": evaluation.template.resources[name].type_name, **found}
     return described
 
 
