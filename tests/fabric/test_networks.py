@@ -5,7 +5,15 @@ import socket
 
 import pytest
 
-from localcloud.fabric.interface import Address, Direction, Network, Port, RouterLeg, Rule
+from localcloud.fabric.interface import (
+    Address,
+    Direction,
+    FabricError,
+    Network,
+    Port,
+    RouterLeg,
+    Rule,
+)
 from localcloud.fabric.outbound import DnsRelay
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
@@ -218,3 +226,11 @@ async def test_names_are_looked_up_at_the_hosts_name_server():
             assert await loop.sock_recv(client, 100) == b"answer to question"
     relay.close()
     transport.close()
+
+
+async def test_a_request_that_makes_no_sense_is_refused_and_servers_live_on(world):
+    web = await world.boot("web", "10.0.0.5", WEB)
+    with pytest.raises(FabricError, match="nonsense"):
+        await world.change_rules(web, (Rule(Direction.INGRESS, "IPv4", "nonsense"),))
+    client = await world.boot("client", "10.0.0.6", reach("10.0.0.5"))
+    await world.until_console(client, "got [web]")

@@ -33,7 +33,8 @@ def fabric_for(
     be called from the main thread, before the process has other threads, secrets or an event loop.
     """
     reached = tuple(dict.fromkeys((_reached_as(host), port) for host, port in services))
-    state.mkdir(parents=True, exist_ok=True)
+    state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state.mkdir(exist_ok=True)
     process = start_owner(
         {
             "state": str(state.resolve()),

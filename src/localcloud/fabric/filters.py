@@ -11,7 +11,7 @@ import socket
 import struct
 from collections.abc import Iterator, Mapping
 
-from localcloud.fabric.interface import Direction, Port, Rule
+from localcloud.fabric.interface import Direction, FabricError, Port, Rule
 from localcloud.fabric.netlink import (
     NETLINK_NETFILTER,
     NLM_F_APPEND,
@@ -67,12 +67,19 @@ Message = tuple[int, int, bytes]
 
 
 def protocol_number(name: str | None, version: int) -> int | None:
-    """The IP protocol of a rule; ``icmp`` means ICMPv6 in a rule for IPv6."""
+    """The IP protocol of a rule; ``icmp`` means ICMPv6 in a rule for IPv6.
+
+    Raises FabricError for a protocol that is unknown.
+    """
     if name is None or name.lower() == "any":
         return None
     if name.lower() == "icmp" and version == 6:
         return 58
-    return PROTOCOLS[name.lower()] if name.lower() in PROTOCOLS else int(name)
+    if name.lower() in PROTOCOLS:
+        return PROTOCOLS[name.lower()]
+    if not (name.isdecimal() and int(name) < 256):
+        raise FabricError(f"a security group rule has the unknown protocol {name}")
+    return int(name)
 
 
 def permits(rules: tuple[Rule, ...] | None, source: str, tcp_port: int) -> bool:

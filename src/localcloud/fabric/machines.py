@@ -36,6 +36,7 @@ _DEVICE_LINKS = {
 _READ_ONLY_PROC = ("sys", "bus", "fs", "irq", "sysrq-trigger")
 _HIDDEN_PROC = ("kcore", "keys", "timer_list", "sched_debug", "latency_stats")
 _MOST_PROCESSES = 4096
+_USUAL_FILES = 1024
 _CLOSED_ABOVE = 1 << 16
 
 
@@ -217,6 +218,8 @@ def _furnish(plan: Plan, machine: Machine) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     most = _MOST_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _MOST_PROCESSES)
     resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(_USUAL_FILES, hard), hard))
     identities.enter_user_namespace(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC)
     kernel.set_hostname(plan.hostname)
 

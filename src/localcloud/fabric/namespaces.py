@@ -77,9 +77,9 @@ class NamespaceFabric:
         """Bring a port of a running server up to date."""
         server_id = self._servers.forwards.holder(port.id)
         if server_id is not None:
-            self._servers.forwards.port_changed(port)
             order = specs.to_json(port)
             await self._servers.client.ask("ensure_port", server_id=server_id, port=order)
+            self._servers.forwards.port_changed(port)
 
     async def plug(self, server_id: str, port: Port) -> None:
         """Attach a port to a running server."""

@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import socket
+import traceback
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,9 @@ class Owner:
             self._answer(request, error=str(error))
         except OSError as error:
             self._answer(request, error=f"{request['do']}: {error.strerror or error}")
+        except Exception as error:  # noqa: BLE001 - one bad request must not end all servers
+            traceback.print_exc()
+            self._answer(request, error=f"{request['do']}: {type(error).__name__}: {error}")
         else:
             if result is not _LATER:
                 self._answer(request)
@@ -105,8 +109,9 @@ class Owner:
             return
         name = server.cabling.names[port.id]
         before = server.ports[name]
-        server.ports[name] = port
-        server.cabling.filters.apply(messages(server.ports))
+        ports = {**server.ports, name: port}
+        server.cabling.filters.apply(messages(ports))
+        server.ports = ports
         if before.enabled != port.enabled:
             server.cabling.links.set_up(name, port.enabled)
         self._switch.address(server.cabling, machines.leg_of(port))

@@ -6,6 +6,7 @@ servers. A connection that idles is kept; one that cannot be made is refused wit
 
 import asyncio
 import contextlib
+import errno
 import socket
 import struct
 from collections.abc import Awaitable, Callable
@@ -113,27 +114,39 @@ class Listener:
         self._socket = sock
         self._handle = handle
         self._connections: set[asyncio.Task[None]] = set()
-        self._accepting = asyncio.get_running_loop().create_task(self._accept())
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(sock.fileno(), self._accept)
 
     def close(self) -> None:
-        """Stop listening and drop the connections there are."""
-        self._accepting.cancel()
+        """Stop listening and drop the connections there are; again is fine."""
+        if self._socket.fileno() < 0:
+            return
+        # Before the number is free for another socket.
+        self._loop.remove_reader(self._socket.fileno())
+        self._socket.close()
         for connection in self._connections:
             connection.cancel()
-        self._socket.close()
 
-    async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                connection, _ = await loop.sock_accept(self._socket)
-            except OSError:
-                # The client gave up, or this process has too many open files for a moment.
-                await asyncio.sleep(_ACCEPT_PAUSE_SECONDS)
-                continue
-            task = loop.create_task(self._serve(connection))
-            self._connections.add(task)
-            task.add_done_callback(self._connections.discard)
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._socket.accept()
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                self._pause()
+            return
+        connection.setblocking(False)
+        task = self._loop.create_task(self._serve(connection))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    def _pause(self) -> None:
+        # Too many open files: what waits is taken when some have been closed.
+        self._loop.remove_reader(self._socket.fileno())
+        self._loop.call_later(_ACCEPT_PAUSE_SECONDS, self._resume)
+
+    def _resume(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.add_reader(self._socket.fileno(), self._accept)
 
     async def _serve(self, connection: socket.socket) -> None:
         near = await asyncio.open_connection(sock=connection, limit=_LARGEST_REQUEST)
