@@ -3,13 +3,13 @@
 from email import message_from_string
 
 import yaml
-from tests.resource_types_heat.calls import after, make_call
 
 from stoker.resources.heat.cloud_config import CloudConfig
 from stoker.resources.heat.multipart_mime import MultipartMime
 from stoker.resources.heat.software_config import SoftwareConfig
 from stoker.resources.heat.structured_config import StructuredConfig
 from stoker.schema.values import check_properties
+from tests.resource_types_heat.calls import after, make_call
 
 
 def rendered(type_, properties, **more):

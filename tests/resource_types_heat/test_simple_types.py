@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from tests.resource_types_heat.calls import after, findings, make_call
 
 from stoker.resources.heat.delay import Delay
 from stoker.resources.heat.none import NoneResource
@@ -13,6 +12,7 @@ from stoker.resources.heat.test_resource import TestResource
 from stoker.resources.heat.value import Value
 from stoker.schema.resource_type import Done, Failed, Wait
 from stoker.schema.unknown import Unknown
+from tests.resource_types_heat.calls import after, findings, make_call
 
 
 def drawn(properties):

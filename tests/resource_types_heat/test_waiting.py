@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.resource_types_heat.calls import RecordedSignalling, after, make_call, signal
 
 from stoker.kernel.errors import Invalid
 from stoker.resources.aws.wait_condition import WaitCondition as AwsWaitCondition
@@ -13,6 +12,7 @@ from stoker.resources.heat.update_wait_condition_handle import UpdateWaitConditi
 from stoker.resources.heat.wait_condition import HeatWaitCondition
 from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
 from stoker.schema.resource_type import Done, Failed, Replaces, Signals, Wait
+from tests.resource_types_heat.calls import RecordedSignalling, after, make_call, signal
 
 
 def stored(*bodies):
