@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 PARALLEL = 8
 """Pieces of work at once, altogether."""
 HOLD_SECONDS = 0.5
-"""How long the answer about a server waits for work that is under way."""
+"""How long a request about one server waits for work that is under way."""
 _UNMOVED = (None, "image_snapshot")
 """Task states whose work does not set the power state itself."""
 
@@ -68,7 +68,7 @@ class Machine:
         """Return when the work on a server has ended, or after :data:`HOLD_SECONDS`.
 
         Clients poll every few seconds, and most work here takes a tenth of one: the first answer
-        is the last they need.
+        is the last they need, and one action may follow another at once.
         """
         task = self._latest.get(server_id)
         if task is not None:

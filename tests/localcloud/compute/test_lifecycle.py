@@ -170,8 +170,11 @@ async def test_an_action_that_the_state_does_not_allow_is_a_conflict(
     for action in ("os-start", "unpause", "resume", "unrescue", "confirmResize", "unshelve"):
         await demo.refusal("POST", path, {action: None}, 409, "conflictingRequest")
     await demo.act(made["id"], "os-stop")
-    message = await demo.refusal("POST", path, {"os-stop": None}, 409, "conflictingRequest")
-    assert "task_state powering-off" in message
+    house.fabric.gate.clear()
+    await demo.act(made["id"], "os-start")
+    message = await demo.refusal("POST", path, {"os-start": None}, 409, "conflictingRequest")
+    assert "task_state powering-on" in message
+    house.fabric.gate.set()
 
 
 async def test_reboots_start_the_process_anew(house: House, demo: Api) -> None:

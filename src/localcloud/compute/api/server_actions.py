@@ -27,9 +27,10 @@ _ADMIN_ONLY = (
 
 
 async def act(call: Call) -> Response:
-    """Do the action that the body names."""
-    server = call.server()
+    """Do the action that the body names, after work on the server that ends very soon."""
     name, value = single(await call.body(), "a server")
+    await call.tools.machine.soon(call.server()["id"])
+    server = call.server()
     if name in _ADMIN_ONLY and not call.context.is_admin:
         raise Forbidden(f"Policy does not allow {name}: it needs the role admin.")
     if name != "forceDelete":
