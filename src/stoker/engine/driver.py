@@ -21,7 +21,7 @@ from stoker.engine.execute import Execution
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
 from stoker.engine.preparation import call_about, read_attributes, read_missing
-from stoker.engine.records import Action, Operation, OperationStatus, Resource, Stack, Status
+from stoker.engine.records import Action, Event, Operation, OperationStatus, Resource, Stack, Status
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
@@ -165,7 +165,7 @@ class Driver:
                 if self._news.is_set():
                     self._news.clear()
                     await self._hear(session, operation, execution)
-                elif not run.done() and (self._time_left(operation) or 1) <= 0:
+                elif not run.done() and self._time_left(operation) == 0:
                     expired = True
                     await execution.expire(f"{operation.action.capitalize()} timed out")
             await run
@@ -229,7 +229,8 @@ class Driver:
             session.stack, operation.action, Status.FAILED, reason
         )
         ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-        operations, events = [ended], [event]
+        left, told = self._give_up(session, reason)
+        operations, events = [ended], [*told, event]
         if operation.rollback:
             back = self._way_back(operation)
             stack, begun = session.transitions.stack_to(
@@ -241,7 +242,19 @@ class Driver:
             )
             operations.append(back)
             events.append(begun)
-        await session.commit(stack=stack, operations=operations, events=events)
+        await session.commit(stack=stack, resources=left, operations=operations, events=events)
+
+    @staticmethod
+    def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
+        """Rows whose action this operation has left unfinished, as failed; and their events."""
+        made = [
+            session.transitions.resource_to(
+                row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
+            )
+            for row in session.rows.values()
+            if row.status is Status.IN_PROGRESS
+        ]
+        return [row for row, _ in made], [event for _, event in made]
 
     def _way_back(self, operation: Operation) -> Operation:
         now = self._ports.clock.now()

@@ -1,0 +1,1 @@
+"""Engine, store and dispatch in one process under a virtual clock and a seeded scheduler."""

@@ -1,0 +1,81 @@
+"""An event loop whose time is virtual and whose order is drawn from a seed.
+
+Each turn runs one ready callback, chosen by the seed; when nothing is ready, time jumps to the
+next timer. After a given number of turns the loop dies in the middle of everything, as a process
+does that is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import selectors
+from typing import Any
+
+
+class Killed(Exception):
+    """The loop has died."""
+
+
+class Stuck(Exception):
+    """Nothing is ready and no timer is set: whoever waits would wait for ever."""
+
+
+class _Selector(selectors.BaseSelector):
+    """Instead of waiting for files, it lets time pass."""
+
+    def __init__(self) -> None:
+        self.loop: VirtualLoop | None = None
+        self._files: dict[Any, selectors.SelectorKey] = {}
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        key = selectors.SelectorKey(fileobj, 0, events, data)
+        self._files[fileobj] = key
+        return key
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._files.pop(fileobj)
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        assert self.loop is not None
+        if timeout is None:
+            raise Stuck
+        self.loop.now += max(timeout, 1e-6)
+        return []
+
+    def get_map(self) -> Any:
+        return self._files
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """See the module's description. ``kill_after`` counts turns; None means never."""
+
+    def __init__(self, seed: random.Random, now: float, kill_after: int | None = None) -> None:
+        self.now = now
+        self.turns = 0
+        self._seed = seed
+        self._kill_after = kill_after
+        selector = _Selector()
+        super().__init__(selector)
+        self._clock_resolution = 1e-6
+        selector.loop = self
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        self.turns += 1
+        if self._kill_after is not None and self.turns > self._kill_after:
+            raise Killed
+        ready = list(self._ready)  # type: ignore[attr-defined]
+        if len(ready) > 1:
+            chosen = self._seed.randrange(len(ready))
+            first = ready.pop(chosen)
+            self._ready.clear()  # type: ignore[attr-defined]
+            self._ready.append(first)  # type: ignore[attr-defined]
+            try:
+                super()._run_once()  # type: ignore[misc]
+            finally:
+                self._ready.extend(ready)  # type: ignore[attr-defined]
+        else:
+            super()._run_once()  # type: ignore[misc]

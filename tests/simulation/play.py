@@ -1,0 +1,167 @@
+"""Plays a scenario: requests at their times, an engine that dies and is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field, replace
+
+from stoker.engine.records import Operation
+from stoker.engine.requests import EventQuery, StackRequest
+from stoker.kernel.errors import Refused
+from stoker.store import rows as stored_rows
+from stoker.store import tables
+
+from tests.simulation.properties import Outcome, picture, violations
+from tests.simulation.scenario import Request, Scenario, draw
+from tests.simulation.world import CALLER, START, EngineLife, Sabotage, World
+
+QUIET = 4000.0
+"""Virtual seconds after which everything must have come to rest."""
+
+
+@dataclass
+class Progress:
+    """How far the users are: it outlives the engines."""
+
+    sent: int = 0
+    signalled: int = 0
+    acknowledged: list[str] = field(default_factory=list)
+    stack_id: str | None = None
+    readings: list[tuple[int, int]] = field(default_factory=list)
+
+
+def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
+    """The violations of a seed's scenario, with its kills."""
+    scenario = draw(seed)
+    outcome = run(seed, scenario, sabotage)
+    found = list(violations(outcome))
+    if not scenario.fails and len(scenario.requests) == 1 and sabotage is None:
+        calm = run(seed, replace(scenario, kills=()), None)
+        if picture(calm) != picture(outcome):
+            found.append(f"P5: undisturbed {picture(calm)}, disturbed {picture(outcome)}")
+    return found
+
+
+def run(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> Outcome:
+    """Play the scenario to its end."""
+    world = World(seed, sabotage)
+    progress = Progress()
+
+    async def life(engine: EngineLife) -> Outcome:
+        users = [
+            asyncio.ensure_future(_requests(world, engine, scenario, progress)),
+            asyncio.ensure_future(_signals(world, engine, scenario, progress)),
+        ]
+        reader = asyncio.ensure_future(_read(engine, progress))
+        await asyncio.gather(*users)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(engine.dispatch.idle(), QUIET)
+        reader.cancel()
+        return await _outcome(world, engine, progress)
+
+    for kill_after in scenario.kills:
+        outcome = world.live(life, kill_after)
+        if outcome is not None:
+            return outcome
+    outcome = world.live(life)
+    assert outcome is not None
+    return outcome
+
+
+async def _until(world: World, moment: float) -> None:
+    await asyncio.sleep(max(START + moment - world.time(), 0))
+
+
+async def _requests(
+    world: World, engine: EngineLife, scenario: Scenario, progress: Progress
+) -> None:
+    """Send what has not been sent; what was being sent when the engine died is sent again."""
+    while progress.sent < len(scenario.requests):
+        request = scenario.requests[progress.sent]
+        await _until(world, request.at)
+        with contextlib.suppress(Refused):
+            await _send(engine, request, progress)
+        progress.sent += 1
+
+
+async def _send(engine: EngineLife, request: Request, progress: Progress) -> None:
+    body = StackRequest(
+        name="stack",
+        template=request.template,
+        disable_rollback=not request.rollback,
+        timeout_mins=request.timeout_mins,
+    )
+    if request.action == "create":
+        known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
+        if known is None:
+            await engine.operations.create(CALLER, body)
+        known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
+        assert known is not None
+        progress.stack_id = known.id
+        return
+    address = await engine.operations.find(CALLER, "stack")
+    if request.action == "update":
+        await engine.operations.update(CALLER, address, body)
+    else:
+        await engine.operations.delete(CALLER, address)
+
+
+async def _signals(
+    world: World, engine: EngineLife, scenario: Scenario, progress: Progress
+) -> None:
+    while progress.signalled < len(scenario.signals):
+        number = progress.signalled
+        await _until(world, scenario.signals[number])
+        for _ in range(40):
+            try:
+                address = await engine.operations.find(CALLER, "stack")
+                stored = await engine.ports.store.signals(address.id)
+                if any(signal.details["number"] == number for signal in stored):
+                    break
+                gate = await engine.views.resource(CALLER, address, "gate")
+                await engine.signals.signal(CALLER, address, "gate", {"number": number})
+                progress.acknowledged.append(gate.id)
+                break
+            except Refused:
+                await asyncio.sleep(1)
+        progress.signalled += 1
+
+
+async def _read(engine: EngineLife, progress: Progress) -> None:
+    """A user who looks again and again."""
+    pause = 0.3
+    while True:
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.2, 60)
+        if progress.stack_id is None:
+            continue
+        events = await engine.ports.store.events([progress.stack_id], EventQuery())
+        open_ = await engine.ports.store.operations(progress.stack_id)
+        ended = len([e for e in events if e.resource_id is None])
+        progress.readings.append((len(events), ended))
+        assert len({op.id for op in open_}) == len(open_)
+
+
+async def _outcome(world: World, engine: EngineLife, progress: Progress) -> Outcome:
+    store = engine.ports.store
+    if progress.stack_id is None:
+        return Outcome(None, [], [], [], world.cloud)
+    stack_id = progress.stack_id
+    return Outcome(
+        stack=await store.stack(stack_id),
+        rows=list(await store.resources(stack_id)),
+        events=list(await store.events([stack_id], EventQuery())),
+        operations=_operations(world),
+        cloud=world.cloud,
+        acknowledged=progress.acknowledged,
+        signals=list(await store.signals(stack_id)),
+        ended_at=world.time(),
+        readings=progress.readings,
+    )
+
+
+def _operations(world: World) -> list[Operation]:
+    with world.database.connect() as connection:
+        found = connection.execute(tables.operations.select().order_by(tables.operations.c.number))
+        return [stored_rows.to_operation(row, world.seal) for row in found.mappings()]

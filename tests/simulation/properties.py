@@ -1,0 +1,147 @@
+"""What must hold after every scenario, whatever died in it. Each check yields violations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.engine.records import (
+    Action,
+    Event,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+)
+
+from tests.simulation.cloud import Cloud
+
+GRACE = 10.0
+
+
+@dataclass
+class Outcome:
+    """What is left when everything has come to rest."""
+
+    stack: Stack | None
+    rows: list[Resource]
+    events: list[Event]
+    operations: list[Operation]
+    cloud: Cloud
+    acknowledged: list[str] = field(default_factory=list)
+    """Signals that were answered: the row of each."""
+    signals: list[Any] = field(default_factory=list)
+    """Signals in the store."""
+    ended_at: float = 0.0
+    downtime: float = 0.0
+    readings: list[tuple[int, int]] = field(default_factory=list)
+    """What a reader saw: number of events, number of ended operations."""
+    previous: dict[str, Any] | None = None
+    """The template that a rollback goes back to."""
+
+
+def violations(outcome: Outcome) -> Iterator[str]:
+    """Everything that is wrong."""
+    yield from outcome.cloud.violations
+    if outcome.stack is None:
+        if outcome.cloud.objects:
+            yield "P3: objects without a stack"
+        return
+    yield from _finished(outcome, outcome.stack)
+    yield from _final_events(outcome)
+    yield from _objects(outcome)
+    yield from _signals(outcome)
+    yield from _readings(outcome)
+    yield from _events_match_rows(outcome)
+
+
+def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
+    if stack.status is Status.IN_PROGRESS:
+        yield f"P1: the stack stays {stack.action}_{stack.status}"
+    for operation in outcome.operations:
+        if not operation.status.final:
+            yield f"P2: the operation {operation.action} stays {operation.status}"
+        if operation.deadline is None:
+            yield f"P1: the operation {operation.action} has no deadline"
+    for row in outcome.rows:
+        if row.status is Status.IN_PROGRESS:
+            yield f"P1: {row.name} stays {row.action}_{row.status}"
+
+
+def _final_events(outcome: Outcome) -> Iterator[str]:
+    ended = [
+        (op.action, Status.COMPLETE if op.status is OperationStatus.COMPLETE else Status.FAILED)
+        for op in outcome.operations
+        if op.status in (OperationStatus.COMPLETE, OperationStatus.FAILED)
+    ]
+    told = [
+        (event.action, event.status)
+        for event in outcome.events
+        if event.resource_id is None and event.status is not Status.IN_PROGRESS
+    ]
+    if sorted(ended) != sorted(told):
+        yield f"P2: operations ended {ended}, events told {told}"
+
+
+def _events_match_rows(outcome: Outcome) -> Iterator[str]:
+    for row in outcome.rows:
+        told = [e for e in outcome.events if e.resource_id == row.id and e.action != Action.SIGNAL]
+        last = (told[-1].action, told[-1].status) if told else None
+        replaced = row.replaced_by is not None
+        if not replaced and row.action is not Action.INIT and last != (row.action, row.status):
+            yield f"P2: {row.name} is {row.action}_{row.status}, its last event says {last}"
+
+
+def _objects(outcome: Outcome) -> Iterator[str]:
+    known = {row.physical_id for row in outcome.rows}
+    tokens = {row.token for row in outcome.rows}
+    for found in outcome.cloud.objects.values():
+        if found.id not in known and found.token not in tokens:
+            yield f"P3: nobody knows of {found.id}"
+    for row in outcome.rows:
+        built = row.status is Status.COMPLETE and row.implementation == "Sim::Thing"
+        if built and row.action is not Action.INIT and row.physical_id not in outcome.cloud.objects:
+            yield f"P3: the object of {row.name} is gone"
+        if built and row.physical_id in outcome.cloud.objects:
+            have = outcome.cloud.objects[row.physical_id].properties
+            want = row.properties
+            if {k: v for k, v in have.items() if v} != {k: v for k, v in want.items() if v}:
+                yield f"P8: {row.name} is {have}, recorded is {want}"
+
+
+def _signals(outcome: Outcome) -> Iterator[str]:
+    for row in outcome.rows:
+        stored = [s.details["number"] for s in outcome.signals if s.resource_id == row.id]
+        answered = outcome.acknowledged.count(row.id)
+        if len(stored) < answered:
+            yield f"P6: {answered} signals were answered, {stored} are kept"
+        if len(set(stored)) != len(stored):
+            yield f"P6: a signal counts twice: {stored}"
+
+
+def _readings(outcome: Outcome) -> Iterator[str]:
+    for before, after in zip(outcome.readings, outcome.readings[1:], strict=False):
+        if after < before:
+            yield f"P7: a read went back from {before} to {after}"
+
+
+def picture(outcome: Outcome) -> Any:
+    """What a user sees at the end, ids replaced by names: equal for equal histories."""
+    if outcome.stack is None:
+        return None
+    names = {row.physical_id: row.name for row in outcome.rows}
+    return (
+        outcome.stack.action,
+        outcome.stack.status,
+        sorted(
+            (
+                row.name,
+                row.type_name,
+                row.status,
+                sorted((k, names.get(v, v)) for k, v in row.properties.items() if v is not None),
+            )
+            for row in outcome.rows
+        ),
+    )

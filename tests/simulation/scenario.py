@@ -1,0 +1,123 @@
+"""A scenario: templates, requests and their times, drawn from a seed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Request:
+    """Something that a user asks for, so many seconds after the start."""
+
+    at: float
+    action: str
+    """``create``, ``update`` or ``delete``."""
+    template: dict[str, Any] | None = None
+    rollback: bool = False
+    timeout_mins: int | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What happens, kills aside."""
+
+    requests: tuple[Request, ...]
+    signals: tuple[float, ...] = ()
+    """When the gate is signalled."""
+    fails: bool = False
+    """Something in it is bound to fail, or may time out."""
+    kills: tuple[int, ...] = field(default=(), compare=False)
+    """Turns of the loop after which each engine dies; the last one lives on."""
+
+
+def draw(seed: int) -> Scenario:
+    """The scenario of a seed."""
+    source = random.Random(seed * 7919 + 17)
+    fails = source.random() < 0.4
+    gate = source.random() < 0.4
+    first = _template(source, source.randint(1, 7), fails=fails, gate=gate)
+    requests = [
+        Request(0.0, "create", first, fails and source.random() < 0.5, _timeout(source, fails))
+    ]
+    at, latest = 0.0, first
+    for _ in range(source.choice((0, 0, 1, 1, 2))):
+        at += source.choice((0.5, 2.0, 200.0, 400.0))
+        latest = _changed(source, latest, fails=fails)
+        rollback = fails and source.random() < 0.5
+        requests.append(Request(at, "update", latest, rollback, _timeout(source, fails)))
+    if source.random() < 0.4:
+        requests.append(Request(at + source.choice((0.3, 3.0, 500.0)), "delete"))
+    signals = tuple(sorted(source.uniform(1, 8) for _ in range(2))) if gate else ()
+    kills = tuple(source.randint(20, 900) for _ in range(source.choice((0, 1, 1, 2, 3))))
+    return Scenario(tuple(requests), signals, fails, kills)
+
+
+def _timeout(source: random.Random, fails: bool) -> int | None:
+    return 1 if fails and source.random() < 0.3 else None
+
+
+def _template(source: random.Random, size: int, *, fails: bool, gate: bool) -> dict[str, Any]:
+    resources: dict[str, Any] = {}
+    for number in range(size):
+        resources[f"r{number}"] = _thing(source, list(resources), fails=fails)
+    if gate:
+        resources["gate"] = {"type": "Sim::Gate", "properties": {"count": 2}}
+        if source.random() < 0.5:
+            resources["r0"]["depends_on"] = "gate"
+    outputs = {"o": {"value": {"get_attr": ["r0", "value"]}}}
+    return {"heat_template_version": "2018-08-31", "resources": resources, "outputs": outputs}
+
+
+def _thing(source: random.Random, others: list[str], *, fails: bool) -> dict[str, Any]:
+    properties: dict[str, Any] = {"value": source.choice("abc")}
+    if source.random() < 0.4:
+        properties["slow"] = source.choice((1, 5, 30))
+    if fails and source.random() < 0.2:
+        properties["fail"] = source.choice(("create", "update"))
+    if fails and source.random() < 0.1:
+        properties["slow"] = 300
+    if others and source.random() < 0.7:
+        properties["uses"] = {"get_resource": source.choice(others)}
+    elif others and source.random() < 0.5:
+        properties["value"] = {"get_attr": [source.choice(others), "value"]}
+    return {"type": "Sim::Thing", "properties": properties}
+
+
+def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict[str, Any]:
+    """The template with some values changed, some resources replaced, added and taken away."""
+    resources: dict[str, Any] = {}
+    for name, body in old["resources"].items():
+        if name != "r0" and source.random() < 0.15:
+            continue
+        if body["type"] != "Sim::Thing":
+            resources[name] = body
+            continue
+        properties = dict(body["properties"])
+        for key in ("uses", "value"):
+            reference = properties.get(key)
+            if isinstance(reference, dict):
+                target = next(iter(reference.values()))
+                target = target[0] if isinstance(target, list) else target
+                if target not in resources:
+                    properties[key] = "free" if key == "value" else None
+        if source.random() < 0.4 and not isinstance(properties.get("value"), dict):
+            properties["value"] = source.choice("defg")
+        if source.random() < 0.25:
+            properties["fixed"] = source.choice("xyz")
+        if properties.get("fail") and source.random() < 0.5:
+            del properties["fail"]
+        changed = {**body, "properties": {k: v for k, v in properties.items() if v is not None}}
+        if changed.get("depends_on") not in (None, *resources, "gate"):
+            del changed["depends_on"]
+        if changed.get("depends_on") == "gate" and "gate" not in old["resources"]:
+            del changed["depends_on"]
+        resources[name] = changed
+    if "gate" in old["resources"]:
+        resources["gate"] = old["resources"]["gate"]
+    if source.random() < 0.5:
+        number = 100 + source.randrange(10**6)
+        things = [n for n in resources if n != "gate"]
+        resources[f"r{number}"] = _thing(source, things, fails=fails)
+    return {**old, "resources": resources}

@@ -1,0 +1,107 @@
+"""Resource types of the simulated cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.kernel.errors import Invalid
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+
+from tests.simulation.cloud import Cloud, Gone
+
+_PROPERTIES = {
+    "value": Property(Type.STRING, update_allowed=True),
+    "fixed": Property(Type.STRING),
+    "uses": Property(Type.STRING, update_allowed=True),
+    "slow": Property(Type.NUMBER, update_allowed=True),
+    "fail": Property(Type.STRING, update_allowed=True),
+}
+
+
+class Thing(ResourceType):
+    """An object that can be found again, updated, and read."""
+
+    type_name = "Sim::Thing"
+    service = "sim"
+    properties = _PROPERTIES
+    attributes = {"value": Attribute(), "id": Attribute()}
+
+    def create(self, call: Call) -> Outcome:
+        cloud: Cloud = call.cloud
+        if call.physical_id is None:
+            made = cloud.create(self.type_name, call.token, call.properties)
+            return Wait(after=0.1, physical_id=made)
+        found = cloud.get(call.physical_id)
+        if found.ready_at > call.now:
+            return Wait(after=found.ready_at - call.now, reason="the object is being built")
+        return Done(attributes={"id": found.id})
+
+    def update(self, call: Call) -> Outcome:
+        assert call.physical_id is not None
+        call.cloud.update(call.physical_id, call.properties)
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        if call.physical_id is None:
+            return Done()
+        try:
+            call.cloud.delete(call.physical_id)
+        except Gone:
+            return Done()
+        return Wait(after=0.1)
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        assert call.physical_id is not None
+        return {"value": call.cloud.get(call.physical_id).properties["value"]}
+
+    def find(self, call: Call) -> str | None:
+        found: str | None = call.cloud.find(call.token)
+        return found
+
+
+class Gate(ResourceType):
+    """Opens when it has been signalled as often as it wants."""
+
+    type_name = "Sim::Gate"
+    properties = {"count": Property(Type.INTEGER, default=1, update_allowed=True)}
+    attributes = {"signals": Attribute()}
+
+    def create(self, call: Call) -> Outcome:
+        received = call.signals.get(call.physical_name, ())
+        if len(received) >= call.properties["count"]:
+            return Done(physical_id=call.physical_name, attributes={"signals": len(received)})
+        return Wait(after=3600, physical_id=call.physical_name, on_signal=True)
+
+    def update(self, call: Call) -> Outcome:
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "number" not in details:
+            raise Invalid("a signal has a number")
+        return details
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        return f"signal {details['number']}"
+
+
+class Types:
+    """The registry of the simulation."""
+
+    def __init__(self) -> None:
+        self._types: dict[str, ResourceType] = {
+            type_.type_name: type_ for type_ in (Thing(), Gate())
+        }
+
+    def find(self, type_name: str) -> ResourceType | None:
+        return self._types.get(type_name)
+
+    def names(self) -> list[str]:
+        return sorted(self._types)
+
+
+__all__ = ["Failed", "Gate", "Thing", "Types"]
