@@ -261,3 +261,23 @@ def test_patterns_of_parameters_are_given_up_in_time() -> None:
     begin = time.process_time()
     evaluate_all(template, None)
     assert time.process_time() - begin < 5
+
+
+def test_thousands_of_mistakes_are_found_in_time() -> None:
+    count = 3000
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {
+            f"resource_{n}": {
+                "type": "OS::Heat::Value",
+                "depends_on": [f"resorce_{n}"],
+                "properties": {"value": {"get_resource": f"resourc_{n}"}, f"valu_{n}": 1},
+            }
+            for n in range(count)
+        },
+        "outputs": {f"o{n}": {"value": {"get_attr": [f"resourc_{n}", "x"]}} for n in range(count)},
+    }
+    begin = time.process_time()
+    found = Evaluation(parse(template), Inputs(), TYPES).validate()
+    assert len(found.errors) == 3 * count
+    assert time.process_time() - begin < 10

@@ -9,9 +9,11 @@ path into the document; line and column are looked up from the path only when a 
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a document."""
@@ -126,7 +128,41 @@ class Findings:
         return iter(self.items)
 
 
+class _Effort:
+    """Seconds that may go into suggestions: they are hints, and give way when there are many.
+
+    A document with thousands of mistakes would otherwise keep a process busy for minutes.
+    """
+
+    def __init__(self, capacity: float, refill: float) -> None:
+        self._capacity = capacity
+        self._refill = refill
+        self._left = capacity
+        self._seen = time.monotonic()
+
+    def left(self) -> bool:
+        """Whether there is any left; it comes back with time."""
+        now = time.monotonic()
+        self._left = min(self._capacity, self._left + (now - self._seen) * self._refill)
+        self._seen = now
+        return self._left > 0
+
+    def spend(self, seconds: float) -> None:
+        """Count what was spent."""
+        self._left -= seconds
+
+
+_effort = _Effort(capacity=0.5, refill=1.0)
+_MOST_WORDS = 2000
+_LONGEST_WORD = 100
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """``did you mean "x"?`` for the known word nearest to ``word``, or None."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    if len(word) > _LONGEST_WORD or not _effort.left():
+        return None
+    begin = time.perf_counter()
+    words = [other for other in islice(known, _MOST_WORDS) if len(other) <= _LONGEST_WORD]
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    _effort.spend(time.perf_counter() - begin)
     return f'did you mean "{near[0]}"?' if near else None
