@@ -1,16 +1,24 @@
-"""The local cloud as a child process: started, waited for, described to the service."""
+"""The local cloud as a child process: started, waited for, described to the service.
+
+Nothing heavy is imported here: the cloud starts while the service is still being loaded.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import signal
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 DEFAULT_PORT = 35357
-START_TIMEOUT = 60.0
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
+DYING_SECONDS = 10.0
+"""How long the cloud of a service that was killed is given to end."""
 
 
 class LocalCloudFailed(Exception):
@@ -21,40 +29,28 @@ class LocalCloud:
     """A local cloud that lives as long as this process."""
 
     def __init__(self, data_dir: Path, host: str, port: int, api_url: str) -> None:
+        """Start the process; it is not ready yet."""
         self._data_dir = data_dir
-        self._host = host
-        self._port = port
-        self._api_url = api_url
-        self._process: asyncio.subprocess.Process | None = None
-        self.url = f"http://{host}:{port}"
-
-    async def start(self) -> None:
-        """Start the process; returns before it is ready."""
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "localcloud",
-            "serve",
-            "--data-dir",
-            str(self._data_dir),
-            "--host",
-            self._host,
-            "--port",
-            str(self._port),
-            "--service",
-            f"orchestration={self._api_url}/v1/%(project_id)s",
-            "--service",
-            f"cloudformation={self._api_url}/cfn/v1",
-            stdout=asyncio.subprocess.PIPE,
-            start_new_session=True,
+        command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
+        command += ["--host", host, "--port", str(port)]
+        command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
+        command += ["--service", f"cloudformation={api_url}/cfn/v1"]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
         )
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
 
     async def ready(self) -> None:
         """Return when all its APIs answer. Raises :class:`LocalCloudFailed`."""
-        assert self._process is not None
-        assert self._process.stdout is not None
+        stdout = self._process.stdout
+        assert stdout is not None
+        reading = asyncio.to_thread(stdout.readline)
         try:
-            line = await asyncio.wait_for(self._process.stdout.readline(), START_TIMEOUT)
+            line = await asyncio.wait_for(reading, START_SECONDS)
         except TimeoutError:
             line = b""
         if not line.startswith(b"ready"):
@@ -65,8 +61,7 @@ class LocalCloud:
 
     async def ended(self) -> int:
         """The exit code of the process, once it has one."""
-        assert self._process is not None
-        return await self._process.wait()
+        return await asyncio.to_thread(self._process.wait)
 
     def credentials(self) -> dict[str, Any]:
         """What ``credentials.json`` of the cloud says."""
@@ -74,12 +69,38 @@ class LocalCloud:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return content
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """End the process and wait for its end."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.send_signal(signal.SIGTERM)
+        if self._process.poll() is None:
+            self._process.terminate()
             try:
-                await asyncio.wait_for(self._process.wait(), 10)
-            except TimeoutError:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
                 self._process.kill()
-                await self._process.wait()
+                self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+def await_end(pid: int | None, data_dir: Path) -> None:
+    """Wait for the end of the cloud that a killed service has left behind.
+
+    It gets the news from the kernel, and lets go of its servers and of its port within seconds.
+    Raises :class:`LocalCloudFailed` if it does not.
+    """
+    deadline = time.monotonic() + DYING_SECONDS
+    while pid is not None and _is_cloud_of(pid, data_dir):
+        if time.monotonic() > deadline:
+            raise LocalCloudFailed(
+                f"the local cloud of an earlier service (process {pid}) does not end;"
+                f' end it with "kill -9 {pid}" and start again'
+            )
+        time.sleep(0.02)
+
+
+def _is_cloud_of(pid: int, data_dir: Path) -> bool:
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    return b"localcloud" in command and os.fsencode(data_dir) in command

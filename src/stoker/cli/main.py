@@ -1,32 +1,63 @@
-"""The command ``stoker``."""
+"""The command ``stoker``: a group whose commands are loaded when they are used.
+
+``stoker serve`` is ready in little more than a second because it loads nothing of what the others
+need, and the other way round.
+"""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import importlib
+from collections.abc import Mapping
 
 import click
 
-from stoker.cli.local_cloud import LocalCloudFailed
-from stoker.cli.serving import CannotServe, ServeOptions, serve
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "serve": ("serve", "Run the service, and by default a local cloud."),
+    "deploy": ("deploy", "Create or update a stack from a template, and show how it goes."),
+    "status": ("status", "Show where the service runs and what stacks there are, or one stack."),
+    "logs": ("logs", "Show the console log of a server."),
+    "destroy": ("destroy", "Delete a stack with all that belongs to it."),
+    "validate": ("validate", "Check templates, without a service."),
+    "doctor": ("doctor", "Say what this machine lacks for running servers, and what to do."),
+    "stop": ("stop", "End the service that runs in the background."),
+    "completion": ("completion", "Print the completion script of a shell."),
+}
+"""Commands in the order of the help: the module below ``commands``, and the line in the help."""
 
 
-@click.group()
+class _Commands(click.Group):
+    """Loads a command from its module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order in which one needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name: the ``command`` of its module."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"stoker.cli.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in the help, without loading a single command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="stoker", prog_name="stoker")
 def main() -> None:
-    """Orchestration for OpenStack."""
+    """Orchestration for OpenStack: Heat's templates and API, with a cloud on your machine.
 
+    \b
+    Begin with
+      stoker deploy examples/web-app.yaml     # starts a service and a local cloud if need be
+      stoker status web-app                   # what there is, and what happened
+      stoker destroy web-app                  # take it away again
+      stoker stop                             # and end the service
 
-@main.command("serve")
-@click.option("--data-dir", type=click.Path(path_type=Path), default=Path("var"))
-@click.option("--host", default="127.0.0.1")
-@click.option("--port", default=8004)
-@click.option("--cloud-port", default=35357)
-@click.option("--local-cloud/--no-local-cloud", default=True)
-def serve_command(data_dir: Path, host: str, port: int, cloud_port: int, local_cloud: bool) -> None:
-    """Run the service."""
-    options = ServeOptions(data_dir.resolve(), host, port, cloud_port, local_cloud)
-    try:
-        serve(options, lambda url: click.echo(f"ready {url}"))
-    except (CannotServe, LocalCloudFailed) as error:
-        click.echo(f"stoker: {error}", err=True)
-        sys.exit(1)
+    Every command explains itself: stoker COMMAND --help. The clients of OpenStack work too:
+    "stoker status" says how to point them here.
+    """

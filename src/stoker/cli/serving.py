@@ -1,4 +1,8 @@
-"""``stoker serve``: the service, and by default a local cloud, in one tree of processes."""
+"""The service in this process, from the first import to the end.
+
+This is imported only once the local cloud is on its way: loading the service takes as long as
+the cloud needs to start.
+"""
 
 from __future__ import annotations
 
@@ -8,88 +12,81 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import uvicorn
+import uvloop
+from oslo_config import cfg
 
 from stoker import config
 from stoker.app import App
 from stoker.cli.client_files import write_client_files
-from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud
+from stoker.cli.local_cloud import LocalCloud
+from stoker.cli.serve_options import CannotServe, ServeOptions
 
-DEFAULT_API_PORT = 8004
 MEBIBYTE = 1024 * 1024
 
 
-class CannotServe(Exception):
-    """The service cannot start. The text says why and what to do about it."""
+def serve(
+    options: ServeOptions,
+    listener: socket.socket,
+    cloud: LocalCloud | None,
+    on_ready: Callable[[], None],
+) -> None:
+    """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer.
 
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """What the command line says."""
-
-    data_dir: Path
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_API_PORT
-    cloud_port: int = DEFAULT_PORT
-    local_cloud: bool = True
-    config_files: tuple[Path, ...] = ()
-
-    @property
-    def url(self) -> str:
-        """Where the API is served."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
-
-
-def serve(options: ServeOptions, on_ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM. ``on_ready`` gets the URL of the API.
-
-    Raises :class:`CannotServe`.
+    Raises :class:`CannotServe` and :class:`stoker.cli.local_cloud.LocalCloudFailed`.
     """
-    asyncio.run(_serve(options, on_ready))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(options, listener, cloud, on_ready))
 
 
-async def _serve(options: ServeOptions, on_ready: Callable[[str], None]) -> None:
+async def _serve(
+    options: ServeOptions,
+    listener: socket.socket,
+    cloud: LocalCloud | None,
+    on_ready: Callable[[], None],
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with running(options) as cloud:
-        on_ready(options.url)
-        waits = [asyncio.ensure_future(stop.wait())]
+    async with _running(options, listener, cloud):
+        on_ready()
+        stopping = asyncio.ensure_future(stop.wait())
+        waits: list[asyncio.Future[Any]] = [stopping]
         if cloud is not None:
             waits.append(asyncio.ensure_future(cloud.ended()))
-        done, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in left:
-            wait.cancel()
-        if not stop.is_set() and done:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
             raise CannotServe(
                 "the local cloud has ended by itself; what it printed says why."
                 ' Start again with "stoker serve"'
             )
+    if cloud is not None:
+        cloud.close()
 
 
 @asynccontextmanager
-async def running(options: ServeOptions) -> AsyncIterator[LocalCloud | None]:
-    """The service, running and ready, inside the block."""
-    listener = _listen(options)
-    options.data_dir.mkdir(parents=True, exist_ok=True)
+async def _running(
+    options: ServeOptions, listener: socket.socket, cloud: LocalCloud | None
+) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as closing:
-        cloud = None
-        if options.local_cloud:
-            cloud = LocalCloud(options.data_dir, options.host, options.cloud_port, options.url)
-            await cloud.start()
-            closing.push_async_callback(cloud.close)
+        if cloud is not None:
             await cloud.ready()
-        conf = _configuration(options, cloud)
-        app = App(conf)
+        app = App(_configuration(options, cloud))
         closing.push_async_callback(app.close)
         server = uvicorn.Server(
-            uvicorn.Config(app.asgi, log_config=None, lifespan="off", access_log=False)
+            uvicorn.Config(
+                app.asgi,
+                http="httptools",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=5,
+            )
         )
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
@@ -102,28 +99,16 @@ async def running(options: ServeOptions) -> AsyncIterator[LocalCloud | None]:
         while not server.started:
             if serving.done():
                 await serving
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.002)
         await app.start()
-        yield cloud
-
-
-def _listen(options: ServeOptions) -> socket.socket:
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((options.host, options.port))
-    except OSError as error:
-        listener.close()
-        raise CannotServe(
-            f"cannot listen on {options.host} port {options.port}: {error.strerror}; stop what"
-            " listens there, or choose another address with --host and --port"
-        ) from error
-    return listener
+        yield
 
 
 def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
-    conf = config.load(options.config_files)
+    try:
+        conf = config.load(options.config_files)
+    except cfg.Error as error:
+        raise CannotServe(f"the configuration cannot be used: {error}") from None
     conf.set_override("data_dir", str(options.data_dir))
     if cloud is None:
         return conf

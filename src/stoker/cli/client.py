@@ -1,0 +1,174 @@
+"""HTTP to the cloud: a token from Keystone, addresses from its catalog, refusals as exceptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from stoker.cli.credentials import Credentials
+from stoker.cli.failures import CommandFailed
+
+_TIMEOUT = httpx.Timeout(60, connect=5)
+
+
+class Refused(CommandFailed):
+    """A service answered with an error."""
+
+    def __init__(self, status: int, message: str, diagnostics: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.status = status
+        self.diagnostics = diagnostics
+        """What the orchestration service found, each a map as its API gives it."""
+
+
+class Client:
+    """Calls services of one cloud as one user.
+
+    ``orchestration`` is the address of the orchestration service (without project) where it is
+    not that of the catalog. ``transport`` is for tests; None is the network.
+    """
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        orchestration: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._credentials = credentials
+        self._orchestration = orchestration
+        self._http = httpx.Client(
+            timeout=_TIMEOUT,
+            verify=credentials.verify,
+            follow_redirects=True,
+            transport=transport,
+            mounts=None if transport else _direct(credentials, orchestration),
+        )
+        self._token = ""
+        self._project_id = ""
+        self._endpoints: dict[str, str] = {}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def get(self, service: str, path: str, query: Mapping[str, Any] | None = None) -> Any:
+        """The JSON at a path of a service. Raises :class:`CommandFailed`."""
+        return self.call(service, "GET", path, query=query)
+
+    def call(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The JSON that a service answers, None where it answers without.
+
+        ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandFailed`.
+        """
+        if not self._token:
+            self._login()
+        response = self._send(service, method, path, body, query)
+        if response.status_code == httpx.codes.UNAUTHORIZED:  # the token has expired
+            self._login()
+            response = self._send(service, method, path, body, query)
+        if response.is_error:
+            raise _refusal(response)
+        if response.headers.get("content-type", "").startswith("application/json"):
+            return _json(response)
+        return None
+
+    def _send(
+        self, service: str, method: str, path: str, body: Any, query: Mapping[str, Any] | None
+    ) -> httpx.Response:
+        url = self._endpoint(service) + path
+        headers = {"X-Auth-Token": self._token, "Accept": "application/json"}
+        return self._request(method, url, headers=headers, json=body, params=query)
+
+    def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
+        try:
+            return self._http.request(method, url, **content)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            where = urlsplit(url)
+            detail = str(error) or type(error).__name__
+            raise CommandFailed(
+                f"nothing answers at {where.scheme}://{where.netloc} ({detail});"
+                ' "stoker status" says what runs, "stoker serve" starts the service'
+            ) from None
+
+    def _endpoint(self, service: str) -> str:
+        if service == "orchestration" and self._orchestration:
+            return f"{self._orchestration.rstrip('/')}/v1/{self._project_id}"
+        try:
+            return self._endpoints[service]
+        except KeyError:
+            raise CommandFailed(
+                f"the catalog of {self._credentials.auth_url} has no {service} service;"
+                " give the address of the orchestration service with --url"
+                if service == "orchestration"
+                else f"the catalog of {self._credentials.auth_url} has no {service} service"
+            ) from None
+
+    def _login(self) -> None:
+        response = self._request(
+            "POST", f"{_version(self._credentials.auth_url)}/auth/tokens",
+            json=self._credentials.request(),
+        )
+        if response.is_error:
+            raise CommandFailed(
+                f"{self._credentials.auth_url} refuses the credentials:"
+                f" {_refusal(response).message}"
+            )
+        token = _json(response)["token"]
+        self._token = response.headers["x-subject-token"]
+        self._project_id = token["project"]["id"]
+        self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
+
+
+def _version(auth_url: str) -> str:
+    return auth_url if auth_url.endswith("/v3") else f"{auth_url}/v3"
+
+
+def _public(catalog: Any, region: str | None) -> dict[str, str]:
+    found = {}
+    for service in catalog:
+        for endpoint in service["endpoints"]:
+            here = region is None or endpoint.get("region_id", region) == region
+            if endpoint["interface"] == "public" and here:
+                found[service["type"]] = endpoint["url"].rstrip("/")
+    return found
+
+
+def _direct(
+    credentials: Credentials, orchestration: str | None
+) -> dict[str, httpx.BaseTransport | None]:
+    """This machine is reached without the proxies that the environment may name."""
+    hosts = {urlsplit(url).hostname for url in (credentials.auth_url, orchestration or "")}
+    local = {host for host in hosts if host in ("localhost", "::1") or (host or "")[:4] == "127."}
+    return {f"all://{host}": httpx.HTTPTransport(verify=credentials.verify) for host in local}
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        raise CommandFailed(f"{response.url} answers with something that is no JSON") from None
+
+
+def _refusal(response: httpx.Response) -> Refused:
+    """The error of a service, whichever shape it has."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = {}
+    found: Any = {}
+    if isinstance(body, dict):
+        nested = [value for value in body.values() if isinstance(value, dict)]
+        found = body.get("error") or (nested[0] if nested else body)
+    found = found if isinstance(found, dict) else {}
+    message = found.get("message") or f"{response.url} answers {response.status_code}"
+    return Refused(response.status_code, str(message), tuple(found.get("diagnostics") or ()))

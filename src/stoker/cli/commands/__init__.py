@@ -1,0 +1,1 @@
+"""The commands of ``stoker``: one module each, with the command under the name ``command``."""

@@ -1,0 +1,127 @@
+"""``stoker serve``: claims the data directory and the ports, starts the cloud, loads the service."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.data_dir import DataDirLock, InUse, Running
+from stoker.cli.failures import CommandFailed
+from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, LocalCloudFailed, await_end
+from stoker.cli.serve_options import DEFAULT_API_PORT, CannotServe, ServeOptions
+
+_PORT = click.IntRange(1, 65535)
+
+
+@click.command("serve")
+@shared.data_dir
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=_PORT,
+    default=DEFAULT_API_PORT,
+    envvar="STOKER_PORT",
+    show_default=True,
+    show_envvar=True,
+    help="Port of the API.",
+)
+@click.option(
+    "--cloud-port",
+    type=_PORT,
+    default=DEFAULT_PORT,
+    envvar="STOKER_CLOUD_PORT",
+    show_default=True,
+    show_envvar=True,
+    help="Port of the local cloud.",
+)
+@click.option(
+    "--local-cloud/--no-local-cloud",
+    default=True,
+    show_default=True,
+    help="Without: serve the OpenStack cloud that the configuration file names.",
+)
+@click.option(
+    "--config-file",
+    "config_files",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="Configuration, as a heat.conf; can be given several times.",
+)
+def command(
+    data_dir: Path,
+    host: str,
+    port: int,
+    cloud_port: int,
+    local_cloud: bool,
+    config_files: tuple[Path, ...],
+) -> None:
+    """Run the service in the foreground until Ctrl-C.
+
+    Prints one line, "ready URL", when everything answers. The data directory then has clouds.yaml
+    and openrc for the clients of OpenStack.
+
+    \b
+    Examples
+      stoker serve
+      stoker serve --data-dir var --port 8104 --cloud-port 35457
+      . ~/.local/share/stoker/openrc && openstack stack list
+      stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
+    """
+    options = ServeOptions(data_dir, host, port, cloud_port, local_cloud, config_files)
+    try:
+        _serve(options)
+    except (CannotServe, InUse, LocalCloudFailed) as error:
+        raise CommandFailed(str(error)) from None
+    except OSError as error:
+        raise CommandFailed(f"{error.filename or data_dir}: {error.strerror or error}") from None
+
+
+def _serve(options: ServeOptions) -> None:
+    options.data_dir.mkdir(parents=True, exist_ok=True)
+    lock = DataDirLock(options.data_dir)
+    before = lock.acquire()
+    listener = _listen(options.host, options.port, "--port")
+    running = Running(os.getpid(), options.url)
+    cloud = None
+    try:
+        if options.local_cloud:
+            await_end(before.cloud_pid if before else None, options.data_dir)
+            _listen(options.host, options.cloud_port, "--cloud-port").close()
+            cloud = LocalCloud(options.data_dir, options.host, options.cloud_port, options.url)
+            running = replace(running, cloud_pid=cloud.pid)
+        lock.write(running)
+
+        def ready() -> None:
+            lock.write(replace(running, ready=True))
+            click.echo(f"ready {options.url}")
+
+        # loading takes as long as the cloud needs to start: the two go side by side
+        serving = importlib.import_module("stoker.cli.serving")
+        serving.serve(options, listener, cloud, ready)
+    finally:
+        if cloud is not None:
+            cloud.close()
+        listener.close()
+        lock.release()
+
+
+def _listen(host: str, port: int, option: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise CannotServe(
+            f"cannot listen on {host} port {port}: {error.strerror or error}; stop what listens"
+            f" there, or choose another port with {option}"
+        ) from error
+    return listener

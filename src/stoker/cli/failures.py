@@ -1,0 +1,26 @@
+"""How a command ends when it cannot do what it was asked: a sentence, and an exit code."""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+import click
+
+FAILED = 1
+BAD_INPUT = 2
+
+
+class CommandFailed(click.ClickException):
+    """The command cannot go on. The text says why and what to do about it."""
+
+    exit_code = FAILED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence as ``stoker: ...``."""
+        click.echo(f"stoker: {self.format_message()}", file=file, err=True)
+
+
+class BadInput(CommandFailed):
+    """What the user gave is wrong: a file, an option, an environment variable."""
+
+    exit_code = BAD_INPUT

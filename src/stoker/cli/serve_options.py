@@ -1,0 +1,32 @@
+"""What ``stoker serve`` is asked to do, and that it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stoker.cli.local_cloud import DEFAULT_PORT
+
+DEFAULT_API_PORT = 8004
+
+
+class CannotServe(Exception):
+    """The service cannot start. The text says why and what to do about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What the command line says."""
+
+    data_dir: Path
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_API_PORT
+    cloud_port: int = DEFAULT_PORT
+    local_cloud: bool = True
+    config_files: tuple[Path, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """Where the API is served."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"

@@ -1,0 +1,112 @@
+"""The service that a command speaks to: found, or started in the background and left running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stoker.cli.client import Client
+from stoker.cli.credentials import Credentials, in_data_dir, in_environment
+from stoker.cli.data_dir import Running, running_in
+from stoker.cli.failures import CommandFailed
+
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+_LOG = "serve.log"
+_LOG_TAIL = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the command line and the environment say of the service to use."""
+
+    data_dir: Path
+    url: str | None = None
+    own_data_dir: bool = False
+    """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
+    environment: Mapping[str, str] | None = None
+
+    def foreign(self) -> Credentials | None:
+        """The credentials of a cloud that is not that of the data directory, if one is named."""
+        return None if self.own_data_dir else in_environment(self.environment or os.environ)
+
+    @property
+    def serves_itself(self) -> bool:
+        """Whether the service is one of this machine, in the data directory."""
+        return self.url is None and self.foreign() is None
+
+
+def connect(target: Target) -> Client:
+    """A client of the service. Raises :class:`CommandFailed` where none runs."""
+    credentials = target.foreign()
+    if credentials is None:
+        if target.url is None and not _is_ready(target.data_dir):
+            raise CommandFailed(
+                f'no service runs in {target.data_dir}; start one with "stoker serve", or name'
+                " another with --data-dir, with --url, or with OS_* variables"
+            )
+        credentials = in_data_dir(target.data_dir)
+    if credentials is None:
+        raise CommandFailed(
+            f"there are no credentials: neither OS_* variables nor {target.data_dir}/clouds.yaml"
+        )
+    return Client(credentials, target.url)
+
+
+def _is_ready(data_dir: Path) -> bool:
+    """Whether a service runs; one that is just starting is waited for."""
+    deadline = time.monotonic() + START_SECONDS
+    while (running := running_in(data_dir)) is not None and time.monotonic() < deadline:
+        if running.ready:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def start_detached(target: Target) -> Running:
+    """Start a service that outlives this process. Raises :class:`CommandFailed` if it does not."""
+    target.data_dir.mkdir(parents=True, exist_ok=True)
+    log = target.data_dir / _LOG
+    command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        running = running_in(target.data_dir)
+        if running is not None and running.ready:
+            return running
+        time.sleep(0.02)
+    if process.poll() is None:
+        process.terminate()
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
+    raise CommandFailed("\n".join(["the service did not start; it said:", *said]))
+
+
+def stop(running: Running, data_dir: Path) -> None:
+    """End the service of a data directory and wait for its end. Raises :class:`CommandFailed`."""
+    try:
+        os.kill(running.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        raise CommandFailed(f"process {running.pid} belongs to another user") from None
+    deadline = time.monotonic() + STOP_SECONDS
+    while running_in(data_dir) is not None:
+        if time.monotonic() > deadline:
+            raise CommandFailed(
+                f"process {running.pid} has not ended within {STOP_SECONDS:.0f} s;"
+                f' "kill -9 {running.pid}" ends it, and loses nothing'
+            )
+        time.sleep(0.02)

@@ -1,0 +1,228 @@
+"""Stacks, resources, events and servers as the API gives them, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.cli.client import Client, Refused
+from stoker.cli.failures import CommandFailed
+
+ORCHESTRATION = "orchestration"
+DEEP = 20
+"""Levels of nested stacks that are looked into: more than any service allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output of a stack."""
+
+    name: str
+    value: Any
+    description: str
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack."""
+
+    id: str
+    name: str
+    action: str
+    status: str
+    reason: str
+    created: str
+    updated: str | None
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Its path below the service."""
+        return f"/stacks/{self.name}/{self.id}"
+
+    @property
+    def state(self) -> str:
+        """Action and status in one word."""
+        return f"{self.action}_{self.status}"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource of a stack, or of a stack below it."""
+
+    name: str
+    type_name: str
+    physical_id: str
+    action: str
+    status: str
+    reason: str
+    stack_id: str
+    stack_name: str
+    nested_id: str | None
+    required_by: tuple[str, ...]
+    waiting_for: str | None
+    updated: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from all others."""
+        return self.stack_id, self.name
+
+    @property
+    def state(self) -> str:
+        """Action and status in one word."""
+        return f"{self.action}_{self.status}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a stack or a resource."""
+
+    id: str
+    time: str
+    resource: str
+    stack_id: str
+    stack_name: str
+    state: str
+    reason: str
+    physical_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server of the compute service."""
+
+    id: str
+    name: str
+    status: str
+    created: str
+
+
+def find_stack(client: Client, name: str) -> Stack | None:
+    """The stack of that name or id with its outputs, or None."""
+    try:
+        answer = client.get(ORCHESTRATION, f"/stacks/{name}")
+    except Refused as refusal:
+        if refusal.status == 404:
+            return None
+        raise
+    return _stack(answer["stack"])
+
+
+def the_stack(client: Client, name: str) -> Stack:
+    """The stack of that name or id. Raises :class:`CommandFailed` if there is none."""
+    found = find_stack(client, name)
+    if found is None:
+        raise CommandFailed(f'there is no stack "{name}"; "stoker status" lists those there are')
+    return found
+
+
+def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
+    """The stack as it is now; also one that has been deleted."""
+    query = {"resolve_outputs": outputs}
+    return _stack(client.get(ORCHESTRATION, stack.path, query)["stack"])
+
+
+def list_stacks(client: Client) -> list[Stack]:
+    """All stacks of the project, newest first."""
+    return [_stack(found) for found in client.get(ORCHESTRATION, "/stacks")["stacks"]]
+
+
+def resources_of(client: Client, stack: Stack) -> list[Resource]:
+    """All resources of a stack and of the stacks nested in it."""
+    answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
+    return [_resource(found) for found in answer["resources"]]
+
+
+def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:
+    """What happened to a stack and the stacks nested in it after an event, oldest first."""
+    query: dict[str, Any] = {"nested_depth": DEEP, "sort_dir": "asc"}
+    if after is not None:
+        query["marker"] = after
+    answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
+    return [_event(found) for found in answer["events"]]
+
+
+def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
+    """The last things that happened to a stack, oldest first."""
+    query = {"nested_depth": DEEP, "limit": count}
+    answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
+    return [_event(found) for found in reversed(answer["events"])]
+
+
+def servers(client: Client) -> list[Server]:
+    """All servers of the project."""
+    answer = client.get("compute", "/servers/detail")
+    return [
+        Server(found["id"], found["name"], found["status"], found["created"])
+        for found in answer["servers"]
+    ]
+
+
+def console_log(client: Client, server_id: str, lines: int | None = None) -> str:
+    """The last lines of a server's console log, or all of it."""
+    action: Mapping[str, Any] = {"os-getConsoleOutput": {} if lines is None else {"length": lines}}
+    answer = client.call("compute", "POST", f"/servers/{server_id}/action", action)
+    return str(answer.get("output") or "")
+
+
+def _stack(found: Mapping[str, Any]) -> Stack:
+    action, _, status = found["stack_status"].partition("_")
+    return Stack(
+        id=found["id"],
+        name=found["stack_name"],
+        action=action,
+        status=status,
+        reason=found["stack_status_reason"] or "",
+        created=found["creation_time"],
+        updated=found["updated_time"],
+        outputs=tuple(
+            Output(o["output_key"], o["output_value"], o["description"], o.get("output_error"))
+            for o in found.get("outputs") or ()
+        ),
+    )
+
+
+def _links(found: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Name and id of the stacks that the links lead to, by what they are."""
+    places = {}
+    for link in found["links"]:
+        name, _, identity = link["href"].partition("/stacks/")[2].partition("/")
+        places[link["rel"]] = (name, identity.partition("/")[0])
+    return places
+
+
+def _resource(found: Mapping[str, Any]) -> Resource:
+    action, _, status = found["resource_status"].partition("_")
+    links = _links(found)
+    nested = links.get("nested")
+    return Resource(
+        name=found["resource_name"],
+        type_name=found["resource_type"],
+        physical_id=found["physical_resource_id"],
+        action=action,
+        status=status,
+        reason=found["resource_status_reason"] or "",
+        stack_id=links["stack"][1],
+        stack_name=links["stack"][0],
+        nested_id=nested[1] if nested else None,
+        required_by=tuple(found.get("required_by") or ()),
+        waiting_for=found.get("waiting_for"),
+        updated=found["updated_time"],
+    )
+
+
+def _event(found: Mapping[str, Any]) -> Event:
+    name, identity = _links(found)["stack"]
+    return Event(
+        id=found["id"],
+        time=found["event_time"],
+        resource=found["resource_name"],
+        stack_id=identity,
+        stack_name=name,
+        state=found["resource_status"],
+        reason=found["resource_status_reason"] or "",
+        physical_id=found["physical_resource_id"],
+    )
