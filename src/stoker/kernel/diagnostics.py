@@ -148,8 +148,9 @@ class _Effort:
         return self._left > 0
 
     def spend(self, seconds: float) -> None:
-        """Count what was spent."""
+        """Count what was spent; that time itself brings nothing back."""
         self._left -= seconds
+        self._seen = time.monotonic()
 
 
 _effort = _Effort(capacity=0.5, refill=1.0)
