@@ -119,9 +119,17 @@ def _property(parameter: Parameter) -> Property:
     )
 
 
-@lru_cache(maxsize=512)
 def parsed(text: str, url: str | None) -> Template:
-    """A nested template; stacks that nest the same one share it."""
+    """A nested template; stacks that nest the same one share it, unless it is large."""
+    return _shared(text, url) if len(text) <= MAX_SHARED else parse(text, url)
+
+
+MAX_SHARED = 128 * 1024
+"""Characters of a template that is kept for others."""
+
+
+@lru_cache(maxsize=64)
+def _shared(text: str, url: str | None) -> Template:
     return parse(text, url)
 
 
