@@ -1,0 +1,1 @@
+"""Replays recorded cases against a running service and compares its answers."""

@@ -1,0 +1,96 @@
+"""Differences from the recorded service that are meant, and cases of what does not exist yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.conformance.runner.comparison import Difference
+
+DIFFERENCES = Path(__file__).parent.parent / "differences.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Deliberate:
+    """One difference that is meant. ``cases`` gives for case ids the paths that may differ."""
+
+    title: str
+    recorded: str
+    here: str
+    reason: str
+    cases: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that the recorded service has and this one does not have yet."""
+
+    title: str
+    cases: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that is known to differ."""
+
+    deliberate: Sequence[Deliberate]
+    missing: Sequence[Missing]
+
+    @property
+    def missing_cases(self) -> frozenset[str]:
+        """Ids of the cases of what is missing."""
+        return frozenset(case for each in self.missing for case in each.cases)
+
+    def paths(self, case: str) -> tuple[str, ...]:
+        """The paths of a case that may differ."""
+        return tuple(path for each in self.deliberate for path in each.cases.get(case, ()))
+
+    def unexpected(self, case: str, found: Sequence[Difference]) -> list[Difference]:
+        """Those differences of a case that are not meant."""
+        allowed = self.paths(case)
+        return [
+            each
+            for each in found
+            if not any(each.path == path or each.path.startswith(path + "/") for path in allowed)
+        ]
+
+
+def known() -> Known:
+    """What the data file says."""
+    content: dict[str, Any] = yaml.safe_load(DIFFERENCES.read_text(encoding="utf-8"))
+    return Known(
+        [Deliberate(**each) for each in content["deliberate"]],
+        [Missing(**each) for each in content["missing"]],
+    )
+
+
+_INTRODUCTION = (
+    "# Where Stoker differs from Heat on purpose",
+    "",
+    "Recorded answers of OpenStack Heat 27.0.1 are replayed against Stoker",
+    "(`python -m tests.conformance`). Statuses, error types and values are the same; texts of",
+    "messages are Stoker's own; and where Heat answers with an internal error (500), Stoker",
+    "refuses with a 4xx that says what is wrong. These are the other differences that are meant.",
+    "The list is made from `tests/conformance/differences.yaml`; a test fails when an answer",
+    "differs in any other way.",
+)
+
+
+def page(content: Known) -> str:
+    """``docs/differences.md``: the differences that are meant, for readers."""
+    lines = list(_INTRODUCTION)
+    for each in content.deliberate:
+        lines += [
+            "",
+            f"## {each.title}",
+            "",
+            f"- Heat: {each.recorded}",
+            f"- Stoker: {each.here}",
+            f"- Why: {each.reason}",
+            f"- Recorded cases: {', '.join(f'`{case}`' for case in each.cases)}",
+        ]
+    return "\n".join(lines) + "\n"
