@@ -115,7 +115,8 @@ class Client:
 
     def _login(self) -> None:
         response = self._request(
-            "POST", f"{_version(self._credentials.auth_url)}/auth/tokens",
+            "POST",
+            f"{_version(self._credentials.auth_url)}/auth/tokens",
             json=self._credentials.request(),
         )
         if response.is_error:

@@ -21,7 +21,8 @@ import yaml
 
 from stoker.cli.failures import BadInput
 from stoker.cli.findings import BadDocument, Finding, finding_of
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path as DataPath
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import Path as DataPath
 from stoker.template.source import MAX_BYTES, Source, read
 from stoker.template.versions import VERSION_KEYS
 

@@ -35,7 +35,7 @@ class LocalCloud:
         command += ["--host", host, "--port", str(port)]
         command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
         command += ["--service", f"cloudformation={api_url}/cfn/v1"]
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - our own command
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
         )
 

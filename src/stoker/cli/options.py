@@ -35,3 +35,16 @@ def names_data_dir() -> bool:
     """Whether the data directory stands on the command line of the command that runs."""
     context = click.get_current_context()
     return context.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE
+
+
+def name_and_value(
+    _: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> dict[str, str]:
+    """Callback of options of the form ``NAME=VALUE`` that can be given several times."""
+    found = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f'"{text}" is not of the form NAME=VALUE', param=option)
+        found[name] = value
+    return found

@@ -75,7 +75,7 @@ def start_detached(target: Target) -> Running:
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - our own command
             command,
             stdin=subprocess.DEVNULL,
             stdout=output,

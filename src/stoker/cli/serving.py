@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -67,6 +67,15 @@ async def _serve(
         cloud.close()
 
 
+class _Server(uvicorn.Server):
+    """Uvicorn without signal handlers of its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to this module."""
+        yield
+
+
 @asynccontextmanager
 async def _running(
     options: ServeOptions, listener: socket.socket, cloud: LocalCloud | None
@@ -76,7 +85,7 @@ async def _running(
             await cloud.ready()
         app = App(_configuration(options, cloud))
         closing.push_async_callback(app.close)
-        server = uvicorn.Server(
+        server = _Server(
             uvicorn.Config(
                 app.asgi,
                 http="httptools",
@@ -88,7 +97,6 @@ async def _running(
                 timeout_graceful_shutdown=5,
             )
         )
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
 
         async def end() -> None:

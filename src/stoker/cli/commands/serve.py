@@ -1,4 +1,4 @@
-"""``stoker serve``: claims the data directory and the ports, starts the cloud, loads the service."""
+"""``stoker serve``: claims the directory and the ports, starts the cloud, loads the service."""
 
 from __future__ import annotations
 

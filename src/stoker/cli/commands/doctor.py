@@ -1,0 +1,60 @@
+"""``stoker doctor``: what this machine lacks, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.data_dir import running_in
+from stoker.cli.failures import FAILED
+from stoker.cli.local_cloud import DEFAULT_PORT
+from stoker.cli.machine import Check, examine
+from stoker.cli.serve_options import DEFAULT_API_PORT
+
+_PORT = click.IntRange(1, 65535)
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--port", type=_PORT, default=DEFAULT_API_PORT, envvar="STOKER_PORT")
+@click.option("--cloud-port", type=_PORT, default=DEFAULT_PORT, envvar="STOKER_CLOUD_PORT")
+@shared.data_dir
+def command(as_json: bool, port: int, cloud_port: int, data_dir: Path) -> None:
+    """Look at this machine: namespaces, networks, packet filter, disks, ports, tools, memory.
+
+    Says what to do about each lack. Exit code 1 if something is missing that is needed.
+
+    \b
+    Examples
+      stoker doctor
+      stoker doctor --json
+    """
+    running = running_in(data_dir)
+    own = frozenset({urlsplit(running.url).port or 0, cloud_port} if running else ())
+    checks = examine(data_dir, {"--port": port, "--cloud-port": cloud_port}, own)
+    if as_json:
+        click.echo(json.dumps([asdict(check) for check in checks], indent=2))
+    else:
+        for check in checks:
+            click.echo(_line(check))
+    if any(check.needed and not check.good for check in checks):
+        sys.exit(FAILED)
+
+
+def _line(check: Check) -> str:
+    if check.good:
+        word = click.style("good ", fg="green")
+    elif check.needed:
+        word = click.style("lacks", fg="red")
+    else:
+        word = click.style("note ", fg="yellow")
+    line = f"{word}  {check.name}"
+    if check.detail:
+        line += f": {check.detail}"
+    return f"{line}\n         -> {check.remedy}" if check.remedy and not check.good else line

@@ -1,0 +1,91 @@
+"""``stoker logs``: what a server wrote to its console."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.client import Client
+from stoker.cli.failures import BadInput
+from stoker.cli.service import Target, connect
+from stoker.cli.stacks import Server, console_log, find_stack, resources_of, servers
+
+_PAUSE_SECONDS = 0.5
+_SERVER = "OS::Nova::Server"
+
+
+@click.command("logs")
+@click.argument("server")
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is written, until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
+@shared.service
+def command(server: str, follow: bool, lines: int | None, data_dir: Path, url: str | None) -> None:
+    """Print the console log of SERVER: where a server's user data tells how it fared.
+
+    SERVER is a name or an id, STACK/RESOURCE, or a STACK with one server.
+
+    \b
+    Examples
+      stoker logs web-app
+      stoker logs web-app/server -f
+      stoker logs -n 20 web-app-server-pnjqgg3ubzj7
+    """
+    client = connect(Target(data_dir, url, shared.names_data_dir()))
+    try:
+        found = _server_id(client, server)
+        text = console_log(client, found)
+        shown = text if lines is None else "".join(text.splitlines(keepends=True)[-lines:])
+        click.echo(shown, nl=not follow and bool(shown) and not shown.endswith("\n"))
+        if follow:
+            _follow(client, found, text)
+    except KeyboardInterrupt:
+        return
+    finally:
+        client.close()
+
+
+def _server_id(client: Client, wanted: str) -> str:
+    stack_name, _, resource_name = wanted.partition("/")
+    there = servers(client)
+    named = [each for each in there if wanted in (each.id, each.name)]
+    if not named:
+        named = _of_stack(client, stack_name, resource_name, there)
+    if len(named) == 1:
+        return named[0].id
+    if named:
+        listed = ", ".join(f"{each.name} ({each.id})" for each in named)
+        raise BadInput(f'"{wanted}" means several servers: {listed}')
+    listed = ", ".join(each.name for each in there) or "none"
+    raise BadInput(f'there is no server "{wanted}"; there are: {listed}')
+
+
+def _of_stack(client: Client, name: str, resource: str, there: list[Server]) -> list[Server]:
+    stack = find_stack(client, name)
+    if stack is None:
+        return []
+    ids = {
+        each.physical_id
+        for each in resources_of(client, stack)
+        if each.type_name == _SERVER and resource in ("", each.name)
+    }
+    return [each for each in there if each.id in ids]
+
+
+def _follow(client: Client, server_id: str, printed: str) -> None:
+    """Print what is added. The log is only ever appended to, or cut off at its beginning."""
+    while True:
+        time.sleep(_PAUSE_SECONDS)
+        now = console_log(client, server_id)
+        added = now[len(printed) :] if now.startswith(printed) else _added(printed, now)
+        click.echo(added, nl=False)
+        printed = now
+
+
+def _added(before: str, now: str) -> str:
+    """What a log has that it had not before its beginning was cut off."""
+    tail = before[-1000:]
+    at = now.rfind(tail) if tail else -1
+    return now[at + len(tail) :] if at >= 0 else now

@@ -1,0 +1,119 @@
+"""``stoker status``: where the service runs, what stacks there are, and how one of them is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from stoker.cli import options as shared
+from stoker.cli.client import Client
+from stoker.cli.data_dir import running_in
+from stoker.cli.failures import FAILED
+from stoker.cli.outcome import print_failure, print_outputs
+from stoker.cli.progress import event_line, follow_or_leave
+from stoker.cli.service import Target, connect
+from stoker.cli.stacks import (
+    Stack,
+    events_of,
+    last_events,
+    list_stacks,
+    resources_of,
+    the_stack,
+)
+from stoker.cli.tree import Clocks, as_tree
+
+_TITLES = ("Stack", "State", "Created", "Updated", "Id")
+_COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
+
+
+@click.command("status")
+@click.argument("name", required=False)
+@click.option("-f", "--follow", "following", is_flag=True, help="Until its operation has ended.")
+@click.option("--events", "count", default=10, show_default=True, help="How many events to show.")
+@shared.service
+def command(name: str | None, following: bool, count: int, data_dir: Path, url: str | None) -> None:
+    """Without NAME: where the service runs, and all stacks. With: one stack (by name or id).
+
+    A stack is shown with its resources as a tree, its outputs and the last events; with --follow
+    as it changes, until what is under way has ended. Exit code 1 if that failed.
+
+    \b
+    Examples
+      stoker status
+      stoker status web-app
+      stoker status web-app --follow
+    """
+    console = Console()
+    target = Target(data_dir, url, shared.names_data_dir())
+    client = connect(target)
+    try:
+        if name is None:
+            _overview(console, client, target)
+        elif following:
+            _follow(console, client, the_stack(client, name))
+        else:
+            _show(console, client, the_stack(client, name), count)
+    finally:
+        client.close()
+
+
+def _overview(console: Console, client: Client, target: Target) -> None:
+    running = running_in(target.data_dir) if target.serves_itself else None
+    if running is not None:
+        for line in (
+            f"Service   {running.url}, process {running.pid}",
+            f"Data      {target.data_dir}",
+            f"Clients   . {target.data_dir}/openrc   # then: openstack stack list",
+            "",
+        ):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    _list(console, list_stacks(client))
+
+
+def _list(console: Console, stacks: Sequence[Stack]) -> None:
+    if not stacks:
+        console.print("There are no stacks. stoker deploy TEMPLATE makes one.", highlight=False)
+        return
+    rows = [(s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks]
+    widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
+    console.print(_columns(_TITLES, widths), style="bold", highlight=False, soft_wrap=True)
+    for stack, row in zip(stacks, rows, strict=True):
+        style = _COLOURS.get(stack.status, "")
+        line = _columns(row, widths)
+        console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(padded).rstrip()
+
+
+def _show(console: Console, client: Client, stack: Stack, count: int) -> None:
+    resources = resources_of(client, stack)
+    console.print(as_tree(stack, resources, Clocks(time.monotonic)), soft_wrap=True)
+    if stack.outputs:
+        console.print("\nOutputs", style="bold")
+        print_outputs(console, stack.outputs)
+    console.print("\nLast events", style="bold")
+    for event in last_events(client, stack, count):
+        line = f"  {event_line(event, stack)}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    if stack.status == "FAILED":
+        print_failure(console, client, stack, resources, events_of(client, stack))
+
+
+def _follow(console: Console, client: Client, stack: Stack) -> None:
+    newest = last_events(client, stack, 1)
+    last = newest[0].id if newest and stack.status != "IN_PROGRESS" else None
+    ended = follow_or_leave(console, client, stack, last)
+    if ended.status == "COMPLETE":
+        print_outputs(console, ended.outputs)
+        return
+    resources = resources_of(client, ended)
+    print_failure(console, client, ended, resources, events_of(client, ended, last))
+    sys.exit(FAILED)

@@ -1,0 +1,81 @@
+"""``stoker validate``: what is wrong with templates, without a service."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from stoker.cli.failures import BAD_INPUT
+from stoker.cli.findings import Finding, as_json, as_sarif, as_text, has_errors
+from stoker.cli.offline import check
+from stoker.cli.options import name_and_value
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("validate")
+@click.argument("templates", type=_FILE, nargs=-1, required=True)
+@click.option(
+    "-e",
+    "--environment",
+    "environments",
+    type=_FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Environment file; several are merged in order.",
+)
+@click.option(
+    "-P",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    callback=name_and_value,
+    metavar="NAME=VALUE",
+    help="Value of a parameter.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="For people, for programs, or for editors and code hosts.",
+)
+def command(
+    templates: tuple[Path, ...],
+    environments: tuple[Path, ...],
+    parameters: dict[str, str],
+    form: str,
+) -> None:
+    """Check TEMPLATES with all files that they name. Needs no service and no cloud.
+
+    Prints all findings, each with file, line and column. Without -e and -P, parameters that have
+    no default are taken to get good values later; with them, values are checked as well.
+
+    Exit code 0: nothing but warnings; 2: errors.
+
+    \b
+    Examples
+      stoker validate examples/*.yaml
+      stoker validate app.yaml -e production.yaml -P port=80
+      stoker validate --format sarif app.yaml > findings.sarif
+    """
+    found: list[Finding] = []
+    texts: dict[str, str] = {}
+    for template in templates:
+        findings, documents = check(template, environments, parameters)
+        found += findings
+        texts.update(documents)
+    if form == "json":
+        click.echo(as_json(found))
+    elif form == "sarif":
+        click.echo(as_sarif(found, version("stoker")))
+    elif found:
+        click.echo(as_text(found, texts))
+    else:
+        click.echo(", ".join(f"{template}: good" for template in templates))
+    if has_errors(found):
+        sys.exit(BAD_INPUT)

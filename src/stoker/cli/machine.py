@@ -1,0 +1,155 @@
+"""What this machine offers to a service and to its servers, and what to do about what it lacks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROBE_SECONDS = 30
+_MEBIBYTE = 1024 * 1024
+_LEAST_MEMORY = 512 * _MEBIBYTE
+_LEAST_DISK = 512 * _MEBIBYTE
+_TOOLS = {
+    "sh": "runs the user data of servers",
+    "curl": "signals that a server is ready, in most templates",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    good: bool
+    needed: bool
+    """Whether servers cannot run without it."""
+    detail: str = ""
+    remedy: str = ""
+
+
+def examine(data_dir: Path, ports: dict[str, int], own: frozenset[int]) -> list[Check]:
+    """Look at everything. ``own`` are the ports at which a service of ours is expected."""
+    return [
+        *_cloud(),
+        *_tools(),
+        *_ports(ports, own),
+        _subordinate_ids(),
+        _memory(),
+        _disk(data_dir),
+        _low_ports(),
+    ]
+
+
+def _cloud() -> Iterator[Check]:
+    """What the local cloud itself says: it tries namespaces, links, filters and mounts."""
+    command = [sys.executable, "-m", "localcloud", "doctor"]
+    try:
+        done = subprocess.run(  # noqa: S603 - our own command
+            command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Check("local cloud", False, True, str(error), "install the package localcloud")
+        return
+    lines = done.stdout.splitlines()
+    sentences = [line.strip() for line in lines if line.startswith("     ")]
+    answers = [line for line in lines if line.startswith(("yes ", "no "))]
+    if not answers:
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        yield Check("local cloud", False, True, reason)
+        return
+    for answer in answers:
+        word, _, name = answer.partition(" ")
+        yield Check(name.strip(), word == "yes", False)
+    if done.returncode != 0:
+        detail = "servers run as plain processes on loopback addresses"
+        yield Check("real servers in real networks", False, False, detail)
+    for sentence in sentences:
+        yield Check("the local cloud says", False, False, sentence)
+
+
+def _tools() -> Iterator[Check]:
+    for tool, purpose in _TOOLS.items():
+        place = shutil.which(tool)
+        remedy = f"install the package {tool}"
+        yield Check(tool, place is not None, tool == "sh", place or purpose, remedy)
+
+
+def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
+    for option, port in ports.items():
+        name = f"port {port}"
+        if port in own:
+            yield Check(name, True, True, "our service listens there")
+            continue
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as error:
+                remedy = f"stop what listens there, or choose another: stoker serve {option} PORT"
+                yield Check(name, False, True, error.strerror or str(error), remedy)
+                continue
+        yield Check(name, True, True, "free")
+
+
+def _subordinate_ids() -> Check:
+    name = "subordinate user ids"
+    if os.geteuid() == 0:
+        return Check(name, True, False, "not needed by root")
+    user = str(os.getuid())
+    names = {user, os.environ.get("USER", user)}
+    given = all(_has_range(Path(file), names) for file in ("/etc/subuid", "/etc/subgid"))
+    tools = shutil.which("newuidmap") and shutil.which("newgidmap")
+    remedy = (
+        "usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME, and install the"
+        " package uidmap; without, everything in a server runs as one user"
+    )
+    return Check(name, bool(given and tools), False, "", remedy)
+
+
+def _has_range(file: Path, names: set[str]) -> bool:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
+    return any(line.partition(":")[0] in names for line in lines)
+
+
+def _memory() -> Check:
+    name = "memory"
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found = {line.partition(":")[0]: line.split()[1] for line in lines}
+        available = int(found["MemAvailable"]) * 1024
+    except (OSError, KeyError, ValueError, IndexError):
+        return Check(name, True, False, "cannot be told")
+    detail = f"{available // _MEBIBYTE} MiB available"
+    return Check(name, available >= _LEAST_MEMORY, False, detail, "end something else")
+
+
+def _disk(data_dir: Path) -> Check:
+    place = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    detail = f"{free // _MEBIBYTE} MiB free in {place}"
+    good = free >= _LEAST_DISK and os.access(place, os.W_OK)
+    return Check("disk", good, True, detail, "choose another directory with --data-dir")
+
+
+def _low_ports() -> Check:
+    name = "ports below 1024"
+    try:
+        text = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text(encoding="ascii")
+        start = int(text)
+    except (OSError, ValueError):
+        start = 1024
+    good = os.geteuid() == 0 or start <= 80
+    remedy = (
+        "port 80 of a server is then found at 8080 of its floating IP;"
+        " sysctl net.ipv4.ip_unprivileged_port_start=80 changes that"
+    )
+    return Check(name, good, False, "", remedy)

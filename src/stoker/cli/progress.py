@@ -1,0 +1,170 @@
+"""Following an operation to its end: a living tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.spinner import Spinner
+
+from stoker.cli.client import Client, Refused
+from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
+from stoker.cli.tree import Clocks, as_tree, by_stack, elapsed, status_of, why
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+_SHORTEST_PAUSE = 0.15
+_LONGEST_PAUSE = 3.0
+_SILENCE_SECONDS = 10.0
+_SETTLING_SECONDS = 2.0
+"""A failed stack that is to be rolled back may be seen before its rollback begins."""
+_PLAIN_REASONS = ("", "state changed")
+
+
+class Display(Protocol):
+    """Shows what is going on."""
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Show the present state, and what has happened since the last call."""
+
+    def close(self) -> None:
+        """Leave the screen as it is."""
+
+
+class LiveDisplay:
+    """A tree that is drawn again and again."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._clocks = Clocks(time.monotonic)
+        self._began = time.monotonic()
+        self._spinner = Spinner("dots")
+        self._live = Live(console=console, refresh_per_second=8, transient=False)
+        self._live.start()
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Draw the tree as it is now."""
+        self._clocks.look(resources)
+        most = max(self._console.size.height - 6, 5)
+        tree = as_tree(stack, resources, self._clocks, most)
+        done = sum(status_of(resource) == "COMPLETE" for resource in resources)
+        words = f"{done} of {len(resources)} done, {elapsed(time.monotonic() - self._began)}"
+        self._spinner.update(text=words)
+        busy = stack.status == "IN_PROGRESS"
+        self._live.update(Group(tree, self._spinner) if busy else Group(tree))
+
+    def close(self) -> None:
+        """Stop drawing; the last tree stays."""
+        self._live.stop()
+
+
+class PlainDisplay:
+    """One line for each event, and a sign of life when there is none."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._spoke = time.monotonic()
+
+    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+        """Print the events, or after a silence what is being waited for."""
+        for event in events:
+            self._print(event_line(event, stack))
+        if time.monotonic() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
+            levels = by_stack(resources)
+            busy = [r for r in resources if r.status == "IN_PROGRESS" and r.nested_id is None]
+            for resource in busy[:5]:
+                reason = why(resource, levels[resource.stack_id], stack.action)
+                self._print(f"         still {resource.state}  {resource.name}  {reason}".rstrip())
+            if not busy:
+                self._print(f"         still {stack.state}")
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _print(self, line: str) -> None:
+        self._spoke = time.monotonic()
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def event_line(event: Event, stack: Stack) -> str:
+    """An event in one line; resources of nested stacks with the name of their stack."""
+    name = event.resource
+    if event.stack_id != stack.id and event.stack_name != event.resource:
+        name = f"{event.stack_name}/{name}"
+    clock = event.time.partition("T")[2].removesuffix("Z")
+    reason = "" if event.reason in _PLAIN_REASONS else f"  {' '.join(event.reason.split())}"
+    return f"{clock} {event.state:<20} {name}{reason}"
+
+
+def display_for(console: Console) -> Display:
+    """A living tree on a terminal, else plain lines."""
+    return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
+
+
+def follow(
+    client: Client,
+    stack: Stack,
+    display: Display,
+    after: str | None = None,
+    *,
+    rollback: bool = False,
+) -> Stack:
+    """Show an operation until it ends; returns the stack as it is then, with its outputs.
+
+    ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
+    the end. Raises :class:`stoker.cli.failures.CommandFailed`.
+    """
+    failed_at: float | None = None
+    try:
+        while True:
+            began = time.monotonic()
+            stack = refresh(client, stack)
+            resources = _resources(client, stack)
+            events = events_of(client, stack, after)
+            after = events[-1].id if events else after
+            display.show(stack, resources, events)
+            if stack.status != "IN_PROGRESS":
+                failed_at = failed_at or time.monotonic()
+                settled = time.monotonic() - failed_at > _SETTLING_SECONDS
+                failed = stack.status == "FAILED" and stack.action in ("CREATE", "UPDATE")
+                if not (rollback and failed) or settled:
+                    break
+            pause = 4 * (time.monotonic() - began)  # big stacks are asked less often
+            time.sleep(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+    finally:
+        display.close()
+    return refresh(client, stack, outputs=True)
+
+
+def follow_or_leave(
+    console: Console,
+    client: Client,
+    stack: Stack,
+    after: str | None = None,
+    *,
+    rollback: bool = False,
+) -> Stack:
+    """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
+    try:
+        return follow(client, stack, display_for(console), after, rollback=rollback)
+    except KeyboardInterrupt:
+        console.print(
+            f"\n{stack.name} goes on without you; to see how it goes:\n"
+            f"  stoker status {stack.name} --follow",
+            highlight=False,
+            soft_wrap=True,
+        )
+        sys.exit(INTERRUPTED)
+
+
+def _resources(client: Client, stack: Stack) -> list[Resource]:
+    try:
+        return resources_of(client, stack)
+    except Refused as refusal:
+        if refusal.status == 404:  # a deleted stack has none
+            return []
+        raise
