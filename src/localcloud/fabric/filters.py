@@ -9,7 +9,8 @@ half-built filter, and connections that were allowed stay (connection tracking).
 import ipaddress
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from localcloud.fabric.interface import Direction, FabricError, Port, Rule
 from localcloud.fabric.netlink import (
@@ -26,7 +27,7 @@ from localcloud.fabric.netlink import (
 _SUBSYSTEM = 10 << 8
 _NEWTABLE, _DELTABLE, _NEWCHAIN, _NEWRULE = (_SUBSYSTEM | kind for kind in (0, 2, 3, 6))
 _BATCH_BEGIN, _BATCH_END = 16, 17
-_INET, _IPV4 = 1, 2
+_INET, _IPV4, _IPV6 = 1, 2, 10
 _IIFNAME, _OIFNAME, _NFPROTO, _L4PROTO = 6, 7, 15, 16
 _NETWORK, _TRANSPORT = 1, 2
 _EQUAL, _AT_LEAST, _AT_MOST = 0, 5, 3
@@ -260,6 +261,9 @@ def messages(ports: Mapping[str, Port]) -> list[Message]:
 class Filters:
     """The packet filter of the network namespace in which this object was made."""
 
+    redirects = True
+    """Connections can be redirected."""
+
     def __init__(self) -> None:
         self._netlink = Netlink(NETLINK_NETFILTER)
 
@@ -275,6 +279,8 @@ class Filters:
 class NoFilters:
     """Where the kernel has no packet filter: everything passes, as the capabilities say."""
 
+    redirects = False
+
     def close(self) -> None:
         """Nothing to close."""
 
@@ -287,16 +293,42 @@ def _redirect(port: int) -> bytes:
     return target + _expression("redir", be32(1, 1))
 
 
-def redirection(cidr: str, port: int) -> list[Message]:
-    """Send the server's own TCP connections to ``cidr`` to a listener on 127.0.0.1."""
-    network = ipaddress.ip_network(cidr)
-    match = _meta(_L4PROTO, b"\x06") + _within(network, source=False) + _redirect(port)
-    table, chain = "floating-ips", "output"
-    return [
-        *_replacement(_IPV4, table),
-        _chain(_IPV4, table, chain, _HOOK_OUTPUT, _ACCEPT, "nat"),
-        _rule(_IPV4, table, chain, match),
-    ]
+@dataclass(frozen=True)
+class Redirect:
+    """What a server sends to ``target`` goes to ``listener`` on its own loopback instead."""
+
+    target: str
+    """A CIDR."""
+    port: int | None
+    """The destination port; None for every one."""
+    listener: int
+    protocol: str = "tcp"
+
+
+def redirections(redirects: Sequence[Redirect]) -> list[Message]:
+    """Redirect the connections that a server itself makes; replaces all earlier redirections."""
+    table, chain = "redirections", "output"
+    made: list[Message] = []
+    for family, version in ((_IPV4, 4), (_IPV6, 6)):
+        rules = [
+            _rule(family, table, chain, _redirected(redirect, network))
+            for redirect in redirects
+            if (network := ipaddress.ip_network(redirect.target)).version == version
+        ]
+        if rules:
+            made += _replacement(family, table)
+            made.append(_chain(family, table, chain, _HOOK_OUTPUT, _ACCEPT, "nat"))
+            made += rules
+    return made
+
+
+def _redirected(
+    redirect: Redirect, network: ipaddress.IPv4Network | ipaddress.IPv6Network
+) -> bytes:
+    match = _meta(_L4PROTO, bytes([PROTOCOLS[redirect.protocol]])) + _within(network, source=False)
+    if redirect.port is not None:
+        match += _load(_TRANSPORT, 2, 2) + _between(redirect.port, redirect.port, ">H")
+    return match + _redirect(redirect.listener)
 
 
 def outward(inner: list[str], tcp_port: int, dns_port: int) -> list[Message]:

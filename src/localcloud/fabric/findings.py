@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.fabric import disks, identities, kernel
-from localcloud.fabric.filters import Filters, messages
+from localcloud.fabric.filters import Filters, Redirect, messages, redirections
 from localcloud.fabric.interface import Capabilities
 from localcloud.fabric.kernel import Mount
 from localcloud.fabric.links import Links
@@ -122,6 +122,7 @@ def _probe_filter(lacks: list[str]) -> bool:
     try:
         filters = Filters()
         filters.apply(messages({}))
+        filters.apply(redirections([Redirect("127.0.0.1", 1, 1)]))
         filters.close()
     except OSError as error:
         lacks.append(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.fabric import disks, identities, kernel
-from localcloud.fabric.filters import messages, redirection
+from localcloud.fabric.filters import Redirect, messages, redirections
 from localcloud.fabric.interface import Port, RouterLeg
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
@@ -24,7 +24,9 @@ from localcloud.fabric.switch import Cabling, Switch
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
-METADATA_ADDRESS = "169.254.169.254"
+METADATA = ("169.254.169.254", 80)
+NAMES = ("169.254.169.254", 53)
+"""Where servers find their metadata, and a name server."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
     "fd": "/proc/self/fd",
@@ -101,9 +103,8 @@ def connect_port(switch: Switch, cabling: Cabling, port: Port, name: str) -> Non
 def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling, list[int]]:
     """Make a server's network namespace with its ports, filter and service sockets.
 
-    Returns it with descriptors to hand to the cloud: the metadata listener, the listener for
-    floating addresses, one listener per service, the UDP socket for names, and the tables of TCP
-    sockets (v4, v6).
+    Returns it with descriptors to hand to the cloud: listeners for connections to the host's
+    services, the UDP socket for names, and the tables of TCP sockets (v4, v6).
     """
     cabling = switch.new_namespace()
     try:
@@ -112,30 +113,53 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling
             connect_port(switch, cabling, port, f"eth{number}")
             ports[f"eth{number}"] = port
         cabling.filters.apply(messages(ports))
-        cabling.links.add_address("lo", ipaddress.ip_interface(f"{METADATA_ADDRESS}/32"))
-        for host, _ in machine.services:
+        for host in {METADATA[0], *(host for host, _ in machine.services)}:
             if not ipaddress.ip_address(host).is_loopback:
                 cabling.links.add_address("lo", ipaddress.ip_interface(host))
         with switch.inside(cabling):
             set_sysctl("ipv4.ip_unprivileged_port_start", "0")
             set_sysctl("ipv4.ping_group_range", "0 65535" if identities.has_many_ids() else "0 0")
-            listeners = [_listen(METADATA_ADDRESS, 80), _listen("127.0.0.1", 0)]
-            listeners += [_listen(host, port) for host, port in machine.services]
-            questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-            questions.setblocking(False)
-            questions.bind((METADATA_ADDRESS, 53))
-            listeners.append(questions)
+            if cabling.filters.redirects:
+                sockets = _open_aside(cabling, machine)
+            else:
+                sockets = _open_in_place(machine)
             tables = [
                 os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC)
                 for name in ("tcp", "tcp6")
             ]
-        redirect_port = listeners[1].getsockname()[1]
-        for cidr in machine.floating:
-            cabling.filters.apply(redirection(cidr, redirect_port))
     except BaseException:
         cabling.close()
         raise
-    return cabling, [listener.detach() for listener in listeners] + tables
+    return cabling, [sock.detach() for sock in sockets] + tables
+
+
+def _open_aside(cabling: Cabling, machine: Machine) -> list[socket.socket]:
+    """Open the service sockets where no program of the server would listen, and lead to them.
+
+    So a server's own programs may listen on every port of all its addresses.
+    """
+    listeners = {4: _listen("127.0.0.1", 0)}
+    if any(":" in host for host, _ in machine.services):
+        listeners[6] = _listen("::1", 0)
+    names = _bind_names("127.0.0.1", 0)
+    redirects = [Redirect(*NAMES, names.getsockname()[1], "udp")]
+    targets: list[tuple[str, int | None]] = [
+        *((cidr, None) for cidr in machine.floating),
+        METADATA,
+        NAMES,
+        *machine.services,
+    ]
+    for target, port in targets:
+        listener = listeners[ipaddress.ip_network(target).version]
+        redirects.append(Redirect(target, port, listener.getsockname()[1]))
+    cabling.filters.apply(redirections(redirects))
+    return [*listeners.values(), names]
+
+
+def _open_in_place(machine: Machine) -> list[socket.socket]:
+    """Open the service sockets at the addresses of the services: nothing can be redirected."""
+    listeners = [_listen(*target) for target in (METADATA, NAMES, *machine.services)]
+    return [*listeners, _bind_names(*NAMES)]
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -146,6 +170,13 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.listen(64)
     listener.setblocking(False)
     return listener
+
+
+def _bind_names(host: str, port: int) -> socket.socket:
+    questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+    questions.setblocking(False)
+    questions.bind((host, port))
+    return questions
 
 
 def start(switch: Switch, cabling: Cabling, plan: Plan, machine: Machine) -> tuple[int, int]:
@@ -293,7 +324,7 @@ def _write_names(root: Path, plan: Plan) -> None:
         server for port in plan.ports for address in port.addresses for server in address.dns
     ]
     # Where no subnet names one, the metadata address answers, as a DHCP server's would.
-    lines = [f"nameserver {server}\n" for server in dict.fromkeys(servers or [METADATA_ADDRESS])]
+    lines = [f"nameserver {server}\n" for server in dict.fromkeys(servers or [NAMES[0]])]
     _replace(etc / "resolv.conf", "".join(lines) + "options timeout:1 attempts:2\n")
 
 

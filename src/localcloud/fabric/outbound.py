@@ -69,6 +69,12 @@ class DnsRelay:
             self._socket.sendto(answer, client)
 
 
+async def relay_names(near: relays.Streams, resolver: tuple[str, int] | None) -> None:
+    """Carry a connection for questions to a name server of the host."""
+    if resolver is not None:
+        await relays.relay(near, lambda: asyncio.open_connection(*resolver))
+
+
 async def _connect(address: str, port: int) -> relays.Streams:
     target = ipaddress.ip_address(address)
     if target.is_loopback or target.is_link_local or target.is_multicast or target.is_unspecified:

@@ -51,10 +51,19 @@ async def relay(near: Streams, dial: Dial) -> None:
 
 
 def original_destination(connection: socket.socket) -> tuple[str, int]:
-    """The address and port that a redirected connection was meant for; OSError if it was not."""
-    raw = connection.getsockopt(socket.SOL_IP, _SO_ORIGINAL_DST, 16)
-    port, address = struct.unpack_from(">2xH4s", raw)
-    return socket.inet_ntoa(address), int(port)
+    """The address and port that a connection was meant for, before a redirection."""
+    if connection.family == socket.AF_INET6:
+        level, size, form, at = socket.IPPROTO_IPV6, 28, ">2xH4x16s", socket.AF_INET6
+    else:
+        level, size, form, at = socket.SOL_IP, 16, ">2xH4s", socket.AF_INET
+    try:
+        raw = connection.getsockopt(level, _SO_ORIGINAL_DST, size)
+    except OSError:
+        # There is no connection tracking here, so nothing was redirected.
+        address, port, *_ = connection.getsockname()
+        return str(address), int(port)
+    port, packed = struct.unpack_from(form, raw)
+    return socket.inet_ntop(at, packed), int(port)
 
 
 async def await_connection(connection: socket.socket) -> Streams:

@@ -8,8 +8,9 @@ import asyncio
 import base64
 import contextlib
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,12 @@ from localcloud.fabric import relays, specs
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
-from localcloud.fabric.outbound import DnsRelay, host_resolver
+from localcloud.fabric.machines import METADATA, NAMES
+from localcloud.fabric.outbound import DnsRelay, host_resolver, relay_names
 from localcloud.fabric.start import OwnerProcess
 from localcloud.guest.instance import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
-Handler = Callable[[relays.Streams], Awaitable[None]]
 
 
 @dataclass
@@ -56,10 +57,6 @@ def _order(server: Server) -> dict[str, Any]:
         "environment": server.environment,
         "vcpus": server.vcpus,
     }
-
-
-def _to_service(host: str, port: int) -> Handler:
-    return lambda near: relays.relay(near, lambda: asyncio.open_connection(host, port))
 
 
 class Servers:
@@ -100,13 +97,9 @@ class Servers:
             self._booted.pop(server.id, None)
             raise
         tables, names, listening = descriptors[-2:], descriptors[-3], descriptors[:-3]
-        sockets = [socket.socket(fileno=descriptor) for descriptor in listening]
-        handlers: list[Handler] = [
-            lambda near: relays.serve_metadata(server, near),
-            self._relay_to_floating,
-            *(_to_service(host, port) for host, port in self._services),
-        ]
-        booted.listeners += map(relays.Listener, sockets, handlers)
+        for descriptor in listening:
+            sock = socket.socket(fileno=descriptor)
+            booted.listeners.append(relays.Listener(sock, partial(self._serve, booted)))
         booted.names = DnsRelay(socket.socket(fileno=names), host_resolver())
         self.forwards.server_started(server, tables)
         booted.up = True
@@ -166,12 +159,18 @@ class Servers:
             booted.names = None
         self.forwards.server_ended(booted.server.id)
 
-    async def _relay_to_floating(self, near: relays.Streams) -> None:
+    async def _serve(self, booted: _Booted, near: relays.Streams) -> None:
+        """Serve a connection that the server made, by where it was meant to go."""
         connection: socket.socket = near[1].get_extra_info("socket")
-        address, port = relays.original_destination(connection)
-        floating_ip = self.forwards.bound(address)
-        if floating_ip is not None:
-            await relays.relay(near, lambda: self._dial(floating_ip, port))
+        target = relays.original_destination(connection)
+        if target == METADATA:
+            await relays.serve_metadata(booted.server, near)
+        elif target == NAMES:
+            await relay_names(near, host_resolver())
+        elif target in self._services:
+            await relays.relay(near, lambda: asyncio.open_connection(*target))
+        elif (floating_ip := self.forwards.bound(target[0])) is not None:
+            await relays.relay(near, lambda: self._dial(floating_ip, target[1]))
 
     async def _dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
         if floating_ip.router_id is None:
