@@ -4,11 +4,12 @@ import asyncio
 import socket
 from pathlib import Path
 
+from tests.fabric.conftest import HostService, World
+
 from localcloud.fabric.choose import fabric_for
 from localcloud.fabric.interface import Capabilities, Direction, Network, Rule
 from localcloud.fabric.outbound import relay_names
 from localcloud.fabric.relays import Listener
-from tests.fabric.conftest import HostService, World
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
 
