@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,8 @@ class Cloud:
     made: list[str] = field(default_factory=list)
     """Tokens, in the order in which objects were made for them."""
     violations: list[str] = field(default_factory=list)
+    recorded: Callable[[str], bool] = lambda object_id: True
+    """Whether some engine has put the object on record."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def create(self, kind: str, token: str, properties: Mapping[str, Any]) -> str:
@@ -73,6 +75,8 @@ class Cloud:
         return found.id
 
     def get(self, object_id: str) -> Object:
+        if not self.recorded(object_id):
+            self.violations.append(f"P3: {object_id} was used before it was on record")
         self._disturb()
         if object_id not in self.objects:
             raise Gone(object_id)

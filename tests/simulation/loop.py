@@ -54,7 +54,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.now = now
         self.turns = 0
         self._seed = seed
-        self._kill_after = kill_after
+        self.kill_after = kill_after
         selector = _Selector()
         super().__init__(selector)
         self._clock_resolution = 1e-6
@@ -65,7 +65,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         self.turns += 1
-        if self._kill_after is not None and self.turns > self._kill_after:
+        if self.kill_after is not None and self.turns > self.kill_after:
             raise Killed
         ready = list(self._ready)  # type: ignore[attr-defined]
         if len(ready) > 1:

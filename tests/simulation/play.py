@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from stoker.engine.records import Operation
+from stoker.engine.records import Action, Operation
 from stoker.engine.requests import EventQuery, StackRequest
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows
 from stoker.store import tables
-
 from tests.simulation.properties import Outcome, picture, violations
 from tests.simulation.scenario import Request, Scenario, draw
 from tests.simulation.world import CALLER, START, EngineLife, Sabotage, World
@@ -27,6 +27,7 @@ class Progress:
     sent: int = 0
     signalled: int = 0
     acknowledged: list[str] = field(default_factory=list)
+    tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
     readings: list[tuple[int, int]] = field(default_factory=list)
 
@@ -60,8 +61,8 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> Outcome:
         reader.cancel()
         return await _outcome(world, engine, progress)
 
-    for kill_after in scenario.kills:
-        outcome = world.live(life, kill_after)
+    for kill in scenario.kills:
+        outcome = world.live(life, kill)
         if outcome is not None:
             return outcome
     outcome = world.live(life)
@@ -77,12 +78,14 @@ async def _requests(
     world: World, engine: EngineLife, scenario: Scenario, progress: Progress
 ) -> None:
     """Send what has not been sent; what was being sent when the engine died is sent again."""
-    while progress.sent < len(scenario.requests):
+    alive = world.generation
+    while progress.sent < len(scenario.requests) and world.generation == alive:
         request = scenario.requests[progress.sent]
         await _until(world, request.at)
         with contextlib.suppress(Refused):
             await _send(engine, request, progress)
-        progress.sent += 1
+        if world.generation == alive:
+            progress.sent += 1
 
 
 async def _send(engine: EngineLife, request: Request, progress: Progress) -> None:
@@ -110,7 +113,8 @@ async def _send(engine: EngineLife, request: Request, progress: Progress) -> Non
 async def _signals(
     world: World, engine: EngineLife, scenario: Scenario, progress: Progress
 ) -> None:
-    while progress.signalled < len(scenario.signals):
+    alive = world.generation
+    while progress.signalled < len(scenario.signals) and world.generation == alive:
         number = progress.signalled
         await _until(world, scenario.signals[number])
         for _ in range(40):
@@ -119,13 +123,15 @@ async def _signals(
                 stored = await engine.ports.store.signals(address.id)
                 if any(signal.details["number"] == number for signal in stored):
                     break
+                progress.tries.append(number)
                 gate = await engine.views.resource(CALLER, address, "gate")
                 await engine.signals.signal(CALLER, address, "gate", {"number": number})
                 progress.acknowledged.append(gate.id)
                 break
             except Refused:
                 await asyncio.sleep(1)
-        progress.signalled += 1
+        if world.generation == alive:
+            progress.signalled += 1
 
 
 async def _read(engine: EngineLife, progress: Progress) -> None:
@@ -155,10 +161,19 @@ async def _outcome(world: World, engine: EngineLife, progress: Progress) -> Outc
         operations=_operations(world),
         cloud=world.cloud,
         acknowledged=progress.acknowledged,
+        tries=progress.tries,
         signals=list(await store.signals(stack_id)),
-        ended_at=world.time(),
         readings=progress.readings,
+        previous=await _previous(world, engine),
     )
+
+
+async def _previous(world: World, engine: EngineLife) -> dict[str, Any] | None:
+    """The template that the last rollback went back to."""
+    for operation in reversed(_operations(world)):
+        if operation.action is Action.ROLLBACK and operation.input_id is not None:
+            return dict((await engine.ports.store.input(operation.input_id)).template)
+    return None
 
 
 def _operations(world: World) -> list[Operation]:

@@ -15,10 +15,10 @@ from stoker.engine.records import (
     Stack,
     Status,
 )
-
 from tests.simulation.cloud import Cloud
 
 GRACE = 10.0
+_ENDED = (OperationStatus.COMPLETE, OperationStatus.FAILED)
 
 
 @dataclass
@@ -32,10 +32,10 @@ class Outcome:
     cloud: Cloud
     acknowledged: list[str] = field(default_factory=list)
     """Signals that were answered: the row of each."""
+    tries: list[int] = field(default_factory=list)
+    """Signals that were sent, again after no answer: the number of each."""
     signals: list[Any] = field(default_factory=list)
     """Signals in the store."""
-    ended_at: float = 0.0
-    downtime: float = 0.0
     readings: list[tuple[int, int]] = field(default_factory=list)
     """What a reader saw: number of events, number of ended operations."""
     previous: dict[str, Any] | None = None
@@ -55,6 +55,8 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _signals(outcome)
     yield from _readings(outcome)
     yield from _events_match_rows(outcome)
+    yield from _in_time(outcome)
+    yield from _rolled_back(outcome, outcome.stack)
 
 
 def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
@@ -74,7 +76,7 @@ def _final_events(outcome: Outcome) -> Iterator[str]:
     ended = [
         (op.action, Status.COMPLETE if op.status is OperationStatus.COMPLETE else Status.FAILED)
         for op in outcome.operations
-        if op.status in (OperationStatus.COMPLETE, OperationStatus.FAILED)
+        if op.status in _ENDED
     ]
     told = [
         (event.action, event.status)
@@ -83,6 +85,32 @@ def _final_events(outcome: Outcome) -> Iterator[str]:
     ]
     if sorted(ended) != sorted(told):
         yield f"P2: operations ended {ended}, events told {told}"
+
+
+def _in_time(outcome: Outcome) -> Iterator[str]:
+    ended = [op for op in outcome.operations if op.status in _ENDED]
+    told = [
+        event
+        for event in outcome.events
+        if event.resource_id is None and event.status is not Status.IN_PROGRESS
+    ]
+    for operation, event in zip(ended, told, strict=False):
+        late = event.time - (operation.deadline or event.time)
+        if late > GRACE:
+            yield f"P1: {operation.action} ended {late:.1f} s after its time limit"
+
+
+def _rolled_back(outcome: Outcome, stack: Stack) -> Iterator[str]:
+    if (stack.action, stack.status) != (Action.ROLLBACK, Status.COMPLETE):
+        return
+    rows = {row.name: row for row in outcome.rows}
+    wanted = (outcome.previous or {}).get("resources", {})
+    if set(rows) != set(wanted):
+        yield f"P8: rolled back to {sorted(rows)} instead of {sorted(wanted)}"
+    for name in set(rows) & set(wanted):
+        for key, value in wanted[name]["properties"].items():
+            if not isinstance(value, dict) and rows[name].properties.get(key) != value:
+                yield f"P8: {name}.{key} is {rows[name].properties.get(key)}, not {value}"
 
 
 def _events_match_rows(outcome: Outcome) -> Iterator[str]:
@@ -117,7 +145,7 @@ def _signals(outcome: Outcome) -> Iterator[str]:
         answered = outcome.acknowledged.count(row.id)
         if len(stored) < answered:
             yield f"P6: {answered} signals were answered, {stored} are kept"
-        if len(set(stored)) != len(stored):
+        if any(stored.count(number) > outcome.tries.count(number) for number in stored):
             yield f"P6: a signal counts twice: {stored}"
 
 

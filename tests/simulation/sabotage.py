@@ -1,1 +1,139 @@
-RULES = {}
+"""Stores that break one durability rule each: with any of them the simulation must fail.
+
+They stand between engine and store and keep less than a store promises. The names are the rules
+of the design, shortened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.ports import Change, Fenced, Store
+from stoker.engine.records import Action, Resource, Status
+
+
+class _Around:
+    """A store that lets everything through."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, change: Change) -> None:
+        await self._store.commit(change)
+
+
+class WithoutIntent(_Around):
+    """Rule 1: the row does not say that a create has begun until its result is there."""
+
+    async def commit(self, change: Change) -> None:
+        kept = tuple(row for row in change.resources if not _is_intent(row))
+        if kept != change.resources:
+            gone = {row.id for row in change.resources} - {row.id for row in kept}
+            events = tuple(e for e in change.events if e.resource_id not in gone)
+            change = replace(change, resources=kept, events=events)
+        await self._store.commit(change)
+
+
+def _is_intent(row: Resource) -> bool:
+    begun = row.action is Action.CREATE and row.status is Status.IN_PROGRESS
+    return begun and row.physical_id is None
+
+
+class WithoutResult(_Around):
+    """Rule 2: the physical id is not committed until the whole action is done."""
+
+    async def commit(self, change: Change) -> None:
+        rows = tuple(
+            replace(row, physical_id=None)
+            if row.action is Action.CREATE and row.status is Status.IN_PROGRESS
+            else row
+            for row in change.resources
+        )
+        await self._store.commit(replace(change, resources=rows))
+
+
+class WithoutToken(_Around):
+    """Rule 3: what was made is not found again, because the token is not kept."""
+
+    async def resources(self, stack_id: str) -> list[Resource]:
+        rows = await self._store.resources(stack_id)
+        return [replace(row, token=f"lost{row.token[4:]}") for row in rows]
+
+
+class WithoutOwner(_Around):
+    """Rule 4: an engine that has lost the stack goes on writing."""
+
+    async def commit(self, change: Change) -> None:
+        try:
+            await self._store.commit(change)
+        except Fenced:
+            await self._store.commit(replace(change, epoch=None))
+
+
+class WithoutEvent(_Around):
+    """Rule 5: state first, event afterwards."""
+
+    async def commit(self, change: Change) -> None:
+        await self._store.commit(replace(change, events=()))
+        await asyncio.sleep(0.01)
+        late = Change(change.stack_id, change.epoch, events=change.events)
+        await self._store.commit(late)
+
+
+class WithoutSignal(_Around):
+    """Rule 6: a signal is acknowledged first and stored a little later."""
+
+    async def commit(self, change: Change) -> None:
+        if not change.signals:
+            await self._store.commit(change)
+            return
+        await self._store.commit(replace(change, signals=()))
+        _later(self._store, Change(change.stack_id, None, signals=change.signals), 0.5)
+
+
+class WithoutTimer(_Around):
+    """Rule 7: deadlines live in memory only."""
+
+    async def commit(self, change: Change) -> None:
+        timeless = tuple(replace(op, deadline=None) for op in change.operations)
+        await self._store.commit(replace(change, operations=timeless))
+
+
+class WithoutDurability(_Around):
+    """Rule 8: a commit returns before its transaction has been written."""
+
+    async def commit(self, change: Change) -> None:
+        if change.epoch is None:
+            await self._store.commit(change)
+        else:
+            _later(self._store, change, 0.05)
+
+
+_pending: set[asyncio.Task[None]] = set()
+
+
+def _later(store: Store, change: Change, seconds: float) -> None:
+    async def write() -> None:
+        await asyncio.sleep(seconds)
+        await store.commit(change)
+
+    task = asyncio.ensure_future(write())
+    _pending.add(task)
+
+
+RULES: Mapping[str, Callable[[Store], Any]] = {
+    "intent-first": WithoutIntent,
+    "result-next": WithoutResult,
+    "found-again": WithoutToken,
+    "one-owner": WithoutOwner,
+    "state-and-event": WithoutEvent,
+    "signal-stored": WithoutSignal,
+    "timers-are-rows": WithoutTimer,
+    "group-commit": WithoutDurability,
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -20,6 +20,16 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Kill:
+    """The death of an engine."""
+
+    after: int
+    """Turns of its loop."""
+    returns: bool
+    """It was only frozen, and goes on for a while when its successor has taken over."""
+
+
+@dataclass(frozen=True)
 class Scenario:
     """What happens, kills aside."""
 
@@ -28,8 +38,8 @@ class Scenario:
     """When the gate is signalled."""
     fails: bool = False
     """Something in it is bound to fail, or may time out."""
-    kills: tuple[int, ...] = field(default=(), compare=False)
-    """Turns of the loop after which each engine dies; the last one lives on."""
+    kills: tuple[Kill, ...] = ()
+    """How each engine dies but the last, which lives on."""
 
 
 def draw(seed: int) -> Scenario:
@@ -50,7 +60,10 @@ def draw(seed: int) -> Scenario:
     if source.random() < 0.4:
         requests.append(Request(at + source.choice((0.3, 3.0, 500.0)), "delete"))
     signals = tuple(sorted(source.uniform(1, 8) for _ in range(2))) if gate else ()
-    kills = tuple(source.randint(20, 900) for _ in range(source.choice((0, 1, 1, 2, 3))))
+    kills = tuple(
+        Kill(int(10 * 40 ** source.random()), returns=source.random() < 0.3)
+        for _ in range(source.choice((0, 1, 1, 2, 3, 4)))
+    )
     return Scenario(tuple(requests), signals, fails, kills)
 
 
@@ -89,31 +102,10 @@ def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict
     """The template with some values changed, some resources replaced, added and taken away."""
     resources: dict[str, Any] = {}
     for name, body in old["resources"].items():
-        if name != "r0" and source.random() < 0.15:
-            continue
         if body["type"] != "Sim::Thing":
-            resources[name] = body
             continue
-        properties = dict(body["properties"])
-        for key in ("uses", "value"):
-            reference = properties.get(key)
-            if isinstance(reference, dict):
-                target = next(iter(reference.values()))
-                target = target[0] if isinstance(target, list) else target
-                if target not in resources:
-                    properties[key] = "free" if key == "value" else None
-        if source.random() < 0.4 and not isinstance(properties.get("value"), dict):
-            properties["value"] = source.choice("defg")
-        if source.random() < 0.25:
-            properties["fixed"] = source.choice("xyz")
-        if properties.get("fail") and source.random() < 0.5:
-            del properties["fail"]
-        changed = {**body, "properties": {k: v for k, v in properties.items() if v is not None}}
-        if changed.get("depends_on") not in (None, *resources, "gate"):
-            del changed["depends_on"]
-        if changed.get("depends_on") == "gate" and "gate" not in old["resources"]:
-            del changed["depends_on"]
-        resources[name] = changed
+        if name == "r0" or source.random() >= 0.15:
+            resources[name] = _altered(source, body, resources)
     if "gate" in old["resources"]:
         resources["gate"] = old["resources"]["gate"]
     if source.random() < 0.5:
@@ -121,3 +113,26 @@ def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict
         things = [n for n in resources if n != "gate"]
         resources[f"r{number}"] = _thing(source, things, fails=fails)
     return {**old, "resources": resources}
+
+
+def _altered(source: random.Random, body: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """A resource with other values; what it referred to may have gone."""
+    properties = {
+        key: value
+        for key, value in body["properties"].items()
+        if not isinstance(value, dict) or _target(value) in before
+    }
+    properties.setdefault("value", "free")
+    if source.random() < 0.4 and not isinstance(properties["value"], dict):
+        properties["value"] = source.choice("defg")
+    if source.random() < 0.25:
+        properties["fixed"] = source.choice("xyz")
+    if properties.get("fail") and source.random() < 0.5:
+        del properties["fail"]
+    return {**body, "properties": properties}
+
+
+def _target(reference: dict[str, Any]) -> str:
+    """The resource that a reference names."""
+    ((_, argument),) = reference.items()
+    return str(argument[0] if isinstance(argument, list) else argument)

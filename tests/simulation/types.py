@@ -8,7 +8,6 @@ from typing import Any
 from stoker.kernel.errors import Invalid
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
-
 from tests.simulation.cloud import Cloud, Gone
 
 _PROPERTIES = {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
+
+import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.finding import Finder
@@ -18,11 +21,12 @@ from stoker.engine.requests import Caller
 from stoker.engine.signalling import SignalService
 from stoker.kernel.ids import RandomIds
 from stoker.schema.pending import CustomCheck, NameLookup
+from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
-
 from tests.simulation.cloud import Busy, Cloud, Gone, Lost
-from tests.simulation.loop import Killed, VirtualLoop
+from tests.simulation.loop import Killed, Stuck, VirtualLoop
+from tests.simulation.scenario import Kill
 from tests.simulation.types import Types
 
 Result = TypeVar("Result")
@@ -72,11 +76,15 @@ class Workers:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._generation = world.generation
 
     async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         if service is None:
             return call()
         await asyncio.sleep(self._world.seed.uniform(0.01, 0.3))
+        if self._generation != self._world.generation:
+            # who was frozen for so long has lost its connections
+            raise Lost("connection reset")
         self._world.cloud.now = self._world.time()
         try:
             return call()
@@ -107,7 +115,7 @@ class Faults:
         return isinstance(error, Gone)
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
-        return min(0.2 * 2**attempt, 5.0) if isinstance(error, Busy) else None
+        return min(0.2 * 2**attempt, 5.0) if isinstance(error, Busy | Lost) else None
 
     def describe(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
@@ -144,6 +152,10 @@ class EngineLife:
         self.signals = SignalService(ports, finder, self.dispatch.notify)
 
 
+def _look_again(engine: EngineLife) -> None:
+    _graveyard.append(asyncio.ensure_future(engine.dispatch.recover()))
+
+
 Sabotage = Callable[[Store], Store]
 """Breaks a durability rule: a store that keeps less than it promises."""
 
@@ -162,35 +174,67 @@ class World:
         self._sabotage = sabotage
         self._types = types or Types()
         self._loop: VirtualLoop | None = None
+        self._frozen: VirtualLoop | None = None
+        self.generation = 0
+        """Counts the engines."""
+        self.cloud.recorded = self._is_recorded
+
+    def _is_recorded(self, object_id: str) -> bool:
+        column = tables.resources.c.physical_id
+        with self.database.connect() as connection:
+            return (
+                connection.execute(sa.select(column).where(column == object_id)).first() is not None
+            )
 
     def time(self) -> float:
         """The virtual time, seconds since the epoch."""
         return START + (self._loop.now if self._loop is not None else self.now)
 
     def live(
-        self, life: Callable[[EngineLife], Awaitable[Result]], kill_after: int | None = None
+        self, life: Callable[[EngineLife], Awaitable[Result]], kill: Kill | None = None
     ) -> Result | None:
         """Run an engine until ``life`` returns, or until it is killed (then None)."""
-        loop = VirtualLoop(self.seed, self.now, kill_after)
-        self._loop = loop
+        self.generation += 1
+        loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
         asyncio.set_event_loop(loop)
+        workers = Workers(self)
 
         async def main() -> Result:
-            engine = EngineLife(self._ports())
+            frozen = self._frozen
+            engine = EngineLife(self._ports(workers))
             await engine.dispatch.recover()
+            if frozen is not None:
+                asyncio.get_running_loop().call_later(0.2, self._thaw, frozen)
+                # somebody notices that the engine that came back has died again
+                asyncio.get_running_loop().call_later(30, _look_again, engine)
             return await life(engine)
 
+        self._loop, running = loop, loop.create_task(main())
         try:
-            return loop.run_until_complete(main())
+            return loop.run_until_complete(running)
         except Killed:
-            for task in asyncio.all_tasks(loop):
-                _graveyard.append(task)
+            _graveyard.append(asyncio.all_tasks(loop))
+            self._frozen = loop if kill is not None and kill.returns else None
             return None
         finally:
             self.now = loop.now
-            _graveyard.append(loop)
+            _graveyard.append((loop, running))
 
-    def _ports(self) -> Ports:
+    def _thaw(self, frozen: VirtualLoop) -> None:
+        """Let an engine that everyone took for dead go on for a while."""
+        self._frozen = None
+        ours = self._loop
+        assert ours is not None
+        frozen.now = max(frozen.now, ours.now)
+        frozen.kill_after = frozen.turns + 60
+        asyncio.events._set_running_loop(None)
+        try:
+            with contextlib.suppress(Killed, Stuck):
+                frozen.run_forever()
+        finally:
+            asyncio.events._set_running_loop(ours)
+
+    def _ports(self, workers: Workers) -> Ports:
         store: Store = SqlStore(self.database, self.seal, Pausing())
         if self._sabotage is not None:
             store = self._sabotage(store)
@@ -198,7 +242,7 @@ class World:
         return Ports(
             store=store,
             types=self._types,
-            workers=Workers(self),
+            workers=workers,
             clouds=Clouds(self),
             faults=Faults(),
             deferred=nobody,

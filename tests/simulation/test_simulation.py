@@ -1,0 +1,34 @@
+"""A few scenarios with every run of the tests; ``make simulate`` plays many more."""
+
+from __future__ import annotations
+
+import pytest
+import structlog
+
+from tests.simulation.play import play
+from tests.simulation.sabotage import RULES
+
+SEEDS = 40
+SABOTAGED_SEEDS = 120
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_every_property_holds_whatever_dies(seed: int) -> None:
+    assert play(seed) == [], f"again: python -m tests.simulation --seed {seed}"
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_switching_a_durability_rule_off_is_noticed(rule: str) -> None:
+    for seed in range(SABOTAGED_SEEDS):
+        try:
+            found = play(seed, RULES[rule])
+        except Exception:  # noqa: BLE001 - a broken rule may well break the engine
+            return
+        if found:
+            return
+    pytest.fail(f"{SABOTAGED_SEEDS} scenarios without the rule {rule}, and nothing was amiss")
