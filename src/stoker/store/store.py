@@ -103,18 +103,20 @@ class SqlStore:
     async def _stacks(self, select: sa.Select[Any]) -> list[Stack]:
         """The stacks of a query, each with the action that waits for it."""
 
+        operations = tables.operations
+        # in one statement: between two, the action may have begun
+        waiting = (
+            sa.select(operations.c.action)
+            .where(operations.c.stack_id == tables.stacks.c.id, operations.c.status == "WAITING")
+            .order_by(operations.c.number.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        with_waiting = select.add_columns(waiting.label("requested"))
+
         def query(connection: sa.Connection) -> list[Stack]:
-            found = connection.execute(select).mappings().all()
-            operations = tables.operations
-            waiting = sa.select(operations.c.stack_id, operations.c.action).where(
-                operations.c.status == "WAITING"
-            )
-            if len(found) == 1:
-                waiting = waiting.where(operations.c.stack_id == found[0]["id"])
-            requested: dict[str, str] = {}
-            for row in connection.execute(waiting.order_by(operations.c.number)):
-                requested[row.stack_id] = row.action
-            return [rows.to_stack(row, self._seal, requested.get(row["id"])) for row in found]
+            found = connection.execute(with_waiting).mappings()
+            return [rows.to_stack(row, self._seal, row["requested"]) for row in found]
 
         return await self._read(query)
 
@@ -154,7 +156,7 @@ class SqlStore:
             row = connection.execute(select).mappings().one_or_none()
             if row is None:
                 raise NotFound(f"there is no input {input_id}")
-            wanted = {row["template"], row["environment"], row["files"]}
+            wanted = {row["template"], row["text"], row["environment"], row["files"]}
             contents = tables.contents
             bodies = {
                 found.hash: found.body
