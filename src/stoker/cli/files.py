@@ -41,29 +41,37 @@ class Bundle:
     files: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
     """Where each of ``files`` came from: a path as the user would write it, or an address."""
+    missing: tuple[Finding, ...] = ()
+    """Names of files that are not there."""
 
     def place(self, file: str | None) -> str:
         """What a finding's ``file`` is for the user; None is the template itself."""
         return str(self.path) if file is None else self.places.get(file, file)
 
-    def text(self, file: str | None) -> str:
-        """The text that a finding's ``file`` leads into."""
-        return self.template if file is None else self.files.get(file, "")
+    def texts(self) -> dict[str, str]:
+        """All texts, by their places."""
+        texts = {self.place(name): text for name, text in self.files.items()}
+        return {str(self.path): self.template, **texts}
 
 
 def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
     """Read a template, its environments, and all files that they name.
 
-    Raises :class:`BadInput` for files that cannot be read and :class:`BadDocument` for names of
-    files that are not there.
+    Raises :class:`BadInput` for documents that cannot be read and :class:`BadDocument` for those
+    that are no YAML.
     """
     text = _read_file(template)
     gathering = _Gathering(template.parent)
     gathering.references(_source(text, template), None, str(template.parent), str(template))
     names = [gathering.environment(path) for path in environments]
-    if gathering.findings:
-        raise BadDocument(gathering.findings, {str(template): text, **gathering.texts()})
-    return Bundle(text, template, tuple(names), gathering.files, gathering.places)
+    return Bundle(
+        text,
+        template,
+        tuple(names),
+        gathering.files,
+        gathering.places,
+        tuple(gathering.missing),
+    )
 
 
 class _Gathering:
@@ -73,11 +81,7 @@ class _Gathering:
         self._root = root
         self.files: dict[str, str] = {}
         self.places: dict[str, str] = {}
-        self.findings: list[Finding] = []
-
-    def texts(self) -> dict[str, str]:
-        """The text at each place."""
-        return {self.places[name]: text for name, text in self.files.items()}
+        self.missing: list[Finding] = []
 
     def environment(self, path: Path) -> str:
         """Gather an environment; returns its name among the files."""
@@ -112,7 +116,7 @@ class _Gathering:
             text = _fetch(place) if _is_address(place) else _read_file(Path(_local(place)))
         except BadInput as error:
             finding = Diagnostic("missing-file", error.message, where, file=source.file)
-            self.findings.append(finding_of(source.located(finding), shown))
+            self.missing.append(finding_of(source.located(finding), shown))
             return
         self.files[key] = text
         self.places[key] = place

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ START_SECONDS = 60.0
 STOP_SECONDS = 10.0
 DYING_SECONDS = 10.0
 """How long the cloud of a service that was killed is given to end."""
+_PF_EXITING = 0x4
+"""A flag of the kernel's for processes."""
 
 
 class LocalCloudFailed(Exception):
@@ -32,7 +34,7 @@ class LocalCloud:
         """Start the process; it is not ready yet."""
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
-        command += ["--host", host, "--port", str(port)]
+        command += ["--host", host, "--port", str(port), "--parent", str(os.getpid())]
         command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
         command += ["--service", f"cloudformation={api_url}/cfn/v1"]
         self._process = subprocess.Popen(  # noqa: S603 - our own command
@@ -85,17 +87,35 @@ class LocalCloud:
 def await_end(pid: int | None, data_dir: Path) -> None:
     """Wait for the end of the cloud that a killed service has left behind.
 
-    It gets the news from the kernel, and lets go of its servers and of its port within seconds.
-    Raises :class:`LocalCloudFailed` if it does not.
+    The kernel kills it with the service; then its servers and its port are free.
+    Raises :class:`LocalCloudFailed` if it does not end.
     """
-    deadline = time.monotonic() + DYING_SECONDS
-    while pid is not None and _is_cloud_of(pid, data_dir):
-        if time.monotonic() > deadline:
-            raise LocalCloudFailed(
-                f"the local cloud of an earlier service (process {pid}) does not end;"
-                f' end it with "kill -9 {pid}" and start again'
-            )
-        time.sleep(0.02)
+    if pid is None:
+        return
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        if not (_is_exiting(pid) or _is_cloud_of(pid, data_dir)):
+            return
+        ended, _, _ = select.select([descriptor], [], [], DYING_SECONDS)
+    finally:
+        os.close(descriptor)
+    if not ended:
+        raise LocalCloudFailed(
+            f"the local cloud of an earlier service (process {pid}) does not end;"
+            f' end it with "kill -9 {pid}" and start again'
+        )
+
+
+def _is_exiting(pid: int) -> bool:
+    """Whether a process is about to end; it has lost its command line then, but not its port."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return bool(int(fields[6]) & _PF_EXITING)
 
 
 def _is_cloud_of(pid: int, data_dir: Path) -> bool:

@@ -34,8 +34,9 @@ def check(
     except DiagnosticError as error:
         diagnostics = error.diagnostics
     found = [_finding(diagnostic, sent) for diagnostic in diagnostics]
-    texts = {sent.place(name): text for name, text in sent.files.items()}
-    return found, {str(template): sent.template, **texts}
+    if sent.missing:
+        found = [*sent.missing, *(finding for finding in found if finding.code != "unknown-file")]
+    return found, sent.texts()
 
 
 def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Findings:
@@ -51,7 +52,7 @@ def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Findings:
 
 def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:
     file = diagnostic.file
-    if diagnostic.position is None and file in sent.files:
+    if diagnostic.position is None and file is not None and file in sent.files:
         place = read(sent.files[file], file).locate(diagnostic.path)
         diagnostic = replace(diagnostic, position=place)
     return finding_of(diagnostic, sent.place(file))

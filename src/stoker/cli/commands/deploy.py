@@ -100,6 +100,8 @@ def command(
     """
     console = Console()
     sent = bundle(template, environments)
+    if sent.missing:
+        raise BadDocument(sent.missing, sent.texts())
     values = {**_read(parameter_files), **parameters}
     target = Target(data_dir, url, shared.names_data_dir())
     body = _body(sent, values, **settings)
@@ -190,11 +192,7 @@ def _checked(send: Callable[[], Any], sent: Bundle) -> None:
     except Refused as refusal:
         if refusal.diagnostics:
             found = [finding_from_api(item, sent.place) for item in refusal.diagnostics]
-            texts = {
-                sent.place(item.get("file")): sent.text(item.get("file"))
-                for item in refusal.diagnostics
-            }
-            raise BadDocument(found, texts) from None
+            raise BadDocument(found, sent.texts()) from None
         if refusal.status == 400:
             raise BadInput(refusal.message) from None
         raise CommandFailed(refusal.message) from None

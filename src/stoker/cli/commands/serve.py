@@ -86,13 +86,13 @@ def _serve(options: ServeOptions) -> None:
     options.data_dir.mkdir(parents=True, exist_ok=True)
     lock = DataDirLock(options.data_dir)
     before = lock.acquire()
-    listener = _listen(options.host, options.port, "--port")
+    listener = _listen(options.host, options.port, "--port or STOKER_PORT")
     running = Running(os.getpid(), options.url)
     cloud = None
     try:
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
-            _listen(options.host, options.cloud_port, "--cloud-port").close()
+            _listen(options.host, options.cloud_port, "--cloud-port or STOKER_CLOUD_PORT").close()
             cloud = LocalCloud(options.data_dir, options.host, options.cloud_port, options.url)
             running = replace(running, cloud_pid=cloud.pid)
         lock.write(running)
@@ -111,7 +111,7 @@ def _serve(options: ServeOptions) -> None:
         lock.release()
 
 
-def _listen(host: str, port: int, option: str) -> socket.socket:
+def _listen(host: str, port: int, settings: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -122,6 +122,6 @@ def _listen(host: str, port: int, option: str) -> socket.socket:
         listener.close()
         raise CannotServe(
             f"cannot listen on {host} port {port}: {error.strerror or error}; stop what listens"
-            f" there, or choose another port with {option}"
+            f" there, or choose another port with {settings}"
         ) from error
     return listener
