@@ -32,9 +32,12 @@ from stoker.template.environment import Environment, parse_environment, stored
 from stoker.template.environment_files import environment_of
 from stoker.template.evaluation import Evaluation
 from stoker.template.parameters import Parameter, immutable_changes
+from stoker.template.source import Source, accept, read
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
 NO_TEMPLATE = "HTTPBadRequest"
+UNMADE = "None"
+"""Shown as the id of a stack that is only previewed."""
 
 
 class Acceptance:
@@ -78,8 +81,10 @@ class Acceptance:
 
     async def evaluate_new(self, caller: Caller, request: StackRequest) -> tuple[Stack, Evaluation]:
         """A stack as a create request would make it, and its evaluation, fully checked."""
-        stack = self._new_stack(caller, request.name or "stack", request)
+        name = self._check_name(request.name)
+        stack = replace(self._new_stack(caller, name, request), id=UNMADE)
         evaluation = evaluation_of(self._ports, stack, self._input(stack.id, request, None))
+        await self._check_free(caller, name)
         await self._check(stack, evaluation)
         return replace(stack, description=_description(evaluation)), evaluation
 
@@ -202,33 +207,37 @@ class Acceptance:
 
     def _input(self, stack_id: str, request: StackRequest, old: Input | None) -> Input:
         """The input of a request, with the old one's parts where it says so or leaves them out."""
-        template, file = request.template, request.template_file
-        if template is None:
-            if old is None or not request.existing:
-                raise Invalid("the request has no template", NO_TEMPLATE)
-            template, file = old.template, old.template_file
+        source = _source(request, old)
         files: dict[str, str] = dict(request.files)
         parameters = dict(request.parameters)
-        environment = _environment(request, template, file)
+        environment = _environment(request, source)
         if old is not None and request.existing:
             files = {**old.files, **files}
             kept = {k: v for k, v in old.parameters.items() if k not in request.clear_parameters}
             parameters = {**kept, **parameters}
             before = parse_environment(old.environment)
             environment = _on_top(before, environment, frozenset(request.clear_parameters))
+            # what the new template has no use for is not asked of whoever keeps the rest
+            declared = _declared(source)
+            parameters = {k: v for k, v in parameters.items() if k in declared}
+            environment = replace(
+                environment,
+                parameters={k: v for k, v in environment.parameters.items() if k in declared},
+            )
         return Input(
             id=self._ports.ids.uuid(),
             stack_id=stack_id,
-            template=template,
+            template=source.data,
+            text=source.text,
             parameters=parameters,
             environment=stored(environment),
             files=files,
-            template_file=file,
+            template_file=source.file,
         )
 
     @staticmethod
     def _check_name(name: str | None) -> str:
-        if not name:
+        if name is None:
             raise Invalid("the request has no stack name", "HTTPBadRequest")
         if not NAME.fullmatch(name):
             raise DiagnosticError(
@@ -286,14 +295,28 @@ class Acceptance:
         findings.raise_errors()
 
 
-def _environment(request: StackRequest, template: Any, file: str | None) -> Environment:
+def _source(request: StackRequest, old: Input | None) -> Source:
+    """The template of the request, or the one that the stack has."""
+    if request.template is None:
+        if old is None or not request.existing:
+            raise Invalid("the request has no template", NO_TEMPLATE)
+        return Source(old.template, old.text, old.template_file)
+    if isinstance(request.template, str):
+        return read(request.template, request.template_file)
+    return accept(request.template, request.template_file)
+
+
+def _environment(request: StackRequest, source: Source) -> Environment:
     """The environment that the request gives, merged as the template's parameters ask for."""
-    declared: Mapping[str, Parameter] = {}
-    if request.environment_files:
-        parsed = parse(template, file)
-        declared = declare(parsed.parameters, parsed.version, Findings())
+    declared = _declared(source) if request.environment_files else {}
     names = list(request.environment_files)
     return environment_of(request.environment, names, request.files, declared)
+
+
+def _declared(source: Source) -> Mapping[str, Parameter]:
+    """The parameters that a template declares."""
+    parsed = parse(source)
+    return declare(parsed.parameters, parsed.version, Findings())
 
 
 def _on_top(before: Environment, given: Environment, clear: frozenset[str]) -> Environment:

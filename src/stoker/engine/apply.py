@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.actions import Actions, Work
+from stoker.engine.actions import ActionFailed, Actions, Work
 from stoker.engine.calls import make_call
 from stoker.engine.decision import Change, Decision, decide
 from stoker.engine.facts import RecordedFacts
@@ -45,6 +45,8 @@ class Applying:
             return
         definition = defined(self._wanted, node.name, self._facts)
         decision = decide(row, definition, self._call_for)
+        if row is not None and decision.change.value in definition.restricted:
+            await self._refuse(row, decision.change)
         match decision.change:
             case Change.KEEP:
                 assert row is not None
@@ -105,6 +107,13 @@ class Applying:
             "description": definition.description,
         }
 
+    async def _refuse(self, row: Resource, change: Change) -> None:
+        """A change that the environment forbids: an event tells of it, the row stays as it is."""
+        reason = f"the environment forbids to {change} {row.name} (restricted_actions)"
+        shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
+        await self._session.commit(events=[self._session.transitions.event_of(shown)])
+        raise ActionFailed(shown, reason)
+
     async def _keep(self, row: Resource, definition: Definition) -> None:
         """Nothing changes but, perhaps, the rows that this one stands on."""
         row = replace(row, operation_id=self._operation.id, **self._columns(definition))
@@ -129,7 +138,7 @@ class Applying:
         """An object that exists already, and is not ours."""
         row = await self._actions.begin(
             row,
-            Action.CREATE,
+            Action.CHECK,
             properties=definition.properties,
             metadata=definition.metadata,
             external=True,

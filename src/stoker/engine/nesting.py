@@ -29,6 +29,7 @@ from stoker.schema.resource_type import Nested, Nests, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
 from stoker.template.registry import child_registry
+from stoker.template.source import accept, read
 
 LOOK_EVERY = 2.0
 """Seconds between looks at a nested stack that another process may drive."""
@@ -106,11 +107,14 @@ class Nesting:
         own = await self._session.ports.store.input(self._session.stack.input_id)
         environment = parse_environment(own.environment)
         registry = child_registry(environment.resource_registry, definition.name)
+        source = read(nested.template) if isinstance(nested.template, str) else None
+        source = source or accept(nested.template)
         inherited = replace(environment, parameters={}, resource_registry=registry)
         return Input(
             id=self._session.ports.ids.uuid(),
             stack_id=child_id,
-            template=nested.template,
+            template=source.data,
+            text=source.text,
             parameters=nested.parameters,
             environment=stored(inherited),
             files=own.files,

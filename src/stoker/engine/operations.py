@@ -67,7 +67,7 @@ class Operations:
             )
             for name in evaluation.names
         ]
-        return stack_view(stack, evaluation), views
+        return stack_view(stack, evaluation, tuple(evaluation.outputs(facts))), views
 
     def _row_to_be(self, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
         definition = defined(evaluation, name, RecordedReferences())

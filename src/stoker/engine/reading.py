@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.calls import make_call, physical_name
-from stoker.engine.evaluations import evaluation_of
+from stoker.engine.evaluations import Evaluations
 from stoker.engine.facts import ShownFacts
 from stoker.engine.finding import Finder
 from stoker.engine.ports import Ports
@@ -32,6 +32,7 @@ class Views:
         self._ports = ports
         self._store = ports.store
         self._finder = finder
+        self._evaluations = Evaluations(ports)
 
     async def stack(
         self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
@@ -166,7 +167,7 @@ class Views:
         return _event_view(stack, event, None)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
-        return evaluation_of(self._ports, stack, await self._store.input(stack.input_id))
+        return await self._evaluations.of(stack)
 
     async def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
         session = Session(self._ports, stack, rows)

@@ -63,7 +63,9 @@ class Input:
     id: str
     stack_id: str
     template: Any
-    """Text, or an object that a client has parsed."""
+    """As data."""
+    text: str | None = None
+    """As it was written, for the places of findings; None when it came as data."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
     """The merged environment in its stored form."""

@@ -133,7 +133,9 @@ def _paged(
             for c in columns
         ]
         after, place = sa.tuple_(*columns), sa.tuple_(*here)
-        select = select.where(after < place if descending else after > place)
+        # the list after a row that there is not is the whole list
+        known = sa.exists().where(table.c.id == page.marker)
+        select = select.where(sa.or_(~known, after < place if descending else after > place))
     if page.limit:
         select = select.limit(page.limit)
     return select

@@ -136,6 +136,8 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
         "environment": dumps(dict(record.environment)),
         "files": dumps(dict(record.files)),
     }
+    if record.text is not None:
+        bodies["text"] = dumps(record.text)
     hashes = {key: hashlib.sha256(body.encode()).hexdigest() for key, body in bodies.items()}
     row = {
         "id": record.id,
@@ -143,6 +145,7 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
         "parameters": seal.close(dict(record.parameters)),
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
+        "text": None,
         **hashes,
     }
     return row, [{"hash": hashes[key], "body": body} for key, body in bodies.items()]
@@ -154,6 +157,7 @@ def to_input(row: Row, bodies: Mapping[str, str], seal: Seal) -> Input:
         id=row["id"],
         stack_id=row["stack_id"],
         template=json.loads(bodies[row["template"]]),
+        text=json.loads(bodies[row["text"]]) if row["text"] else None,
         parameters=seal.open(row["parameters"]),
         environment=json.loads(bodies[row["environment"]]),
         files=json.loads(bodies[row["files"]]),

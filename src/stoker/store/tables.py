@@ -31,12 +31,13 @@ inputs = sa.Table(
     sa.Column("id", _ID, primary_key=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("template", sa.String(64), nullable=False),
+    sa.Column("text", sa.String(64)),
     sa.Column("environment", sa.String(64), nullable=False),
     sa.Column("files", sa.String(64), nullable=False),
     sa.Column("parameters", _TEXT, nullable=False, comment="encrypted"),
     sa.Column("template_file", _TEXT),
     sa.Column("facade", _TEXT, nullable=False),
-    comment="template, environment and files are hashes of contents",
+    comment="template, text, environment and files are hashes of contents",
 )
 
 stacks = sa.Table(
