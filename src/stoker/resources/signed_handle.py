@@ -5,13 +5,13 @@ The two types of that kind differ in nothing but their name and in what an updat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
-from stoker.resources.wait_signals import FAILURE, SUCCESS
-from stoker.schema.resource_type import Call, Done, Failed, Outcome
+from stoker.resources.wait_signals import FAILURE, SUCCESS, received
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Signal
 
 URL = "signed_url"
 KEYS = ("Data", "Reason", "Status", "UniqueId")
@@ -57,6 +57,14 @@ def read_signal(details: Any) -> Mapping[str, Any]:
         "status": details["Status"],
         "reason": details["Reason"],
         "data": details["Data"],
+    }
+
+
+def shown_signals(signals: Sequence[Signal]) -> dict[str, Any]:
+    """The signals by their id, as the metadata of the handle shows them."""
+    return {
+        key: {name: signal.get(name.lower()) for name in ("Status", "Reason", "Data")}
+        for key, signal in received(signals).items()
     }
 
 

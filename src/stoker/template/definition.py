@@ -41,6 +41,8 @@ class Definition:
     description: str = ""
     external_id: str | None = None
     """The object exists already and is only referred to."""
+    restricted: frozenset[str] = frozenset()
+    """What the environment forbids to do to the object: ``update``, ``replace``."""
 
 
 class Facts(Protocol):

@@ -60,18 +60,22 @@ class Evaluation:
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource; those whose type is not known are missing."""
         found: dict[str, ResourceType] = {}
-        resolver = TypeResolver(self.inputs, self.known_types)
         for body in self._settled.resources:
             try:
-                found[body.name] = resolver.type_of(body)
+                found[body.name] = self._resolver.type_of(body)
             except DiagnosticError as error:
                 path = (*body.path, self.template.version.dialect.type)
                 self._settled.findings.extend(_nested(d, path) for d in error.diagnostics)
         return found
 
     @cached_property
+    def _resolver(self) -> TypeResolver:
+        return TypeResolver(self.inputs, self.known_types)
+
+    @cached_property
     def _reader(self) -> Reader:
-        return Reader(self.template, self._scope, self.types)
+        restricted = self._resolver.restricted(self.names)
+        return Reader(self.template, self._scope, self.types, restricted)
 
     @cached_property
     def _scope(self) -> Scope:

@@ -5,7 +5,7 @@ The parameters of the template are the properties of the type, its outputs are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
@@ -158,6 +158,11 @@ class TypeResolver:
             known = self._resolve(body.type_name, body.name)
             self._known[body.type_name] = known
         return known
+
+    def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
+        """What may not be done to resources, for those to which something may not."""
+        found = {name: self._registry.restricted_actions(name) for name in names}
+        return {name: actions for name, actions in found.items() if actions}
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
         meaning: Meaning = self._registry.meaning(type_name, resource_name)

@@ -65,6 +65,8 @@ class Reader:
     template: Template
     scope: Scope
     types: Mapping[str, ResourceType]
+    restricted: Mapping[str, frozenset[str]]
+    """What the environment forbids, by resource."""
 
     def survey(self, body: ResourceBody) -> Survey:
         """The first look at a resource."""
@@ -159,6 +161,7 @@ class Reader:
             creation_policy=parts[dialect.creation_policy] or {},
             description=body.description,
             external_id=parts[dialect.external_id],
+            restricted=self.restricted.get(body.name, frozenset()),
         )
 
     def _explicit(self, body: ResourceBody, found: list[Diagnostic]) -> frozenset[str]:

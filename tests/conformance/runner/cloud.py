@@ -68,7 +68,8 @@ class Cloud:
     def new_name(self) -> str:
         """A stack name that nobody has used."""
         self._named += 1
-        return f"zq{self._run}{self._named:04d}y"
+        # a 0 keeps names from looking like the suffix of a physical name
+        return f"zq{self._run}0{self._named:04d}y"
 
     def masks(self) -> list[tuple[str, str]]:
         """What the identities that are logged in add to answers."""

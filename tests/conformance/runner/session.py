@@ -35,7 +35,9 @@ class Session:
 
     def name(self, key: str) -> str:
         """The name of a stack of the case."""
-        return self.masks.names.setdefault(key, self._cloud.new_name())
+        if key not in self.masks.names:
+            self.masks.names[key] = self._cloud.new_name()
+        return self.masks.names[key]
 
     def path(self, key: str, below: str = "") -> str:
         """The path of a stack of the case."""

@@ -18,7 +18,7 @@ class NoneResource(ResourceType):
 
     def create(self, call: Call) -> Outcome:
         """Nothing is made."""
-        return Done(physical_id=call.physical_name)
+        return Done(physical_id=call.resource_id)
 
     def delete(self, call: Call) -> Outcome:
         """Nothing is removed."""

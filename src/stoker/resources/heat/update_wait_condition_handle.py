@@ -11,8 +11,8 @@ from stoker.resources.signed_handle import (
     make_handle,
     read_signal,
     remove_handle,
+    shown_signals,
 )
-from stoker.resources.wait_signals import metadata_of
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Signal
 from stoker.schema.support import since
 
@@ -58,4 +58,4 @@ class UpdateWaitConditionHandle(ResourceType):
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
         """The signals by their id."""
-        return metadata_of(signals)
+        return shown_signals(signals)

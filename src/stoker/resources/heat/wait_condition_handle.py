@@ -61,17 +61,15 @@ class HeatWaitConditionHandle(ResourceType):
         )
     }
     attributes = {
-        "token": Attribute("A token for the signal's address.", Type.STRING, cached=False),
-        "endpoint": Attribute("The address that accepts signals.", Type.STRING, cached=False),
+        "token": Attribute("A token for the signal's address.", Type.STRING),
+        "endpoint": Attribute("The address that accepts signals.", Type.STRING),
         "curl_cli": Attribute(
             "A command that signals success; more of the body goes into --data-binary.",
             Type.STRING,
-            cached=False,
         ),
         "signal": Attribute(
             "JSON text: address and credentials for the chosen transport.",
             Type.STRING,
-            cached=False,
         ),
     }
 
