@@ -1,6 +1,7 @@
 """The command ``python -m localcloud``."""
 
 import argparse
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -37,6 +38,13 @@ def _parser() -> argparse.ArgumentParser:
         help="put a service that runs elsewhere into the catalog",
     )
     serve.add_argument(
+        "--parent",
+        type=int,
+        default=os.getppid(),
+        metavar="PID",
+        help="the process that has started this one: its end is the end of the cloud",
+    )
+    serve.add_argument(
         "--no-servers", action="store_true", help="serve the APIs alone: servers cannot be booted"
     )
     serve.set_defaults(run=_serve)
@@ -57,7 +65,7 @@ def _serve(options: argparse.Namespace) -> int:
     state = settings.cloud_dir / "fabric"
     fabric = NoFabric() if options.no_servers else fabric_for(state, settings.addresses)
     try:
-        serve(settings, fabric)
+        serve(settings, fabric, options.parent)
     except (AddressInUse, FabricError, OSError, sqlite3.Error) as error:
         print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
         return 1

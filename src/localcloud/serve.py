@@ -29,22 +29,25 @@ class AddressInUse(Exception):
     """Another process listens where the cloud should."""
 
 
-def serve(settings: Settings, fabric: Fabric) -> None:
-    """Serve the cloud until SIGTERM or SIGINT, or until the parent process ends.
+def serve(settings: Settings, fabric: Fabric, parent: int) -> None:
+    """Serve the cloud until SIGTERM or SIGINT, or until process ``parent`` ends.
 
     Prints ``ready <url>`` once all services answer. Raises :class:`AddressInUse`.
     """
-    end_with_parent()
+    end_with(parent)
     listener = _listen(settings)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(settings, fabric, listener))
 
 
-def end_with_parent() -> None:
-    """Ask the kernel to terminate this process when its parent ends."""
-    parent = os.getppid()
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+def end_with(parent: int) -> None:
+    """End at once when the parent process does, and now if it has ended already.
+
+    The kernel kills: whoever starts the cloud again waits for the end of this one, and all that
+    was answered is in the store.
+    """
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(1)
 

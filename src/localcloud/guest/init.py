@@ -11,7 +11,14 @@ import time
 from collections.abc import Callable
 
 from localcloud.guest import processor
-from localcloud.guest.instance import EXIT_POWER_OFF, EXIT_REBOOT, OUTPUT_LOG, Instance
+from localcloud.guest.instance import (
+    CONFIGURATION,
+    EXIT_POWER_OFF,
+    EXIT_REBOOT,
+    OUTPUT_LOG,
+    SCRIPTS,
+    Instance,
+)
 
 MOST_CONSOLE_BYTES = 16 << 20
 _GRACE_SECONDS = 2.0
@@ -74,11 +81,16 @@ def run(instance: Instance, console: int, ready: Callable[[], None]) -> int:
                     os.write(output, data)
             code = _obey(received)
             if code is not None:
+                # User data that restarts its server must not do so at each boot.
+                instance.note_done(CONFIGURATION)
+                instance.note_done(SCRIPTS)
+                _end_all()
                 log.write(b"The server is going down.\n")
                 return code
 
 
 def _obey(received: list[int]) -> int | None:
+    """Do what the signals ask for; returns the exit code when the server is to end."""
     while received:
         number = received.pop(0)
         if number == signal.SIGCHLD:
@@ -88,7 +100,6 @@ def _obey(received: list[int]) -> int | None:
         elif number == signal.SIGUSR2:
             _signal_all(signal.SIGCONT)
         else:
-            _end_all()
             return EXIT_REBOOT if number == signal.SIGINT else EXIT_POWER_OFF
     return None
 

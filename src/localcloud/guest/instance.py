@@ -11,6 +11,9 @@ EXIT_REBOOT = 86
 CLOUD = Path("/var/lib/cloud")
 OUTPUT_LOG = Path("/var/log/cloud-init-output.log")
 RUN = Path("/run/cloud-init")
+CONFIGURATION = "modules_config"
+SCRIPTS = "scripts_user"
+"""The parts of user data that are done once: what is configured, and the programs after it."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,13 @@ class Instance:
             link.unlink(missing_ok=True)
             link.symlink_to(self.directory)
 
-    def first_time(self, work: str) -> bool:
-        """Whether this work has not been done for this instance yet; from now on it has."""
-        semaphore = self.directory / "sem" / f"config_{work}"
-        if semaphore.exists():
-            return False
-        semaphore.touch()
-        return True
+    def has_done(self, work: str) -> bool:
+        """Whether this work has been done for this instance."""
+        return self._semaphore(work).exists()
+
+    def note_done(self, work: str) -> None:
+        """Remember that this work needs no more doing for this instance."""
+        self._semaphore(work).touch()
+
+    def _semaphore(self, work: str) -> Path:
+        return self.directory / "sem" / f"config_{work}"

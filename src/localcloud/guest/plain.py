@@ -26,7 +26,6 @@ def run(instance: Instance, directory: Path) -> int:
         return 1
     config = cloudconfig.load([part for part in found if part.content_type == parts.CLOUD_CONFIG])
     first = not (directory / "user-data-done").exists()
-    (directory / "user-data-done").touch()
     failed = 0
     for part in found:
         if part.content_type == parts.BOOTHOOK:
@@ -48,6 +47,7 @@ def run(instance: Instance, directory: Path) -> int:
             scripts["runcmd"] = _lines(config["runcmd"])
         for name, payload in sorted(scripts.items()):
             failed |= _run(directory, name, payload, instance)
+        (directory / "user-data-done").touch()
         say(str(config.get("final_message") or "user data is done"))
     return failed
 

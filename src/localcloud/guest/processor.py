@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localcloud.guest import cloudconfig, handlers, parts, settings
-from localcloud.guest.instance import CLOUD, RUN, Instance
+from localcloud.guest.instance import CLOUD, CONFIGURATION, RUN, SCRIPTS, Instance
 from localcloud.guest.parts import Part
 from localcloud.guest.scripts import run_directory, run_script, say
 
@@ -35,15 +35,20 @@ class _Sorted:
 
 
 def run(instance: Instance) -> int:
-    """Process vendor data and user data; returns 0, or 1 when something failed."""
+    """Process vendor data and user data; returns 0, or 1 when something failed.
+
+    What is done once counts as done when it has come to its end: a machine that failed in between
+    begins it again at its next boot.
+    """
     started = time.time()
-    first = instance.first_time("user_data")
+    unconfigured = not instance.has_done(CONFIGURATION)
+    first = not instance.has_done(SCRIPTS)
     failures: list[str] = []
-    user = _take(instance.user_data, "user data", failures, aloud=first)
-    vendor = _take(_vendor_bytes(instance.vendor_data), "vendor data", failures, aloud=first)
+    user = _take(instance.user_data, "user data", failures, aloud=unconfigured)
+    vendor = _take(_vendor_bytes(instance.vendor_data), "vendor data", failures, aloud=unconfigured)
     config = {**cloudconfig.load(vendor.configs), **cloudconfig.load(user.configs)}
     output = settings.redirect_output(config)
-    if first:
+    if unconfigured:
         _keep(instance)
         cloudconfig.note_ignored(config)
         for sort in (vendor, user):
@@ -51,9 +56,11 @@ def run(instance: Instance) -> int:
     for sort in (vendor, user):
         failures += _run_hooks(sort.hooks, instance)
     failures += cloudconfig.run_bootcmd(config, instance)
-    if first:
+    if unconfigured:
         cloudconfig.configure(config, instance)
         failures += cloudconfig.finish_configuration(config, instance)
+        instance.note_done(CONFIGURATION)
+    if first:
         failures += _write_scripts(vendor.scripts, instance.directory / "vendor/scripts")
         failures += run_directory(instance.directory / "vendor/scripts", instance)
         failures += run_directory(CLOUD / "scripts/per-once", instance)
@@ -63,6 +70,7 @@ def run(instance: Instance) -> int:
         failures += _write_scripts(user.scripts, instance.directory / "scripts")
         failures += run_directory(instance.directory / "scripts", instance)
         failures += settings.phone_home(config, instance)
+        instance.note_done(SCRIPTS)
     _report(instance, failures, started)
     if first:
         settings.say_final(config)
