@@ -8,10 +8,9 @@ from urllib.parse import urljoin, urlsplit
 
 
 def find_file(name: str, files: Mapping[str, str], url: str | None) -> str | None:
-    """The full name of a file: the name itself, or what it means beside the file ``url``."""
-    if name in files:
-        return name
-    if url is None or urlsplit(name).scheme:
-        return None
-    beside = urljoin(url, name) if urlsplit(url).scheme else normpath(join(url, "..", name))
-    return beside if beside in files else None
+    """The full name of a file: what the name means beside the file ``url``, or the name itself."""
+    if url is not None and not urlsplit(name).scheme:
+        beside = urljoin(url, name) if urlsplit(url).scheme else normpath(join(url, "..", name))
+        if beside in files:
+            return beside
+    return name if name in files else None
