@@ -52,6 +52,7 @@ class Cloud:
     made: list[str] = field(default_factory=list)
     """Tokens, in the order in which objects were made for them."""
     violations: list[str] = field(default_factory=list)
+    undeletable: set[str] = field(default_factory=set)
     recorded: Callable[[str], bool] = lambda object_id: True
     """Whether some engine has put the object on record."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
@@ -98,6 +99,8 @@ class Cloud:
         self._disturb()
         if object_id not in self.objects:
             raise Gone(object_id)
+        if object_id in self.undeletable:
+            raise Refused("the object is locked")
         users = [
             other.id
             for other in self.objects.values()

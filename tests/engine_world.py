@@ -1,0 +1,102 @@
+"""A stack in the simulated world without trouble: what tests of single rules are written with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.engine.records import Event, Operation, Resource, Stack
+from stoker.engine.requests import EventQuery, StackRequest
+from stoker.kernel.addresses import StackAddress
+
+from tests.simulation.world import CALLER, EngineLife, World
+
+
+def template(resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
+    """A template with these resources."""
+    return {"heat_template_version": "2018-08-31", "resources": dict(resources), **sections}
+
+
+def thing(depends_on: str | None = None, **properties: Any) -> dict[str, Any]:
+    """An object of the simulated cloud."""
+    body: dict[str, Any] = {"type": "Sim::Thing", "properties": properties}
+    if depends_on is not None:
+        body["depends_on"] = depends_on
+    return body
+
+
+class Lab:
+    """One stack, one engine, a cloud that gives no trouble. Time is virtual."""
+
+    def __init__(self, engine: EngineLife, world: World) -> None:
+        self.engine = engine
+        self.world = world
+        self.cloud = world.cloud
+
+    async def create(self, wanted: Mapping[str, Any], **request: Any) -> StackAddress:
+        """Create the stack ``stack`` and wait for the end."""
+        body = StackRequest(name="stack", template=wanted, **request)
+        address = await self.engine.operations.create(CALLER, body)
+        await self.engine.dispatch.idle()
+        return address
+
+    async def update(self, wanted: Mapping[str, Any], **request: Any) -> None:
+        """Update the stack and wait for the end."""
+        await self.begin_update(wanted, **request)
+        await self.engine.dispatch.idle()
+
+    async def begin_update(self, wanted: Mapping[str, Any], **request: Any) -> None:
+        """Update the stack, do not wait."""
+        address = await self.engine.operations.find(CALLER, "stack")
+        body = StackRequest(template=wanted, **request)
+        await self.engine.operations.update(CALLER, address, body)
+
+    async def delete(self) -> None:
+        """Delete the stack and wait for the end."""
+        address = await self.engine.operations.find(CALLER, "stack")
+        await self.engine.operations.delete(CALLER, address)
+        await self.engine.dispatch.idle()
+
+    async def stack(self) -> Stack:
+        """The stack's row."""
+        found = await self.engine.ports.store.find_stack(CALLER.project_id, "stack")
+        assert found is not None
+        return found
+
+    async def status(self) -> str:
+        """As the API joins it."""
+        stack = await self.stack()
+        return f"{stack.action}_{stack.status}"
+
+    async def rows(self) -> dict[str, Resource]:
+        """The rows that stand for resources now, by name."""
+        rows = await self.engine.ports.store.resources((await self.stack()).id)
+        return {row.name: row for row in rows if row.replaced_by is None}
+
+    async def events(self) -> list[Event]:
+        """All events, oldest first."""
+        return list(await self.engine.ports.store.events([(await self.stack()).id], EventQuery()))
+
+    async def history(self) -> list[str]:
+        """The events of resources as ``name ACTION_STATUS``, oldest first."""
+        return [
+            f"{event.resource_name} {event.action}_{event.status}"
+            for event in await self.events()
+            if event.resource_id is not None
+        ]
+
+    async def operations(self) -> list[Operation]:
+        """The operations that have not ended."""
+        return list(await self.engine.ports.store.operations((await self.stack()).id))
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let virtual time pass."""
+        await asyncio.sleep(seconds)
+
+
+def in_lab(story: Any, seed: int = 1) -> Any:
+    """Run ``async story(lab)`` in a fresh world and return what it returns."""
+    world = World(seed)
+    world.cloud.trouble = 0.0
+    return world.live(lambda engine: story(Lab(engine, world)))

@@ -1,0 +1,218 @@
+"""Operations on stacks: one after another, into one another, against time, nested."""
+
+from __future__ import annotations
+
+import pytest
+from stoker.engine.requests import StackRequest
+from stoker.kernel.errors import Exists, NotFound, NotSupported
+
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
+
+
+def test_a_create_that_takes_too_long_fails_at_its_time_limit() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"gate": GATE, "a": thing()}), timeout_mins=2)
+        stack = await lab.stack()
+        assert await lab.status() == "CREATE_FAILED"
+        assert "timed out" in stack.reason
+        events = await lab.events()
+        assert events[-1].time - stack.created_at == pytest.approx(120, abs=1)
+        assert (await lab.rows())["gate"].reason.endswith("timed out")
+
+    in_lab(story)
+
+
+def test_an_update_takes_over_from_a_create_that_waits() -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="stack", template=template({"gate": GATE, "a": thing()}))
+        await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        await lab.update(template({"a": thing(), "b": thing()}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert sorted(await lab.rows()) == ["a", "b"]
+
+    in_lab(story)
+
+
+def test_what_a_taken_over_operation_has_begun_goes_on() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"a": thing(slow=50)})
+        await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await lab.pass_time(5)
+        begun = list(lab.cloud.objects)
+        await lab.update(template({"a": thing(slow=50), "b": thing()}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].physical_id in begun
+
+    in_lab(story)
+
+
+def test_a_delete_takes_over_from_a_create() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"gate": GATE, "a": thing(slow=500)})
+        address = await lab.engine.operations.create(
+            CALLER, StackRequest(name="stack", template=wanted)
+        )
+        await lab.pass_time(5)
+        await lab.delete()
+        gone = await lab.engine.views.stack(CALLER, address)
+        assert (gone.action, gone.status) == ("DELETE", "COMPLETE")
+        assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_an_accepted_update_shows_at_once() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing(value="1")}))
+        await lab.begin_update(template({"a": thing(value="2")}))
+        seen = await lab.engine.views.stack(CALLER, address)
+        assert (seen.action, seen.status) == ("UPDATE", "IN_PROGRESS")
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_an_update_without_changes_touches_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"a": thing(), "b": thing(uses={"get_resource": "a"})})
+        await lab.create(wanted)
+        before = await lab.history()
+        await lab.update(wanted)
+        assert await lab.history() == before
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_a_value_that_was_unknown_decides_when_it_arrives() -> None:
+    """``b`` takes its value from ``a``, whose replacement does not change that value."""
+
+    async def story(lab: Lab) -> None:
+        wanted = {"a": thing(value="v"), "b": thing(value={"get_attr": ["a", "value"]})}
+        await lab.create(template(wanted))
+        kept = (await lab.rows())["b"].physical_id
+        wanted["a"] = thing(value="v", fixed="x")
+        await lab.update(template(wanted))
+        assert (await lab.rows())["b"].physical_id == kept
+        assert "b UPDATE_IN_PROGRESS" not in await lab.history()
+
+    in_lab(story)
+
+
+def test_signals_open_a_gate_and_show_as_events() -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="stack", template=template({"gate": GATE}))
+        address = await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert "gate SIGNAL_COMPLETE" in await lab.history()
+
+    in_lab(story)
+
+
+def test_a_name_is_taken_until_its_stack_is_deleted() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        with pytest.raises(Exists):
+            await lab.create(template({"a": thing()}))
+        await lab.delete()
+        await lab.create(template({"a": thing()}))
+        assert len(lab.cloud.objects) == 1
+
+    in_lab(story)
+
+
+def test_another_project_does_not_learn_of_a_stack() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing()}))
+        from_outside = type(CALLER)("other", "someone")
+        for name in (address.name, address.id, address.arn):
+            with pytest.raises(NotFound):
+                await lab.engine.operations.find(from_outside, name)
+        with pytest.raises(NotFound):
+            await lab.engine.views.stack(from_outside, address)
+
+    in_lab(story)
+
+
+def test_actions_that_do_not_exist_are_refused() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing()}))
+        with pytest.raises(NotSupported):
+            await lab.engine.operations.act(CALLER, address, "cancel_update")
+
+    in_lab(story)
+
+
+CHILD = """
+heat_template_version: 2018-08-31
+parameters:
+  value: {type: string}
+resources:
+  inner:
+    type: Sim::Thing
+    properties: {value: {get_param: value}, fail: %s}
+outputs:
+  shown: {value: {get_attr: [inner, value]}}
+"""
+
+
+def _parent(value: str) -> dict[str, object]:
+    nested = {"type": "child.yaml", "properties": {"value": value}}
+    outer = thing(value={"get_attr": ["n", "shown"]})
+    return template({"n": nested, "outer": outer})
+
+
+def test_a_nested_stack_is_created_updated_and_deleted_with_its_parent() -> None:
+    async def story(lab: Lab) -> None:
+        files = {"child.yaml": CHILD % '""'}
+        await lab.create(_parent("one"), files=files)
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert sorted(o.properties["value"] for o in lab.cloud.objects.values()) == ["one", "one"]
+        await lab.update(_parent("two"), files=files)
+        assert sorted(o.properties["value"] for o in lab.cloud.objects.values()) == ["two", "two"]
+        await lab.delete()
+        assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_a_failure_in_a_nested_stack_names_the_cause_in_the_parent() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(_parent("one"), files={"child.yaml": CHILD % "create"})
+        stack = await lab.stack()
+        assert await lab.status() == "CREATE_FAILED"
+        assert "resources.n" in stack.reason
+        assert "resources.inner" in stack.reason
+        assert "quota exceeded" in stack.reason
+
+    in_lab(story)
+
+
+def test_a_failed_nested_create_is_mended_by_an_update_of_the_parent() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(_parent("one"), files={"child.yaml": CHILD % "create"})
+        await lab.update(_parent("one"), files={"child.yaml": CHILD % '""'})
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_a_parent_that_is_deleted_takes_a_nested_stack_under_way_with_it() -> None:
+    async def story(lab: Lab) -> None:
+        files = {"child.yaml": CHILD.replace("fail: %s", "slow: 500")}
+        body = StackRequest(name="stack", template=_parent("one"), files=files)
+        await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        await lab.delete()
+        assert lab.cloud.objects == {}
+
+    in_lab(story)

@@ -1,0 +1,133 @@
+"""Rollback goes back to what was before, or says what it could not bring back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+GOOD = template({"a": thing(value="one"), "b": thing(value="one", uses={"get_resource": "a"})})
+
+
+def _stack_events(events: list[Any]) -> list[str]:
+    return [f"{e.action}_{e.status}" for e in events if e.resource_id is None]
+
+
+def test_a_failed_create_with_rollback_leaves_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
+        await lab.create(bad, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert await lab.rows() == {}
+        assert lab.cloud.objects == {}
+        assert _stack_events(await lab.events()) == [
+            "CREATE_IN_PROGRESS",
+            "CREATE_FAILED",
+            "ROLLBACK_IN_PROGRESS",
+            "ROLLBACK_COMPLETE",
+        ]
+
+    in_lab(story)
+
+
+def test_a_failed_create_without_rollback_keeps_what_is_there_and_names_the_cause() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "b": thing(fail="create", depends_on="a")}))
+        stack = await lab.stack()
+        assert await lab.status() == "CREATE_FAILED"
+        assert "resources.b" in stack.reason
+        assert "quota exceeded" in stack.reason
+        assert len(lab.cloud.objects) == 1
+
+    in_lab(story)
+
+
+def test_a_failed_create_can_be_mended_by_an_update() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "b": thing(fail="create", depends_on="a")}))
+        kept = (await lab.rows())["a"].physical_id
+        await lab.update(template({"a": thing(), "b": thing(depends_on="a")}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].physical_id == kept
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_a_failed_update_with_rollback_restores_values_and_removes_what_is_new() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(GOOD)
+        bad = template(
+            {
+                "a": thing(value="two"),
+                "b": thing(value="two", uses={"get_resource": "a"}),
+                "c": thing(fail="create", depends_on="b"),
+            }
+        )
+        await lab.update(bad, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        rows = await lab.rows()
+        assert sorted(rows) == ["a", "b"]
+        values = {lab.cloud.objects[str(r.physical_id)].properties["value"] for r in rows.values()}
+        assert values == {"one"}
+
+    in_lab(story)
+
+
+def test_an_update_that_failed_half_way_is_not_taken_for_undone() -> None:
+    """The object may have some of the new values: it is not left like that."""
+
+    async def story(lab: Lab) -> None:
+        await lab.create(GOOD)
+        bad = template({"a": thing(value="two", fail="update"), "b": GOOD["resources"]["b"]})
+        await lab.update(bad, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        row = (await lab.rows())["a"]
+        assert lab.cloud.objects[str(row.physical_id)].properties["value"] == "one"
+
+    in_lab(story)
+
+
+def test_what_an_update_removes_is_still_there_after_its_rollback() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(GOOD)
+        before = {name: row.physical_id for name, row in (await lab.rows()).items()}
+        bad = template({"c": thing(fail="create")})
+        await lab.update(bad, disable_rollback=False)
+        after = {name: row.physical_id for name, row in (await lab.rows()).items()}
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert after == before
+
+    in_lab(story)
+
+
+def test_a_rollback_that_fails_says_where() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="one")}))
+        replacing = template({"a": thing(fixed="x", slow=5), "b": thing(fail="create")})
+        await lab.begin_update(replacing, disable_rollback=False)
+        await lab.pass_time(3)
+        for found in lab.cloud.objects.values():
+            if found.properties.get("fixed") == "x":
+                lab.cloud.undeletable.add(found.id)
+        await lab.engine.dispatch.idle()
+        stack = await lab.stack()
+        assert await lab.status() == "ROLLBACK_FAILED"
+        assert "resources.a" in stack.reason
+
+    in_lab(story)
+
+
+def test_an_update_that_is_cancelled_goes_back() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(GOOD)
+        await lab.begin_update(template({**GOOD["resources"], "c": thing(slow=100)}))
+        await lab.pass_time(5)
+        await lab.engine.operations.act(CALLER, address, "cancel_update")
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert sorted(await lab.rows()) == ["a", "b"]
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
