@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import structlog
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -25,13 +24,14 @@ from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.log import Log
 from stoker.resources.names import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.service_environment import registry_in
 from stoker.store.opening import OpenStore
 from stoker.template.catalogue import Catalogue
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 class App:

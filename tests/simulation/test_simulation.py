@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+
 import pytest
-import structlog
 
 from tests.simulation.play import play
 from tests.simulation.sabotage import RULES
@@ -13,8 +15,10 @@ SABOTAGED_SEEDS = 120
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> None:
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.ERROR)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,8 +24,10 @@ from stoker.app import App
 from stoker.cli.client_files import write_client_files
 from stoker.cli.local_cloud import LocalCloud
 from stoker.cli.serve_options import CannotServe, ServeOptions
+from stoker.cli.service_log import configure_log
 
 MEBIBYTE = 1024 * 1024
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def serve(
@@ -37,6 +40,9 @@ def serve(
 
     Raises :class:`CannotServe` and :class:`stoker.cli.local_cloud.LocalCloudFailed`.
     """
+    # to standard error: standard output has the one line that says "ready"
+    logging.basicConfig(level=logging.WARNING, format=_LOG_FORMAT)
+    logging.getLogger("stoker").setLevel(logging.INFO)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options, listener, cloud, on_ready))
 
@@ -83,7 +89,9 @@ async def _running(
     async with contextlib.AsyncExitStack() as closing:
         if cloud is not None:
             await cloud.ready()
-        app = App(_configuration(options, cloud))
+        conf = _configuration(options, cloud)
+        configure_log(debug=conf.debug)
+        app = App(conf)
         closing.push_async_callback(app.close)
         server = _Server(
             uvicorn.Config(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-import structlog
-
 from stoker.engine.driver import Driver
 from stoker.engine.ports import Ports
+from stoker.kernel.log import Log
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 class InProcess:

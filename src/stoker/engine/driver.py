@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import structlog
-
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.execute import Execution
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
@@ -25,10 +23,11 @@ from stoker.engine.records import Action, Event, Operation, OperationStatus, Res
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
+from stoker.kernel.log import Log
 from stoker.template.evaluation import Evaluation
 from stoker.template.survey import RecordedReferences
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 TO_NOTHING = frozenset({Action.DELETE})
 

@@ -11,8 +11,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from graphlib import TopologicalSorter
 
-import structlog
-
 from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.apply import Applying
 from stoker.engine.decision import Change
@@ -24,8 +22,9 @@ from stoker.engine.remove import Removing
 from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.log import Log
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 class Execution:

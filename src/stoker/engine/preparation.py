@@ -7,17 +7,16 @@ import functools
 from collections.abc import Iterable
 from dataclasses import replace
 
-import structlog
-
 from stoker.engine.calls import make_call
 from stoker.engine.decision import CallFor
 from stoker.engine.plan import Definitions
 from stoker.engine.records import Action, Resource, Status
 from stoker.engine.session import Session
+from stoker.kernel.log import Log
 from stoker.schema.resource_type import Call, Reads
 from stoker.template.definition import Definition
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 def call_about(session: Session) -> CallFor:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 
-import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -27,6 +26,8 @@ from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.service import Service
+from stoker.kernel.log import Log
+from stoker.kernel.log import request as request_log
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _UNAUTHORIZED = {
@@ -37,7 +38,7 @@ _UNAUTHORIZED = {
     }
 }
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 def build(
@@ -74,7 +75,7 @@ class _Server:
 
     async def serve(self, request: Request) -> Response:
         request_id = f"req-{uuid.uuid4()}"
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with request_log(request_id):
             try:
                 response = await self._negotiate(request, request_id)
             except Exception as error:

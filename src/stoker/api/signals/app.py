@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -25,10 +24,12 @@ from stoker.engine.service import Service
 from stoker.kernel.addresses import ResourceAddress, parse_arn
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, Refused
+from stoker.kernel.log import Log
+from stoker.kernel.log import request as request_log
 
 _SIGNATURES = ("Signature", "X-Amz-Signature")
 
-log = structlog.get_logger(__name__)
+log = Log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class _Signals:
 
     async def _answered(self, request: Request, handle: Any) -> Response:
         request_id = f"req-{uuid.uuid4()}"
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with request_log(request_id):
             try:
                 response: Response = await handle(request, request_id)
             except Exception as error:
