@@ -46,7 +46,7 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
 
 
 def _value(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, indent=2)
+    return value.rstrip("\n") if isinstance(value, str) else json.dumps(value, indent=2)
 
 
 def causes(stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> list[list[str]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -35,8 +38,16 @@ _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 @click.argument("name", required=False)
 @click.option("-f", "--follow", "following", is_flag=True, help="Until its operation has ended.")
 @click.option("--events", "count", default=10, show_default=True, help="How many events to show.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
 @shared.service
-def command(name: str | None, following: bool, count: int, data_dir: Path, url: str | None) -> None:
+def command(
+    name: str | None,
+    following: bool,
+    count: int,
+    as_json: bool,
+    data_dir: Path,
+    url: str | None,
+) -> None:
     """Without NAME: where the service runs, and all stacks. With: one stack (by name or id).
 
     A stack is shown with its resources as a tree, its outputs and the last events; with --follow
@@ -52,7 +63,11 @@ def command(name: str | None, following: bool, count: int, data_dir: Path, url: 
     target = Target(data_dir, url, shared.names_data_dir())
     client = connect(target)
     try:
-        if name is None:
+        if as_json:
+            stacks = list_stacks(client) if name is None else [the_stack(client, name)]
+            shown = [_as_data(client, stack) for stack in stacks]
+            click.echo(json.dumps(shown[0] if name is not None else shown, indent=2))
+        elif name is None:
             _overview(console, client, target)
         elif following:
             _follow(console, client, the_stack(client, name))
@@ -60,6 +75,19 @@ def command(name: str | None, following: bool, count: int, data_dir: Path, url: 
             _show(console, client, the_stack(client, name), count)
     finally:
         client.close()
+
+
+def _as_data(client: Client, stack: Stack) -> dict[str, Any]:
+    return {
+        "name": stack.name,
+        "id": stack.id,
+        "state": stack.state,
+        "reason": stack.reason,
+        "created": stack.created,
+        "updated": stack.updated,
+        "outputs": {output.name: output.value for output in stack.outputs},
+        "resources": [asdict(resource) for resource in resources_of(client, stack)],
+    }
 
 
 def _overview(console: Console, client: Client, target: Target) -> None:
