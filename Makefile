@@ -1,0 +1,59 @@
+# Every target sets up what it needs; nothing but Python >= 3.11 and make is assumed.
+
+SHELL := /bin/sh
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+READY := $(VENV)/.ready
+WORKERS ?= 2
+SEEDS ?= 200
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-long check format bench metrics simulate conformance clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## the virtual environment in .venv (again only when pyproject.toml changes)
+
+$(READY): pyproject.toml tools/setup
+	@tools/setup $(VENV)
+	@touch $@
+
+run: $(READY)  ## start everything, deploy the example, show it, take it down (KEEP=1: leave it)
+	@KEEP=$(KEEP) $(PYTHON) examples/run.py
+
+test: $(READY)  ## all tests but the long ones
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile
+
+test-long: $(READY)  ## many more scenarios, and the recorded cases over HTTP
+	@$(PYTHON) -m tests.simulation --seeds 2000
+	@$(PYTHON) -m tests.conformance
+
+check: $(READY)  ## format, lint, types, layers, sizes
+	@$(VENV)/bin/ruff format --check --quiet . || \
+		{ $(VENV)/bin/ruff format --check .; exit 1; }
+	@$(VENV)/bin/ruff check --quiet .
+	@$(PYTHON) -m mypy --no-error-summary
+	@$(VENV)/bin/lint-imports --no-logo > .import_linter_cache.log 2>&1 || \
+		{ cat .import_linter_cache.log; rm -f .import_linter_cache.log; exit 1; }
+	@rm -f .import_linter_cache.log
+	@$(PYTHON) tools/sizes.py
+
+format: $(READY)  ## format the code
+	@$(VENV)/bin/ruff format .
+
+bench: $(READY)  ## measure speed and memory, beside the targets
+	@$(PYTHON) -m bench
+
+metrics: $(READY)  ## figures of the code, beside Heat's
+	@$(PYTHON) tools/metrics.py
+
+simulate: $(READY)  ## SEEDS=200: play so many scenarios with engines that die
+	@$(PYTHON) -m tests.simulation --seeds $(SEEDS)
+
+conformance: $(READY)  ## replay what a Heat has answered, over HTTP
+	@$(PYTHON) -m tests.conformance
+
+clean:  ## remove the virtual environment and all caches
+	rm -rf $(VENV) dist var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

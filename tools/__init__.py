@@ -1,0 +1,1 @@
+"""What the build enforces and measures about the code itself."""
