@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -27,7 +26,6 @@ from stoker.cli.serve_options import CannotServe, ServeOptions
 from stoker.cli.service_log import configure_log
 
 MEBIBYTE = 1024 * 1024
-_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def serve(
@@ -40,9 +38,6 @@ def serve(
 
     Raises :class:`CannotServe` and :class:`stoker.cli.local_cloud.LocalCloudFailed`.
     """
-    # to standard error: standard output has the one line that says "ready"
-    logging.basicConfig(level=logging.WARNING, format=_LOG_FORMAT)
-    logging.getLogger("stoker").setLevel(logging.INFO)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options, listener, cloud, on_ready))
 
