@@ -53,6 +53,7 @@ async def test_a_tar_archive_is_unpacked_once(cloud: Cloud, upload: Any, mode: s
         archive(("up", tarfile.SYMTYPE, "/tmp", ""), ("up/out", tarfile.REGTYPE, "", "x")),
         archive(("hard", tarfile.LNKTYPE, "../../cloud.sqlite", "")),
     ],
+    ids=["no archive", "out by name", "out by symbolic link", "out by hard link"],
 )
 async def test_what_is_no_archive_or_leads_out_of_it_is_refused(
     cloud: Cloud, upload: Any, data: bytes
