@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from stoker.engine.requests import StackRequest
 from stoker.kernel.errors import Exists, NotFound, NotSupported
+from stoker.store import tables
 
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
@@ -216,3 +217,18 @@ def test_a_parent_that_is_deleted_takes_a_nested_stack_under_way_with_it() -> No
         assert lab.cloud.objects == {}
 
     in_lab(story)
+
+
+def test_inputs_and_events_of_long_ago_are_dropped() -> None:
+    async def story(lab: Lab) -> tuple[int, int]:
+        await lab.create(template({"a": thing(value="0")}))
+        for number in range(60):
+            await lab.update(template({"a": thing(value=str(number))}))
+        with lab.world.database.connect() as connection:
+            inputs = connection.execute(tables.inputs.select()).all()
+            contents = connection.execute(tables.contents.select()).all()
+        return len(inputs), len(contents)
+
+    inputs, contents = in_lab(story)
+    assert inputs <= 2
+    assert contents <= 6

@@ -7,13 +7,13 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.engine.records import Action, Operation
+from stoker.engine.records import Action, Operation, Resource
 from stoker.engine.requests import EventQuery, StackRequest
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows
 from stoker.store import tables
 from tests.simulation.properties import Outcome, picture, violations
-from tests.simulation.scenario import Request, Scenario, draw
+from tests.simulation.scenario import FILES, Request, Scenario, draw
 from tests.simulation.world import CALLER, START, EngineLife, Sabotage, World
 
 QUIET = 4000.0
@@ -92,6 +92,7 @@ async def _send(engine: EngineLife, request: Request, progress: Progress) -> Non
     body = StackRequest(
         name="stack",
         template=request.template,
+        files=FILES,
         disable_rollback=not request.rollback,
         timeout_mins=request.timeout_mins,
     )
@@ -157,26 +158,35 @@ async def _outcome(world: World, engine: EngineLife, progress: Progress) -> Outc
     return Outcome(
         stack=await store.stack(stack_id),
         rows=list(await store.resources(stack_id)),
+        inner=[row for child in await _below(engine, stack_id) for row in child],
         events=list(await store.events([stack_id], EventQuery())),
-        operations=_operations(world),
+        operations=_operations(world, stack_id),
         cloud=world.cloud,
         acknowledged=progress.acknowledged,
         tries=progress.tries,
         signals=list(await store.signals(stack_id)),
         readings=progress.readings,
-        previous=await _previous(world, engine),
+        previous=await _previous(world, engine, progress),
     )
 
 
-async def _previous(world: World, engine: EngineLife) -> dict[str, Any] | None:
+async def _below(engine: EngineLife, stack_id: str) -> list[list[Resource]]:
+    """The rows of all nested stacks that are not deleted."""
+    store = engine.ports.store
+    return [list(await store.resources(child.id)) for child in await store.children(stack_id)]
+
+
+async def _previous(world: World, engine: EngineLife, progress: Progress) -> dict[str, Any] | None:
     """The template that the last rollback went back to."""
-    for operation in reversed(_operations(world)):
+    for operation in reversed(_operations(world, progress.stack_id or "")):
         if operation.action is Action.ROLLBACK and operation.input_id is not None:
             return dict((await engine.ports.store.input(operation.input_id)).template)
     return None
 
 
-def _operations(world: World) -> list[Operation]:
+def _operations(world: World, stack_id: str) -> list[Operation]:
+    columns = tables.operations.c
+    select = tables.operations.select().where(columns.stack_id == stack_id)
     with world.database.connect() as connection:
-        found = connection.execute(tables.operations.select().order_by(tables.operations.c.number))
+        found = connection.execute(select.order_by(columns.number))
         return [stored_rows.to_operation(row, world.seal) for row in found.mappings()]

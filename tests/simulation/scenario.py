@@ -6,6 +6,25 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+CHILD = "child.yaml"
+FILES = {
+    CHILD: """
+heat_template_version: 2018-08-31
+parameters:
+  value: {type: string}
+resources:
+  one:
+    type: Sim::Thing
+    properties: {value: {get_param: value}, slow: 3}
+  two:
+    type: Sim::Thing
+    properties: {value: same, uses: {get_resource: one}}
+outputs:
+  value: {value: {get_attr: [one, value]}}
+"""
+}
+"""What nested stacks are made from."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -47,7 +66,8 @@ def draw(seed: int) -> Scenario:
     source = random.Random(seed * 7919 + 17)
     fails = source.random() < 0.4
     gate = source.random() < 0.4
-    first = _template(source, source.randint(1, 7), fails=fails, gate=gate)
+    nests = source.random() < 0.35
+    first = _template(source, source.randint(1, 7), fails=fails, gate=gate, nests=nests)
     requests = [
         Request(0.0, "create", first, fails and source.random() < 0.5, _timeout(source, fails))
     ]
@@ -71,7 +91,9 @@ def _timeout(source: random.Random, fails: bool) -> int | None:
     return 1 if fails and source.random() < 0.3 else None
 
 
-def _template(source: random.Random, size: int, *, fails: bool, gate: bool) -> dict[str, Any]:
+def _template(
+    source: random.Random, size: int, *, fails: bool, gate: bool, nests: bool
+) -> dict[str, Any]:
     resources: dict[str, Any] = {}
     for number in range(size):
         resources[f"r{number}"] = _thing(source, list(resources), fails=fails)
@@ -79,6 +101,11 @@ def _template(source: random.Random, size: int, *, fails: bool, gate: bool) -> d
         resources["gate"] = {"type": "Sim::Gate", "properties": {"count": 2}}
         if source.random() < 0.5:
             resources["r0"]["depends_on"] = "gate"
+    if nests:
+        given = {"value": source.choice("abc")}
+        if source.random() < 0.5:
+            given["value"] = {"get_attr": ["r0", "value"]}
+        resources["nest"] = {"type": CHILD, "properties": given}
     outputs = {"o": {"value": {"get_attr": ["r0", "value"]}}}
     return {"heat_template_version": "2018-08-31", "resources": resources, "outputs": outputs}
 
@@ -102,6 +129,9 @@ def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict
     """The template with some values changed, some resources replaced, added and taken away."""
     resources: dict[str, Any] = {}
     for name, body in old["resources"].items():
+        if body["type"] == CHILD:
+            resources[name] = {"type": CHILD, "properties": {"value": source.choice("abc")}}
+            continue
         if body["type"] != "Sim::Thing":
             continue
         if name == "r0" or source.random() >= 0.15:
@@ -110,7 +140,7 @@ def _changed(source: random.Random, old: dict[str, Any], *, fails: bool) -> dict
         resources["gate"] = old["resources"]["gate"]
     if source.random() < 0.5:
         number = 100 + source.randrange(10**6)
-        things = [n for n in resources if n != "gate"]
+        things = [n for n in resources if n not in ("gate", "nest")]
         resources[f"r{number}"] = _thing(source, things, fails=fails)
     return {**old, "resources": resources}
 

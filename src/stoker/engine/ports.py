@@ -70,6 +70,11 @@ class Store(Protocol):
     async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
         """How many stacks match, pages aside."""
 
+    async def tidy(self, stack_id: str, events: int) -> None:
+        """Drop what nobody needs any more: inputs that neither the stack nor an operation that
+        has not ended refers to, and all but the newest ``events`` events.
+        """
+
     async def children(self, stack_id: str) -> Sequence[Stack]:
         """The live nested stacks of a stack."""
 

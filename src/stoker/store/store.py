@@ -20,6 +20,7 @@ from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
+from stoker.store.tidying import tidy
 from stoker.store.write import write
 
 Result = TypeVar("Result")
@@ -94,6 +95,15 @@ class SqlStore:
         if stack is None:
             raise NotFound(f"there is no stack {stack_id}")
         return stack
+
+    async def tidy(self, stack_id: str, events: int) -> None:
+        """Drop inputs and events that nobody needs any more."""
+
+        def transaction() -> None:
+            with self._engine.begin() as connection:
+                tidy(connection, stack_id, events)
+
+        await self._runner.write(transaction)
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""

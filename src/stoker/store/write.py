@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from stoker.engine.ports import Change, Fenced
 from stoker.kernel.errors import Exists
@@ -127,7 +127,8 @@ def _upsert(
     dialect = connection.dialect.name
     statement = _STATEMENTS.get((dialect, table.name))
     if statement is None:
-        make = sqlite.insert if dialect == "sqlite" else postgresql.insert
+        # loading the dialect of another database would take 25 ms of every start
+        make = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert
         statement = make(table)
         if update:
             changed = {

@@ -1,0 +1,55 @@
+"""Drops what nobody needs any more, so that a stack that is updated for years stays small."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from stoker.store.tables import contents, inputs, operations, stacks
+from stoker.store.tables import events as event_rows
+
+_CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
+
+
+def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
+    """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
+    _drop_inputs(connection, stack_id)
+    newest = (
+        sa.select(event_rows.c.number)
+        .where(event_rows.c.stack_id == stack_id)
+        .order_by(event_rows.c.number.desc())
+        .offset(events)
+        .limit(1)
+        .scalar_subquery()
+    )
+    connection.execute(
+        event_rows.delete().where(event_rows.c.stack_id == stack_id, event_rows.c.number <= newest)
+    )
+
+
+def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
+    own = stacks.c.id == stack_id
+    open_ = sa.and_(
+        operations.c.stack_id == stack_id, operations.c.status.in_(("WAITING", "RUNNING"))
+    )
+    needed = sa.union_all(
+        sa.select(stacks.c.input_id).where(own),
+        sa.select(stacks.c.good_input_id).where(own, stacks.c.good_input_id.is_not(None)),
+        sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
+        sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
+    )
+    old = sa.select(inputs.c.id, *_CONTENTS).where(
+        inputs.c.stack_id == stack_id, inputs.c.id.not_in(needed)
+    )
+    gone = connection.execute(old).all()
+    if not gone:
+        return
+    connection.execute(inputs.delete().where(inputs.c.id.in_([row[0] for row in gone])))
+    hashes = {value for row in gone for value in row[1:] if value is not None}
+    used = {
+        value
+        for column in _CONTENTS
+        for value in connection.execute(sa.select(column).where(column.in_(hashes))).scalars()
+    }
+    unused = hashes - used
+    if unused:
+        connection.execute(contents.delete().where(contents.c.hash.in_(unused)))
