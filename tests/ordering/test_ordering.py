@@ -39,9 +39,7 @@ def test_independent_resources_are_made_side_by_side() -> None:
 
 def test_dependents_first_on_delete() -> None:
     async def story(lab: Lab) -> list[str]:
-        address = await lab.create(
-            template({"a": thing(), "b": thing(uses={"get_resource": "a"})})
-        )
+        address = await lab.create(template({"a": thing(), "b": thing(uses={"get_resource": "a"})}))
         await lab.delete()
         events = await lab.engine.ports.store.events([address.id], EventQuery())
         return [f"{e.resource_name} {e.action}_{e.status}" for e in events if e.resource_id]
