@@ -56,7 +56,15 @@ ThreadingHTTPServer(("", int(settings["port"])), Page).serve_forever()
 APP
 
 chown -R web /srv/web
+
+# cloud-init runs what is in this directory at every boot; this one has passed that point already
+mkdir -p /var/lib/cloud/scripts/per-boot
+cat > /var/lib/cloud/scripts/per-boot/web <<'BOOT'
+#!/bin/sh
 setpriv --reuid web --regid web --clear-groups python3 /srv/web/app.py >/var/log/web.log 2>&1 &
+BOOT
+chmod +x /var/lib/cloud/scripts/per-boot/web
+/var/lib/cloud/scripts/per-boot/web
 
 for attempt in $(seq 100); do
     curl -sf "http://127.0.0.1:$PORT/" >/dev/null && break

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -74,22 +73,28 @@ def start_detached(target: Target) -> Running:
     target.data_dir.mkdir(parents=True, exist_ok=True)
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - our own command
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    pid = os.posix_spawn(
+        sys.executable,
+        command,
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, writing, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    ended = False
+    while time.monotonic() < deadline and not ended:
         running = running_in(target.data_dir)
         if running is not None and running.ready:
             return running
         time.sleep(0.02)
-    if process.poll() is None:
-        process.terminate()
+        ended = os.waitpid(pid, os.WNOHANG)[0] == pid
+    if not ended:
+        os.kill(pid, signal.SIGTERM)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
     raise CommandFailed("\n".join(["the service did not start; it said:", *said]))
 

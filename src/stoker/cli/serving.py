@@ -10,13 +10,14 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
 import uvloop
 from oslo_config import cfg
+from sqlalchemy.exc import SQLAlchemyError
 
 from stoker import config
 from stoker.app import App
@@ -86,7 +87,10 @@ async def _running(
             await cloud.ready()
         conf = _configuration(options, cloud)
         configure_log(debug=conf.debug)
-        app = App(conf)
+        try:
+            app = App(conf)
+        except (ValueError, SQLAlchemyError) as error:
+            raise CannotServe(f"the configuration cannot be used: {error}") from None
         closing.push_async_callback(app.close)
         server = _Server(
             uvicorn.Config(
@@ -115,10 +119,19 @@ async def _running(
         yield
 
 
+def _read_all(conf: Any) -> None:
+    """Options are parsed when they are read: read them now, not in the midst of a request."""
+    for value in conf.values():
+        if isinstance(value, Mapping):
+            dict(value)
+
+
 def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
     try:
         conf = config.load(options.config_files)
-    except cfg.Error as error:
+        if options.config_files:
+            _read_all(conf)
+    except (cfg.Error, OSError) as error:
         raise CannotServe(f"the configuration cannot be used: {error}") from None
     conf.set_override("data_dir", str(options.data_dir))
     if cloud is None:

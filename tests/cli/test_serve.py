@@ -1,0 +1,92 @@
+"""``stoker serve`` and ``stoker stop``: processes, ports, locks."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stoker.cli.data_dir import running_in
+from tests.cli.conftest import Served, end, free_port, serve_command, start, stoker
+
+
+def test_a_ready_service_has_files_for_the_clients_of_openstack(service: Served) -> None:
+    clouds = yaml.safe_load((service.data_dir / "clouds.yaml").read_text())["clouds"]
+    auth = clouds["stoker"]["auth"]
+    assert auth["auth_url"] == f"http://127.0.0.1:{service.cloud_port}/identity/v3"
+    assert f"OS_AUTH_URL={auth['auth_url']}" in (service.data_dir / "openrc").read_text()
+    for name in ("clouds.yaml", "openrc"):
+        assert stat.S_IMODE((service.data_dir / name).stat().st_mode) == 0o600
+
+
+def test_a_second_service_in_the_same_directory_is_refused_and_told_which_runs(
+    service: Served,
+) -> None:
+    command = serve_command(service.data_dir, free_port(), free_port())
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert str(service.process.pid) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--port", "--cloud-port"])
+def test_a_busy_port_is_named_with_the_option_that_changes_it(tmp_path: Path, option: str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        busy = other.getsockname()[1]
+        ports = {"--port": free_port(), "--cloud-port": free_port(), option: busy}
+        command = serve_command(tmp_path, ports["--port"], ports["--cloud-port"])
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert f"port {busy}" in done.stderr
+    assert option in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_killed_service_starts_again_at_once_with_its_stacks(tmp_path: Path) -> None:
+    template = tmp_path / "one.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
+    )
+    first = start(tmp_path / "data", free_port(), free_port())
+    assert first.run("deploy", str(template)).exit_code == 0
+    first.process.kill()
+    first.process.wait(10)
+    assert first.process.stdout is not None
+    first.process.stdout.close()
+    second = start(first.data_dir, first.port, first.cloud_port)
+    status = second.run("status", "one")
+    assert "CREATE_COMPLETE" in status.output
+    assert end(second) == 0
+    assert running_in(first.data_dir) is None
+
+
+def test_stop_ends_a_service_and_says_when_there_is_none(tmp_path: Path) -> None:
+    served = start(tmp_path, free_port(), free_port())
+    assert served.run("stop").exit_code == 0
+    assert served.process.wait(10) == 0
+    assert served.process.stdout is not None
+    served.process.stdout.close()
+    assert served.run("stop").output.startswith("No service runs in ")
+
+
+def test_a_wrong_configuration_file_is_refused_without_a_traceback(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.conf"
+    wrong.write_text("[DEFAULT]\nmax_template_size = many\n")
+    command = serve_command(tmp_path / "data", free_port(), free_port())
+    command += ["--no-local-cloud", "--config-file", str(wrong)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "max_template_size" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_commands_say_how_to_start_a_service_where_none_runs() -> None:
+    done = stoker("status")
+    assert done.exit_code == 1
+    assert "stoker serve" in done.output

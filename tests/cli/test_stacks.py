@@ -1,0 +1,245 @@
+"""Commands on stacks, against a running service with real servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import EXAMPLES, Served, command_line, environment_without_cloud, free_port
+
+SLOW = """heat_template_version: 2018-08-31
+resources:
+  slow:
+    type: OS::Heat::TestResource
+    properties: {wait_secs: 4}
+outputs:
+  done: {value: {get_attr: [slow, output]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def web_app(service: Served) -> str:
+    done = service.run("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_deploy_shows_events_and_outputs_and_the_page_is_there(web_app: str) -> None:
+    lines = web_app.splitlines()
+    assert any("CREATE_COMPLETE" in line and "router_interface" in line for line in lines)
+    url = next(line.split()[1] for line in lines if line.startswith("  url"))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(url, timeout=10) as page:
+        assert b"Good morning" in page.read()
+
+
+def test_deploy_of_a_stack_that_exists_updates_it(service: Served, web_app: str) -> None:
+    done = service.run("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
+    assert done.exit_code == 0
+    assert "UPDATE_COMPLETE" in done.output
+
+
+def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:
+    done = service.run("status")
+    assert service.url in done.output
+    assert "web-app" in done.output
+
+
+def test_status_of_a_stack_has_resources_outputs_and_events(service: Served, web_app: str) -> None:
+    done = service.run("status", "web-app")
+    assert "✓ server  OS::Nova::Server" in done.output
+    assert "http://127." in done.output
+    assert "Last events" in done.output
+
+
+def test_status_as_json_has_resources_and_outputs(service: Served, web_app: str) -> None:
+    shown = json.loads(service.run("status", "web-app", "--json").output)
+    assert shown["outputs"]["url"].startswith("http://127.")
+    assert {r["name"] for r in shown["resources"]} >= {"server", "network", "ready"}
+
+
+@pytest.mark.parametrize("name", ["web-app", "web-app/server"])
+def test_logs_finds_a_server_by_its_stack(service: Served, web_app: str, name: str) -> None:
+    done = service.run("logs", name)
+    assert done.exit_code == 0
+    assert "finished at" in done.output
+
+
+def test_logs_finds_a_server_by_name_and_gives_only_its_last_lines(
+    service: Served, web_app: str
+) -> None:
+    outputs = json.loads(service.run("status", "web-app", "--json").output)["outputs"]
+    done = service.run("logs", outputs["name"], "-n", "1")
+    assert len(done.output.strip().splitlines()) == 1
+
+
+def test_logs_of_an_unknown_server_names_those_there_are(service: Served, web_app: str) -> None:
+    done = service.run("logs", "nobody")
+    assert done.exit_code == 2
+    assert "web-app-server-" in done.output
+
+
+def test_a_failing_stack_shows_cause_console_and_next_steps_and_exits_with_1(
+    service: Served,
+) -> None:
+    done = service.run("deploy", str(EXAMPLES / "failing-app.yaml"))
+    assert done.exit_code == 1
+    report = done.output.partition("failing-app: CREATE_FAILED")[2]
+    assert "ready (OS::Heat::WaitCondition): CREATE_FAILED" in report
+    assert "there is no licence in /srv/app/licence.key" in report
+    assert "  | setup: looking for the licence" in report
+    assert "stoker destroy failing-app" in report
+    again = service.run("status", "failing-app")
+    assert "there is no licence" in again.output
+
+
+def test_a_failure_in_a_nested_stack_is_shown_down_to_its_cause(
+    service: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "inner.yaml").write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources: {deep: {type: OS::Heat::TestResource, properties: {fail: true}}}\n"
+    )
+    outer = tmp_path / "outer.yaml"
+    outer.write_text("heat_template_version: 2018-08-31\nresources: {middle: {type: inner.yaml}}\n")
+    done = service.run("deploy", str(outer))
+    assert done.exit_code == 1
+    report = done.output.partition("outer: CREATE_FAILED")[2].splitlines()
+    assert report[1].strip() == "middle (inner.yaml): CREATE_FAILED"
+    assert report[2].strip() == "deep (OS::Heat::TestResource): CREATE_FAILED"
+    assert report[3].strip()
+
+
+def test_a_rolled_back_stack_still_tells_what_failed(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "back.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources: {bad: {type: OS::Heat::TestResource, properties: {fail: true}}}\n"
+    )
+    done = service.run("deploy", str(template), "--rollback")
+    assert done.exit_code == 1
+    assert "back: ROLLBACK_COMPLETE" in done.output
+    assert "bad: CREATE_FAILED" in done.output.partition("back: ROLLBACK_COMPLETE")[2]
+
+
+def test_a_bad_template_is_refused_with_all_places_and_exit_code_2(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "bad.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n"
+        "  a:\n"
+        "    type: OS::Heat::RandomStrin\n"
+        "  b:\n"
+        "    type: OS::Heat::Value\n"
+        "    properties: {valu: 1}\n"
+    )
+    done = service.run("deploy", str(template))
+    assert done.exit_code == 2
+    assert f"{template}:4:5: error:" in done.output
+    assert 'did you mean "OS::Heat::RandomString"?' in done.output
+    assert f"{template}:7:" in done.output
+    assert "    4 |     type: OS::Heat::RandomStrin\n            ^" in done.output
+    assert service.run("status", "bad").exit_code == 1
+
+
+def test_a_finding_in_a_nested_template_names_that_file(service: Served, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "inner.yaml").write_text(
+        "heat_template_version: 2018-08-31\nresources:\n  x: {type: OS::Heat::Nothing}\n"
+    )
+    outer = tmp_path / "outer.yaml"
+    outer.write_text(
+        "heat_template_version: 2018-08-31\nresources: {middle: {type: sub/inner.yaml}}\n"
+    )
+    done = service.run("deploy", str(outer), "--name", "never")
+    assert done.exit_code == 2
+    assert f"{tmp_path}/sub/inner.yaml:3:" in done.output
+
+
+def test_after_ctrl_c_the_work_goes_on_and_can_be_followed_again(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "slow.yaml"
+    template.write_text(SLOW)
+    process = subprocess.Popen(
+        command_line("deploy", str(template), "--data-dir", str(service.data_dir)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment_without_cloud(), "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    assert "CREATE_IN_PROGRESS" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    said, complaints = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "stoker status slow --follow" in said
+    assert "Traceback" not in complaints
+    followed = service.run("status", "slow", "--follow")
+    assert followed.exit_code == 0
+    assert "CREATE_COMPLETE      slow" in followed.output
+
+
+def test_without_waiting_deploy_returns_at_once(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "later.yaml"
+    template.write_text(SLOW)
+    done = service.run("deploy", str(template), "--no-wait")
+    assert done.exit_code == 0
+    assert "stoker status later --follow" in done.output
+    assert service.run("destroy", "later", "--yes").exit_code == 0
+
+
+def test_destroy_asks_first_and_then_deletes(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "brief.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
+    )
+    assert service.run("deploy", str(template)).exit_code == 0
+    refused = service.run("destroy", "brief", text="n\n")
+    assert refused.exit_code == 1
+    assert service.run("status", "brief").exit_code == 0
+    done = service.run("destroy", "brief", text="y\n")
+    assert done.exit_code == 0
+    assert "DELETE_COMPLETE      brief" in done.output
+    gone = service.run("destroy", "brief", "--yes")
+    assert gone.exit_code == 1
+    assert 'there is no stack "brief"' in gone.output
+
+
+def test_deploy_starts_a_service_that_stays_where_none_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    template = tmp_path / "own.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
+    )
+    served = Served(tmp_path / "data", free_port(), free_port(), process=None)  # type: ignore[arg-type]
+    monkeypatch.setenv("STOKER_PORT", str(served.port))
+    monkeypatch.setenv("STOKER_CLOUD_PORT", str(served.cloud_port))
+    done = served.run("deploy", str(template))
+    try:
+        assert done.exit_code == 0, done.output
+        assert f"Started a service at {served.url}" in done.output
+        assert "own" in served.run("status").output
+    finally:
+        assert served.run("stop").exit_code == 0
+
+
+def test_credentials_of_the_environment_are_used(
+    service: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OS_CLOUD", "stoker")
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(service.data_dir / "clouds.yaml"))
+    done = subprocess.run(
+        command_line("status"), capture_output=True, text=True, timeout=30, env=dict(os.environ)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Stack" in done.stdout or "There are no stacks" in done.stdout
