@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from stoker.api.ports import EngineView
+from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
 from stoker.api.rest.template_url import HttpTemplates
@@ -56,9 +55,11 @@ class App:
             clock=clock,
             ids=RandomIds(),
             limits=limits_of(conf),
+            policy=self._gate.policies,
             region=self._gate.settings.region,
             service_registry=registry_in(Path(conf.environment_dir)),
         )
+        self._engine = OwnEngine(clock, ports.ids, conf.host)
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch.notify)
         self.asgi = self._interfaces(conf, types)
@@ -71,7 +72,7 @@ class App:
             self._gate.authenticate,
             self._gate.policies,
             settings,
-            _no_engines,
+            self._engine,
             HttpTemplates(settings),
         )
         signals = routes(
@@ -102,10 +103,6 @@ class App:
         self._cloud.close()
         await self._gate.close()
         self._store.close()
-
-
-async def _no_engines() -> Sequence[EngineView]:
-    return []
 
 
 def endpoints_of(settings: IdentitySettings) -> Endpoints:

@@ -119,7 +119,7 @@ def test_a_handle_with_token_gives_address_token_and_command():
         "http://stoker/v1/signal/r"
     )
     assert done.attributes["signal"] == "null"
-    assert type_.read(after(call, done))["token"] == "token-2-of-user-r"
+    assert type_.read(after(call, done))["token"] == "token-1-of-user-r"
 
 
 def test_a_handle_with_credentials_gives_them_as_json():

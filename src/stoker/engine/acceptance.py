@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.evaluations import evaluation_of
+from stoker.engine.inputs import input_of
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import (
     Action,
@@ -24,18 +25,12 @@ from stoker.engine.records import (
 from stoker.engine.requests import Caller, StackQuery, StackRequest
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import Exists, Forbidden, Invalid, LimitExceeded, NotFound, NotSupported
-from stoker.template.declarations import declare
-from stoker.template.document import parse
-from stoker.template.environment import Environment, parse_environment, stored
-from stoker.template.environment_files import environment_of
 from stoker.template.evaluation import Evaluation
-from stoker.template.parameters import Parameter, immutable_changes
-from stoker.template.source import Source, accept, read
+from stoker.template.parameters import immutable_changes
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
-NO_TEMPLATE = "HTTPBadRequest"
 UNMADE = "None"
 """Shown as the id of a stack that is only previewed."""
 
@@ -52,10 +47,10 @@ class Acceptance:
         """Record a new stack and its first operation."""
         name = self._check_name(request.name)
         stack = self._new_stack(caller, name, request)
-        given = self._input(stack.id, request, None)
+        given = input_of(self._ports.ids.uuid(), stack.id, request)
         evaluation = evaluation_of(self._ports, stack, given)
         await self._check_free(caller, name)
-        await self._check(stack, evaluation)
+        await self._check(caller, stack, evaluation)
         credentials = await self._ports.deferred.grant(caller)
         stack = replace(
             stack,
@@ -83,15 +78,17 @@ class Acceptance:
         """A stack as a create request would make it, and its evaluation, fully checked."""
         name = self._check_name(request.name)
         stack = replace(self._new_stack(caller, name, request), id=UNMADE)
-        evaluation = evaluation_of(self._ports, stack, self._input(stack.id, request, None))
+        evaluation = evaluation_of(
+            self._ports, stack, input_of(self._ports.ids.uuid(), stack.id, request)
+        )
         await self._check_free(caller, name)
-        await self._check(stack, evaluation)
+        await self._check(caller, stack, evaluation)
         return replace(stack, description=_description(evaluation)), evaluation
 
     async def update(self, caller: Caller, stack: Stack, request: StackRequest) -> None:
         """Record an update; whatever is under way on the stack gives way to it."""
         self._check_updatable(stack)
-        given, evaluation = await self.evaluate_update(stack, request)
+        given, evaluation = await self.evaluate_update(caller, stack, request)
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
             disable_rollback = request.disable_rollback
@@ -118,17 +115,17 @@ class Acceptance:
         self._notify(stack.id)
 
     async def evaluate_update(
-        self, stack: Stack, request: StackRequest
+        self, caller: Caller, stack: Stack, request: StackRequest
     ) -> tuple[Input, Evaluation]:
         """The input that an update would give the stack, and its evaluation, fully checked."""
         old = await self._ports.store.input(stack.input_id)
-        given = self._input(stack.id, request, old)
+        given = input_of(self._ports.ids.uuid(), stack.id, request, old)
         evaluation = evaluation_of(self._ports, stack, given)
         before = evaluation_of(self._ports, stack, old)
         fixed = immutable_changes(evaluation.declarations, before.parameters, evaluation.parameters)
         if fixed:
             raise DiagnosticError(fixed)
-        await self._check(stack, evaluation)
+        await self._check(caller, stack, evaluation)
         return given, evaluation
 
     async def delete(self, stack: Stack) -> None:
@@ -147,7 +144,9 @@ class Acceptance:
     def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
         """An evaluation that says what a template is, whatever values it will get."""
         stack = self._new_stack(caller, request.name or "stack", request)
-        return evaluation_of(self._ports, stack, self._input(stack.id, request, None))
+        return evaluation_of(
+            self._ports, stack, input_of(self._ports.ids.uuid(), stack.id, request)
+        )
 
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""
@@ -205,36 +204,6 @@ class Acceptance:
             settings=settings or {},
         )
 
-    def _input(self, stack_id: str, request: StackRequest, old: Input | None) -> Input:
-        """The input of a request, with the old one's parts where it says so or leaves them out."""
-        source = _source(request, old)
-        files: dict[str, str] = dict(request.files)
-        parameters = dict(request.parameters)
-        environment = _environment(request, source)
-        if old is not None and request.existing:
-            files = {**old.files, **files}
-            kept = {k: v for k, v in old.parameters.items() if k not in request.clear_parameters}
-            parameters = {**kept, **parameters}
-            before = parse_environment(old.environment)
-            environment = _on_top(before, environment, frozenset(request.clear_parameters))
-            # what the new template has no use for is not asked of whoever keeps the rest
-            declared = _declared(source)
-            parameters = {k: v for k, v in parameters.items() if k in declared}
-            environment = replace(
-                environment,
-                parameters={k: v for k, v in environment.parameters.items() if k in declared},
-            )
-        return Input(
-            id=self._ports.ids.uuid(),
-            stack_id=stack_id,
-            template=source.data,
-            text=source.text,
-            parameters=parameters,
-            environment=stored(environment),
-            files=files,
-            template_file=source.file,
-        )
-
     @staticmethod
     def _check_name(name: str | None) -> str:
         if name is None:
@@ -270,10 +239,13 @@ class Acceptance:
         if await self._ports.store.count_stacks(caller.project_id, StackQuery()) >= most:
             raise LimitExceeded(f"this project has {most} stacks, which is all that it may have")
 
-    async def _check(self, stack: Stack, evaluation: Evaluation) -> None:
+    async def _check(self, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
         """Everything that can be found wrong before anything is done."""
         findings = evaluation.validate()
         findings.raise_errors()
+        for name in sorted(_types_in(evaluation)):
+            if not self._ports.policy.allows(f"resource_types:{name}", caller):
+                raise Forbidden(f"the policy of this service does not let you use {name}")
         most = self._ports.limits.resources_per_stack
         if 0 <= most < len(evaluation.names):
             raise LimitExceeded(
@@ -295,48 +267,10 @@ class Acceptance:
         findings.raise_errors()
 
 
-def _source(request: StackRequest, old: Input | None) -> Source:
-    """The template of the request, or the one that the stack has."""
-    if request.template is None:
-        if old is None or not request.existing:
-            raise Invalid("the request has no template", NO_TEMPLATE)
-        return Source(old.template, old.text, old.template_file)
-    if isinstance(request.template, str):
-        return read(request.template, request.template_file)
-    return accept(request.template, request.template_file)
-
-
-def _environment(request: StackRequest, source: Source) -> Environment:
-    """The environment that the request gives, merged as the template's parameters ask for."""
-    declared = _declared(source) if request.environment_files else {}
-    names = list(request.environment_files)
-    return environment_of(request.environment, names, request.files, declared)
-
-
-def _declared(source: Source) -> Mapping[str, Parameter]:
-    """The parameters that a template declares."""
-    parsed = parse(source)
-    return declare(parsed.parameters, parsed.version, Findings())
-
-
-def _on_top(before: Environment, given: Environment, clear: frozenset[str]) -> Environment:
-    """The old environment with the new one laid over it, section by section."""
-    kept = {name: value for name, value in before.parameters.items() if name not in clear}
-    registry = {**before.resource_registry, **given.resource_registry}
-    inner = {
-        **(before.resource_registry.get("resources") or {}),
-        **(given.resource_registry.get("resources") or {}),
-    }
-    return replace(
-        before,
-        parameters={**kept, **given.parameters},
-        parameter_defaults={**before.parameter_defaults, **given.parameter_defaults},
-        resource_registry={**registry, "resources": inner},
-        event_sinks=given.event_sinks or before.event_sinks,
-        encrypted_param_names=tuple(
-            dict.fromkeys((*before.encrypted_param_names, *given.encrypted_param_names))
-        ),
-    )
+def _types_in(evaluation: Evaluation) -> set[str]:
+    """Names of the types of all resources, those of nested stacks included."""
+    found = {type_.type_name for type_ in evaluation.types.values()}
+    return found.union(*(_types_in(child) for child in evaluation.children.values()))
 
 
 def _description(evaluation: Evaluation) -> str:

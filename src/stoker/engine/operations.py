@@ -96,7 +96,7 @@ class Operations:
     ) -> Sequence[ChangeView]:
         """The plan of an update; nothing is recorded."""
         stack = await self._finder.at(caller, address)
-        _, evaluation = await self._acceptance.evaluate_update(stack, request)
+        _, evaluation = await self._acceptance.evaluate_update(caller, stack, request)
         rows = tuple(await self._ports.store.resources(stack.id))
         session = Session(self._ports, stack, rows)
         plan = Planner(rows, session.reference_of, call_about(session)).plan(evaluation)

@@ -172,6 +172,21 @@ class Types(Protocol):
         """All names, sorted."""
 
 
+class Policy(Protocol):
+    """Which callers may do what."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        """Whether a rule, as ``resource_types:OS::Nova::Flavor``, lets the caller through."""
+
+
+class NoPolicy:
+    """Everybody may do everything."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        """Yes."""
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds that an operator sets."""
@@ -203,6 +218,7 @@ class Ports:
     clock: Clock
     ids: Ids
     limits: Limits = field(default_factory=Limits)
+    policy: Policy = field(default_factory=NoPolicy)
     region: str | None = None
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, from its environment directory."""

@@ -94,7 +94,7 @@ class HeatWaitConditionHandle(ResourceType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The attributes, with a new token where there is one."""
+        """The attributes, as they were when the handle was made."""
         transport = call.properties["signal_transport"]
         if transport not in _MAKERS or call.signalling is None:
             return _no_signal()
@@ -138,7 +138,9 @@ def _no_signal() -> dict[str, Any]:
 
 
 def _with_token(call: Call, signalling: Signalling) -> Made:
-    token, endpoint = signalling.token(call), signalling.signal_url(call)
+    # one token for the life of the handle: a server that was given it must go on being heard
+    token = call.data.get("token") or signalling.token(call)
+    endpoint = signalling.signal_url(call)
     command = (
         f"curl -i -X POST -H 'X-Auth-Token: {token}' -H 'Content-Type: application/json' "
         f"-H 'Accept: application/json' {endpoint}"
@@ -149,7 +151,7 @@ def _with_token(call: Call, signalling: Signalling) -> Made:
         "curl_cli": command,
         "signal": json.dumps(None),
     }
-    return call.data, attributes
+    return {**call.data, "token": token}, attributes
 
 
 def _with_credentials(call: Call, signalling: Signalling) -> Made:

@@ -176,7 +176,7 @@ def get_azs(arguments: Any, scope: Scope) -> Any:
 
 
 def member_list_to_map(arguments: Any, scope: Scope) -> Any:
-    """A map from a list as ``[".member.0.Name=key", ".member.0.Value=door"]``."""
+    """A map from a list such as [".member.0.Name=key", ".member.0.Value=door"]."""
     names = _exactly(3, arguments, "[key name, value name, list]")[:2]
     for position, name in enumerate(names):
         if not isinstance(name, str):

@@ -33,7 +33,7 @@ def list_concat(arguments: Any, scope: Scope) -> Any:
 
 
 def list_concat_unique(arguments: Any, scope: Scope) -> Any:
-    """As :func:`list_concat`, with only the first of equal entries."""
+    """Lists, one after the other, with only the first of equal entries."""
     entries = list_concat(arguments, scope)
     unknown = unknown_in(entries)
     return unique(entries) if unknown is None else unknown
@@ -85,13 +85,13 @@ def repeat(arguments: Any, scope: Scope) -> Any:
 
 
 def repeat_combined(arguments: Any, scope: Scope) -> Any:
-    """As :func:`repeat`, always in all combinations."""
+    """What a template gives for every combination of entries of lists or maps."""
     _check_repeat(arguments, scope)
     return _repeat(_combined(arguments), scope, _values_or_keys)
 
 
 def repeat_lists(arguments: Any, scope: Scope) -> Any:
-    """As :func:`repeat_combined`, over lists only."""
+    """What a template gives for every combination of entries of lists."""
     _check_repeat(arguments, scope)
     return _repeat(_combined(arguments), scope, _values)
 

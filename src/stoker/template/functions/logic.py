@@ -19,7 +19,7 @@ def if_(arguments: Any, scope: Scope) -> Any:
 
 
 def if_or_absent(arguments: Any, scope: Scope) -> Any:
-    """As :func:`if_`; without a value for the other case, nothing stands there."""
+    """One of two values; without a value for the other case, nothing stands there."""
     if not isinstance(arguments, list) or len(arguments) != 2:
         return if_(arguments, scope)
     return scope.entry(arguments, 1) if scope.condition(arguments, 0) else ABSENT

@@ -31,21 +31,21 @@ def str_replace(arguments: Any, scope: Scope) -> Any:
 
 
 def str_replace_plain(arguments: Any, scope: Scope) -> Any:
-    """As :func:`str_replace`, for text and numbers only."""
+    """A text with placeholders replaced by texts and numbers."""
     template, params = _replace_arguments(arguments, scope)
     _refuse_collections(params)
     return _replaced(template, params)[0]
 
 
 def str_replace_strict(arguments: Any, scope: Scope) -> Any:
-    """As :func:`str_replace`, but every placeholder must occur in the text."""
+    """A text with placeholders replaced, each of which must occur in it."""
     text, unused, _ = _replace(arguments, scope)
     _refuse_unused(unused)
     return text
 
 
 def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
-    """As :func:`str_replace_strict`, and no value may be empty."""
+    """A text with placeholders replaced, each of which must occur in it; no value may be empty."""
     text, unused, params = _replace(arguments, scope)
     _refuse_unused(unused)
     for key, value in params.items():
