@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,10 @@ import uvicorn
 import uvloop
 
 from localcloud.app import CloudApp, open_cloud, services
-from localcloud.fabric.interface import Fabric
+from localcloud.fabric.choose import fabric_on
+from localcloud.fabric.interface import Fabric, FabricError
+from localcloud.fabric.start import OwnerStart
+from localcloud.no_fabric import NoFabric
 from localcloud.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -27,6 +31,16 @@ _IDLE_SECONDS = 75
 
 class AddressInUse(Exception):
     """Another process listens where the cloud should."""
+
+
+def run(settings: Settings, owner: OwnerStart | None, parent: int) -> int:
+    """Serve the cloud, on the fabric process that is on its way; returns an exit code."""
+    try:
+        serve(settings, NoFabric() if owner is None else fabric_on(owner), parent)
+    except (AddressInUse, FabricError, OSError, sqlite3.Error) as error:
+        print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
 
 
 def serve(settings: Settings, fabric: Fabric, parent: int) -> None:

@@ -5,6 +5,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+FLOATING_CIDRS = ("127.24.4.0/24",)
+"""Where floating addresses lie: within the loopback range of the host, which needs no route."""
+
 
 @dataclass(frozen=True)
 class ForeignService:

@@ -13,6 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+METADATA = ("169.254.169.254", 80)
+NAMES = ("169.254.169.254", 53)
+"""Where servers find their metadata, and a name server."""
+
 
 @dataclass(frozen=True)
 class Capabilities:

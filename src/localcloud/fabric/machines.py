@@ -17,16 +17,13 @@ from typing import Any
 
 from localcloud.fabric import disks, identities, kernel
 from localcloud.fabric.filters import Redirect, messages, redirections
-from localcloud.fabric.interface import Port, RouterLeg
+from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
 from localcloud.fabric.switch import Cabling, Switch
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
-METADATA = ("169.254.169.254", 80)
-NAMES = ("169.254.169.254", 53)
-"""Where servers find their metadata, and a name server."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
     "fd": "/proc/self/fd",

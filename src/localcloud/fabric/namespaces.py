@@ -27,15 +27,14 @@ from localcloud.fabric.start import OwnerProcess
 class NamespaceFabric:
     """Networks and servers made of namespaces. See :class:`localcloud.fabric.interface.Fabric`.
 
-    ``process`` is the fabric process; ``services`` are the host's (address, port) pairs that it
-    was told to lead to.
+    ``process`` is the fabric process.
     """
 
-    def __init__(self, process: OwnerProcess, services: tuple[tuple[str, int], ...]) -> None:
+    def __init__(self, process: OwnerProcess) -> None:
         self._capabilities = process.findings.capabilities
         self._on_exit: Callable[[Exit], None] = lambda _: None
         self._outbound = Outbound()
-        self._servers = Servers(process, services, lambda end: self._on_exit(end))
+        self._servers = Servers(process, lambda end: self._on_exit(end))
 
     @property
     def capabilities(self) -> Capabilities:

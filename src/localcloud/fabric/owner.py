@@ -19,11 +19,12 @@ from typing import Any
 
 from localcloud.fabric import channel, disks, identities, kernel, machines, specs
 from localcloud.fabric.filters import Filters, NoFilters, messages
-from localcloud.fabric.findings import Findings, probe_here
+from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.machines import Machine, RunningServer
 from localcloud.fabric.switch import Switch
+from localcloud.fabric.trials import probe_here
 from localcloud.guest.instance import Instance
 
 Request = dict[str, Any]
@@ -63,6 +64,7 @@ class Owner:
         self._selector.register(self._control, selectors.EVENT_READ, self._take_requests)
         # What is loaded by now is shared with all servers: keep the collector from touching it.
         gc.freeze()
+        gc.enable()
         while True:
             for key, _ in self._selector.select(0 if self._requests else None):
                 key.data()

@@ -17,8 +17,7 @@ from typing import Any
 from localcloud.fabric import relays, specs
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
-from localcloud.fabric.interface import Exit, FabricError, FloatingIP, Server
-from localcloud.fabric.machines import METADATA, NAMES
+from localcloud.fabric.interface import METADATA, NAMES, Exit, FabricError, FloatingIP, Server
 from localcloud.fabric.outbound import DnsRelay, host_resolver, relay_names
 from localcloud.fabric.start import OwnerProcess
 from localcloud.guest.instance import EXIT_REBOOT
@@ -65,12 +64,11 @@ class Servers:
     def __init__(
         self,
         process: OwnerProcess,
-        services: tuple[tuple[str, int], ...],
         on_exit: Callable[[Exit], None],
     ) -> None:
         self.client = OwnerClient(process, self._ended, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
-        self._services = services
+        self._services = process.services
         self._on_exit = on_exit
         self._booted: dict[str, _Booted] = {}
 

@@ -5,8 +5,9 @@ from localcloud.network import networks, subnets
 from localcloud.network.attributes import for_create
 from localcloud.network.resources import NETWORK, SUBNET
 from localcloud.network.state import State
+from localcloud.settings import FLOATING_CIDRS
 
-PUBLIC_CIDR = "127.24.4.0/24"
+PUBLIC_CIDR = FLOATING_CIDRS[0]
 """Within the loopback range, so that the host reaches floating IPs without any route."""
 PUBLIC_GATEWAY = "127.24.4.1"
 
