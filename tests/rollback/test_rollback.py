@@ -131,3 +131,17 @@ def test_an_update_that_is_cancelled_goes_back() -> None:
         assert len(lab.cloud.objects) == 2
 
     in_lab(story)
+
+
+def test_an_object_that_survived_a_failure_is_not_replaced() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(GOOD)
+        kept = (await lab.rows())["a"].physical_id
+        await lab.update(template({"a": thing(value="two", fail="update")}))
+        assert await lab.status() == "UPDATE_FAILED"
+        await lab.update(GOOD)
+        row = (await lab.rows())["a"]
+        assert row.physical_id == kept
+        assert lab.cloud.objects[str(kept)].properties["value"] == "one"
+
+    in_lab(story)

@@ -55,6 +55,10 @@ class Thing(ResourceType):
         assert call.physical_id is not None
         return {"value": call.cloud.get(call.physical_id).properties["value"]}
 
+    def check(self, call: Call) -> Outcome:
+        found = call.cloud.get(str(call.physical_id))
+        return Done() if found.ready_at <= call.now else Failed("the object is not built yet")
+
     def find(self, call: Call) -> str | None:
         found: str | None = call.cloud.find(call.token)
         return found
@@ -101,6 +105,3 @@ class Types:
 
     def names(self) -> list[str]:
         return sorted(self._types)
-
-
-__all__ = ["Failed", "Gate", "Thing", "Types"]

@@ -29,12 +29,14 @@ class Applying:
         wanted: Definitions,
         actions: Actions,
         nesting: Nesting,
+        usable: frozenset[str],
     ) -> None:
         self._session = session
         self._operation = operation
         self._wanted = wanted
         self._actions = actions
         self._nesting = nesting
+        self._usable = usable
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
 
@@ -44,7 +46,7 @@ class Applying:
         if row is not None and self._is_done(row):
             return
         definition = defined(self._wanted, node.name, self._facts)
-        decision = decide(row, definition, self._call_for)
+        decision = decide(row, definition, self._call_for, self._usable)
         if row is not None and decision.change.value in definition.restricted:
             await self._refuse(row, decision.change)
         match decision.change:
@@ -149,6 +151,8 @@ class Applying:
 
     async def _continue(self, row: Resource, definition: Definition) -> None:
         """A create that an earlier operation, or an engine that died, had begun."""
+        if row.status is Status.FAILED:
+            row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
         row = await self._actions.adopt_lost(row, definition.type)
         await self._finish(row, definition, self._work(Action.CREATE, row, definition))
 

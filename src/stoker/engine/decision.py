@@ -50,29 +50,31 @@ REPLACE = Decision(Change.REPLACE)
 LATER = Decision(Change.LATER)
 
 
-def decide(row: Resource | None, definition: Definition, call_for: CallFor) -> Decision:
+def decide(
+    row: Resource | None, definition: Definition, call_for: CallFor, usable: frozenset[str]
+) -> Decision:
     """What brings the row to the definition.
 
-    The object of a failed row is replaced, but for a nested stack, whose own rows tell more.
+    ``usable`` holds the ids of failed rows whose objects were found to be fine; the objects of
+    other failed rows are replaced, but for nested stacks, whose own rows tell more.
     """
     if row is None or row.action is Action.INIT:
         return Decision(Change.CREATE)
     if definition.external_id is not None or row.external:
         same = row.external and definition.external_id == row.physical_id
         return KEEP if same and row.status is Status.COMPLETE else REPLACE
-    if row.unhealthy or _other_type(row, definition):
+    if row.unhealthy or _other_type(row, definition) or row.action is Action.DELETE:
         return REPLACE
-    if row.action is Action.DELETE:
-        return REPLACE
-    if row.status is Status.FAILED and row.nested_id is None:
+    if row.status is Status.FAILED and row.nested_id is None and row.id not in usable:
         return REPLACE
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
         return LATER
-    if row.action is Action.CREATE and row.status is Status.IN_PROGRESS:
-        same = not changed_properties(
-            definition.type.properties, row.properties, definition.properties
-        )
-        return Decision(Change.CONTINUE) if same else REPLACE
+    if row.action is Action.CREATE and row.status is not Status.COMPLETE:
+        schema = definition.type.properties
+        if not changed_properties(schema, row.properties, definition.properties):
+            return Decision(Change.CONTINUE)
+        if row.nested_id is None:
+            return REPLACE
     return _compare(row, definition, call_for)
 
 

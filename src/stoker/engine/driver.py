@@ -18,7 +18,12 @@ from stoker.engine.evaluations import evaluation_of
 from stoker.engine.execute import Execution
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
-from stoker.engine.preparation import call_about, read_attributes, read_missing
+from stoker.engine.preparation import (
+    call_about,
+    find_usable,
+    read_attributes,
+    read_missing,
+)
 from stoker.engine.records import Action, Event, Operation, OperationStatus, Resource, Stack, Status
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
@@ -100,12 +105,13 @@ class Driver:
         try:
             wanted = await self._wanted(session, operation)
             await read_missing(session, wanted)
+            usable = await find_usable(session, wanted)
             if operation.status is OperationStatus.WAITING:
-                operation = await self._begin(session, operation, wanted)
+                operation = await self._begin(session, operation, wanted, usable)
         except (DiagnosticError, Refused) as refused:
             await self._refuse(session, operation, str(refused))
             return
-        execution = Execution(session, operation, Plan.from_data(operation.plan), wanted)
+        execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
         self._execution = execution
         try:
             await self._attend(session, operation, execution)
@@ -126,7 +132,11 @@ class Driver:
         return evaluation_of(self._ports, session.stack, recorded)
 
     async def _begin(
-        self, session: Session, operation: Operation, wanted: Definitions
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        usable: frozenset[str],
     ) -> Operation:
         """Store the plan, before its first action, and the stack's new status."""
         planner = Planner(tuple(session.rows.values()), session.reference_of, call_about(session))

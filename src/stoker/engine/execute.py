@@ -36,13 +36,14 @@ class Execution:
         operation: Operation,
         plan: Plan,
         wanted: Definitions,
+        usable: frozenset[str] = frozenset(),
     ) -> None:
         self.waiting = Waiting()
         self._session = session
         self._plan = plan
         actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
-        self._applying = Applying(session, operation, wanted, actions, nesting)
+        self._applying = Applying(session, operation, wanted, actions, nesting, usable)
         self._removing = Removing(session, actions, nesting, frozenset(wanted.names))
         self._tasks: set[asyncio.Task[None]] = set()
 

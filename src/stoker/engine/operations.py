@@ -12,7 +12,7 @@ from stoker.engine.finding import Finder
 from stoker.engine.plan import Planner, defined
 from stoker.engine.ports import Change as Written
 from stoker.engine.ports import Ports
-from stoker.engine.preparation import call_about
+from stoker.engine.preparation import call_about, find_usable
 from stoker.engine.reading import resource_view, stack_view
 from stoker.engine.records import Action, Resource, Stack, Status
 from stoker.engine.requests import Caller, StackRequest
@@ -99,7 +99,8 @@ class Operations:
         _, evaluation = await self._acceptance.evaluate_update(caller, stack, request)
         rows = tuple(await self._ports.store.resources(stack.id))
         session = Session(self._ports, stack, rows)
-        plan = Planner(rows, session.reference_of, call_about(session)).plan(evaluation)
+        usable = await find_usable(session, evaluation)
+        plan = Planner(rows, session.reference_of, call_about(session), usable).plan(evaluation)
         planned = {node.name: node for node in plan.applied}
         changes = []
         for name in evaluation.names:

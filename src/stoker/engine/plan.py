@@ -104,6 +104,8 @@ class Planner:
     rows: tuple[Resource, ...]
     reference_of: ReferenceOf
     call_for: CallFor
+    usable: frozenset[str] = frozenset()
+    """Ids of failed rows whose objects are fine."""
 
     def plan(self, wanted: Definitions) -> Plan:
         """The plan that brings the rows to the definitions.
@@ -149,7 +151,7 @@ class Planner:
                 decisions[name] = Decision(Change.CREATE)
             else:
                 definition = defined(wanted, name, facts)
-                decisions[name] = decide(row, definition, self.call_for)
+                decisions[name] = decide(row, definition, self.call_for, self.usable)
         return decisions
 
 

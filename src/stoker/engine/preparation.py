@@ -13,7 +13,7 @@ from stoker.engine.plan import Definitions
 from stoker.engine.records import Action, Resource, Status
 from stoker.engine.session import Session
 from stoker.kernel.log import Log
-from stoker.schema.resource_type import Call, Reads
+from stoker.schema.resource_type import Call, Checks, Done, Outcome, Reads
 from stoker.template.definition import Definition
 
 log = Log(__name__)
@@ -78,3 +78,35 @@ async def _read(session: Session, row: Resource) -> Resource | None:
         return None
     new = replace(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
+
+
+async def find_usable(session: Session, wanted: Definitions) -> frozenset[str]:
+    """Ids of the wanted rows that have failed, but whose objects pass their type's check.
+
+    They need no replacement: what failed may have been the wait for another resource, or an
+    update that the cloud refused as a whole.
+    """
+    names = frozenset(wanted.names)
+    failed = [
+        row
+        for row in session.current.values()
+        if row.status is Status.FAILED and row.name in names and row.physical_id is not None
+    ]
+    verdicts = await asyncio.gather(*(_is_usable(session, row) for row in failed))
+    return frozenset(row.id for row, good in zip(failed, verdicts, strict=True) if good)
+
+
+async def _is_usable(session: Session, row: Resource) -> bool:
+    type_ = session.type_of(row)
+    if type_ is None or type_.service is None or not isinstance(type_, Checks):
+        return False
+    check, call, ports = type_.check, make_call(session, row, type_), session.ports
+
+    def ask() -> Outcome:
+        return check(replace(call, cloud=ports.clouds.connection(session.stack)))
+
+    try:
+        return isinstance(await ports.workers.run(type_.service, ask), Done)
+    except Exception as error:  # noqa: BLE001 - what cannot be checked is replaced
+        log.info("object not checked", resource=row.name, error=ports.faults.describe(error))
+        return False
