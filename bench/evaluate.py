@@ -1,6 +1,6 @@
-"""Times the evaluation of large templates; prints a table of seconds.
+"""Times the evaluation of a large template. Prints the seconds of each part, as JSON.
 
-Run: ``python bench/evaluate.py [resources ...]``
+Run: ``python -m bench.evaluate COUNT``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from bench.report import print_json
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.template.document import Template, parse
@@ -109,15 +110,11 @@ def _refused(text: str, types: Registry) -> None:
     raise RuntimeError("the mistake was not found with its line")
 
 
-def main() -> None:
-    counts = [int(text) for text in sys.argv[1:]] or [1_000, 10_000]
-    tables = [measure(count) for count in counts]
-    print(f"{'seconds':28}" + "".join(f"{count:>12,}" for count in counts))
-    for name in tables[0]:
-        print(f"{name:28}" + "".join(f"{table[name]:12.3f}" for table in tables))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'peak memory, MiB':28}{peak:12.0f}")
+def main(count: int) -> None:
+    """Measure, and print the figures."""
+    times = measure(count)
+    print_json({**times, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""How fast the service is, and what it needs. Run with ``make bench``."""

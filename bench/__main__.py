@@ -1,0 +1,122 @@
+"""``python -m bench``: measures everything and prints one table, beside the targets.
+
+``python -m bench --quick`` leaves out what takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from bench.report import Row, measured, table
+
+CREATE_ELSEWHERE = {1_000: "Terraform: 19 s", 10_000: "Terraform: stopped at 5,000 after 240 s"}
+PLAN_ELSEWHERE = {1_000: "Terraform 1.11: 1.7 s", 10_000: "Terraform 1.11: 18.4 s"}
+PLAN_TARGETS = {1_000: 1.0, 10_000: 10.0}
+CREATE_TARGETS = {1_000: 5.0, 10_000: 50.0}
+
+
+def evaluations(counts: list[int]) -> Iterator[Row]:
+    """The template language alone."""
+    for count in counts:
+        found = measured(120, "evaluate", str(count))
+        memory = found.pop("memory", None)
+        work = f"parse and check a template of {count:,} in YAML"
+        parts = ("parse YAML", "names, needs", "validate")
+        yield Row(work, sum(found[part] for part in parts) if found else None, memory=memory)
+        yield Row(f"evaluate {count:,} definitions", found.get("definitions"))
+
+
+def operations(counts: list[int]) -> Iterator[Row]:
+    """Operations on one stack, in process."""
+    for count in counts:
+        found = measured(60 + count / 25, "engine", "layers", str(count))
+        of = f"{count:,} layered resources"
+        large = count == 10_000
+        yield Row(
+            f"plan {of}",
+            found.get("plan"),
+            PLAN_TARGETS.get(count),
+            elsewhere=PLAN_ELSEWHERE.get(count, ""),
+        )
+        yield Row(
+            f"create {of}",
+            found.get("create"),
+            CREATE_TARGETS.get(count),
+            elsewhere=CREATE_ELSEWHERE.get(count, ""),
+            memory=found.get("memory"),
+        )
+        yield Row(
+            f"update of {count:,} that changes nothing",
+            found.get("same"),
+            5.0 if large else None,
+            elsewhere="Terraform: 32 s at 5,000" if large else "",
+        )
+        yield Row(
+            f"plan of one change among {count:,}", found.get("plan_one"), 1 if large else None
+        )
+        yield Row(f"one change among {count:,} in all", found.get("one"), 2 if large else None)
+        yield Row(f"delete {of}", found.get("delete"))
+
+
+def shapes(quick: bool) -> Iterator[Row]:
+    """A chain, and a tree of nested stacks."""
+    found = measured(60, "engine", "chain", "100")
+    each = found["create"] / 100 if found else None
+    yield Row(
+        "reaction to a finished resource (chain of 100)", each, 0.1, "ms", "Heat: one-second tick"
+    )
+    count = 100 if quick else 1_000
+    found = measured(300, "engine", "tree", str(count))
+    yield Row(
+        f"create a tree of {count:,} nested stacks, {count * 22:,} resources",
+        found.get("create"),
+        None if quick else 120,
+        elsewhere="" if quick else "Heat at CERN: about 10 min",
+        memory=found.get("memory"),
+    )
+
+
+def services(quick: bool) -> Iterator[Row]:
+    """What a running service answers."""
+    found = measured(120, "service", "start", "5")
+    yield Row("stoker serve: ready, the first time", found.get("first"), 1.5)
+    yield Row("stoker serve: ready, again", found.get("again"), 1.5, memory=found.get("memory"))
+    found = measured(120, "service", "web-app")
+    yield Row("deploy examples/web-app.yaml", found.get("deploy"))
+    yield Row("destroy it", found.get("destroy"))
+    found = measured(300, "service", "servers", "50")
+    yield Row("create 50 servers in one stack", found.get("create"), memory=found.get("memory"))
+    yield Row("delete them", found.get("delete"))
+    found = measured(300, "service", "stacks", "1000")
+    yield Row("create 1,000 stacks", found.get("create"), memory=found.get("memory"))
+    yield Row("list 1,000 stacks", found.get("list"), 0.1, "ms")
+    count = 1_000 if quick else 10_000
+    found = measured(400, "service", "big", str(count))
+    yield Row(f"create a stack of {count:,} over HTTP", found.get("create"))
+    yield Row("show it without outputs", found.get("show"), 0.1, "ms", memory=found.get("memory"))
+    found = measured(200, "service", "kill", "100")
+    yield Row(
+        "work resumes after kill -9", found.get("resumed"), 10.0, elsewhere="Heat: not at all"
+    )
+
+
+def main() -> int:
+    """Measure all, print the table; the exit code is 1 when a measurement failed."""
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+    quick = parser.parse_args().quick
+    counts = [100, 1_000] if quick else [100, 1_000, 10_000]
+    rows = [
+        *evaluations([count for count in counts if count >= 1_000]),
+        *operations(counts),
+        *shapes(quick),
+        *services(quick),
+    ]
+    print(table(rows))
+    return int(any(row.figure is None for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

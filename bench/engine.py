@@ -1,0 +1,195 @@
+"""Times operations on one large stack: engine and SQLite store in this process, no HTTP.
+
+Run: ``python -m bench.engine {layers,chain,tree} COUNT``. Prints seconds by operation, as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bench.report import print_json
+from stoker.dispatch.in_process import InProcess
+from stoker.engine.ports import Limits, Ports
+from stoker.engine.records import Stack
+from stoker.engine.requests import Caller, StackRequest
+from stoker.engine.service import make_service
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.ids import RandomIds
+from stoker.resources.registry import Registry
+from stoker.store.opening import OpenStore
+
+WIDTH = 100
+"""Resources in a layer: each refers to one in the layer before."""
+MEMBERS = 21
+"""Resources of each nested stack of a tree."""
+CALLER = Caller("project", "user", "bench")
+
+Result = TypeVar("Result")
+
+
+class NoCloud:
+    """All that the engine asks of a cloud, by types that need none."""
+
+    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+        return call()
+
+    def connection(self, stack: Stack) -> None:
+        return None
+
+    def lookup(self, stack: Stack, lookups: Sequence[Any]) -> Sequence[str]:
+        return []
+
+    def check(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
+        return [None] * len(checks)
+
+    def is_not_found(self, error: Exception) -> bool:
+        return False
+
+    def is_uncertain(self, error: Exception) -> bool:
+        return False
+
+    def retry_after(self, error: Exception, attempt: int) -> float | None:
+        return None
+
+    def describe(self, error: Exception) -> str:
+        return repr(error)
+
+    async def grant(self, caller: Caller) -> Mapping[str, Any]:
+        return {}
+
+    async def revoke(self, credentials: Mapping[str, Any]) -> None:
+        return None
+
+    def of(self, stack: Stack) -> Any:
+        return None
+
+    def close(self, stack: Stack) -> None:
+        return None
+
+
+def resource_of(value: Any) -> dict[str, Any]:
+    """A resource that answers at once."""
+    return {"type": "OS::Heat::TestResource", "properties": {"value": value}}
+
+
+def template(resources: Mapping[str, Any]) -> dict[str, Any]:
+    """A template of these resources."""
+    return {"heat_template_version": "2021-04-16", "resources": resources}
+
+
+def layers(count: int) -> dict[str, Any]:
+    """Layers of 100 resources, each resource built on one of the layer before."""
+    return template(
+        {
+            f"r{n}": resource_of({"get_attr": [f"r{n - WIDTH}", "output"]} if n >= WIDTH else "a")
+            for n in range(count)
+        }
+    )
+
+
+def chain(count: int) -> dict[str, Any]:
+    """Resources of which each is built on the one before."""
+    return template(
+        {
+            f"r{n}": resource_of({"get_attr": [f"r{n - 1}", "output"]} if n else "a")
+            for n in range(count)
+        }
+    )
+
+
+def tree(count: int) -> dict[str, Any]:
+    """So many nested stacks."""
+    return template({f"n{n}": {"type": "child.yaml"} for n in range(count)})
+
+
+def child() -> str:
+    """The template of each nested stack."""
+    lines = ["heat_template_version: 2021-04-16", "resources:"]
+    lines += [f"  r{n}: {{type: OS::Heat::TestResource}}" for n in range(MEMBERS)]
+    return "\n".join(lines)
+
+
+class Bench:
+    """An engine, and how long it took for what."""
+
+    def __init__(self, directory: Path) -> None:
+        self.opened = OpenStore(None, directory, None)
+        cloud = NoCloud()
+        ports = Ports(
+            store=self.opened.store,
+            types=Registry(),
+            workers=cloud,
+            clouds=cloud,
+            faults=cloud,
+            deferred=cloud,
+            signallers=cloud,
+            clock=SystemClock(),
+            ids=RandomIds(),
+            limits=Limits(resources_per_stack=-1),
+        )
+        self.dispatch = InProcess(ports)
+        self.operations = make_service(ports, self.dispatch.notify).operations
+        self.seconds: dict[str, float] = {}
+
+    async def timed(self, name: str, work: Awaitable[Result]) -> Result:
+        """Await something, then the end of what it started."""
+        begin = time.perf_counter()
+        result = await work
+        await self.dispatch.idle()
+        self.seconds[name] = time.perf_counter() - begin
+        return result
+
+    async def check(self, address: StackAddress, wanted: str) -> None:
+        """Raises RuntimeError when the last operation did not end as it should."""
+        stack = await self.opened.store.stack(address.id)
+        assert stack is not None
+        if f"{stack.action}_{stack.status}" != wanted:
+            raise RuntimeError(f"{stack.action}_{stack.status}: {stack.reason}")
+
+
+async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
+    """One stack from its creation to its end."""
+    files = {"child.yaml": child()}
+    request = StackRequest(name="bench", template=wanted, files=files)
+    if "n0" not in wanted["resources"]:
+        await bench.timed("plan", bench.operations.preview_create(CALLER, request))
+    address = await bench.timed("create", bench.operations.create(CALLER, request))
+    await bench.check(address, "CREATE_COMPLETE")
+    if "n0" not in wanted["resources"]:
+        await bench.timed("same", bench.operations.update(CALLER, address, request))
+        await bench.check(address, "UPDATE_COMPLETE")
+        wanted["resources"][list(wanted["resources"])[-1]] = resource_of("changed")
+        preview = bench.operations.preview_update(CALLER, address, request)
+        changes = await bench.timed("plan_one", preview)
+        if sum(change.change != "unchanged" for change in changes) != 1:
+            raise RuntimeError("the plan of one change has not one change")
+        await bench.timed("one", bench.operations.update(CALLER, address, request))
+        await bench.check(address, "UPDATE_COMPLETE")
+    await bench.timed("delete", bench.operations.delete(CALLER, address))
+    await bench.check(address, "DELETE_COMPLETE")
+
+
+async def main(kind: str, count: int) -> None:
+    """Measure, and print the figures."""
+    makers = {"layers": layers, "chain": chain, "tree": tree}
+    with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
+        bench = Bench(Path(directory))
+        try:
+            await measure(bench, makers[kind](count))
+        finally:
+            await bench.dispatch.close()
+            bench.opened.close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print_json({**bench.seconds, "memory": peak})
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,285 @@
+"""Times a running ``stoker serve`` with its local cloud, over HTTP.
+
+Run: ``python -m bench.service {start,web-app,servers,stacks,big,kill} [COUNT]``. Prints JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+
+from bench.engine import chain, layers, template
+from bench.report import print_json
+
+ROOT = Path(__file__).parents[1]
+STOKER = (sys.executable, "-m", "stoker")
+READY_SECONDS = 60
+AT_ONCE = 16
+"""Requests that are under way together when many are made."""
+
+
+class Served:
+    """A service of its own in an empty directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._ports = free_ports()
+        self.url = f"http://127.0.0.1:{self._ports[0]}"
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> float:
+        """Start, wait for readiness; returns seconds."""
+        begin = time.perf_counter()
+        api, cloud = map(str, self._ports)
+        where = ("--data-dir", str(self.directory), "--port", api, "--cloud-port", cloud)
+        with (self.directory.with_suffix(".log")).open("ab") as log:
+            self.process = subprocess.Popen(
+                [*STOKER, "serve", *where], stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        assert self.process.stdout is not None
+        if not self.process.stdout.readline().startswith("ready"):
+            raise RuntimeError(f"not ready: {self.directory.with_suffix('.log').read_text()}")
+        return time.perf_counter() - begin
+
+    def stop(self) -> None:
+        """End the service, its cloud and its servers."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+
+    def kill(self) -> None:
+        """SIGKILL to the service."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def memory(self) -> float:
+        """MiB at the peak of the service's process, the cloud aside."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) / 1024
+
+    def connect(self) -> Api:
+        """A client with a token."""
+        clouds = yaml.safe_load((self.directory / "clouds.yaml").read_text())
+        auth = clouds["clouds"]["stoker"]["auth"]
+        user = {
+            "name": auth["username"],
+            "password": auth["password"],
+            "domain": {"name": auth["user_domain_name"]},
+        }
+        project = {"name": auth["project_name"], "domain": {"name": auth["project_domain_name"]}}
+        identity = {"methods": ["password"], "password": {"user": user}}
+        answer = httpx.post(
+            f"{auth['auth_url']}/auth/tokens",
+            json={"auth": {"identity": identity, "scope": {"project": project}}},
+            timeout=30,
+        )
+        answer.raise_for_status()
+        project_id = answer.json()["token"]["project"]["id"]
+        return Api(f"{self.url}/v1/{project_id}", answer.headers["X-Subject-Token"])
+
+
+class Api:
+    """The orchestration API of one project."""
+
+    def __init__(self, base_url: str, token: str) -> None:
+        self.base_url = base_url
+        self.headers = {"X-Auth-Token": token}
+        self._http = httpx.Client(
+            base_url=base_url, headers=self.headers, timeout=120, follow_redirects=True
+        )
+
+    def get(self, path: str) -> Any:
+        """The JSON at a path."""
+        return self._http.get(path).raise_for_status().json()
+
+    def create(self, name: str, wanted: dict[str, Any]) -> str:
+        """Ask for a stack; returns its id."""
+        body = {"stack_name": name, "template": wanted, "timeout_mins": 10}
+        found: str = self._http.post("/stacks", json=body).raise_for_status().json()["stack"]["id"]
+        return found
+
+    def delete(self, name: str, stack_id: str) -> None:
+        """Ask for the end of a stack."""
+        self._http.delete(f"/stacks/{name}/{stack_id}").raise_for_status()
+
+    def await_status(self, name: str, wanted: str, seconds: float) -> None:
+        """Poll until a stack has a status. Raises RuntimeError when it gets another."""
+        deadline = time.monotonic() + seconds
+        while True:
+            stack = self.get(f"/stacks/{name}?resolve_outputs=false")["stack"]
+            if stack["stack_status"] == wanted:
+                return
+            if not stack["stack_status"].endswith("IN_PROGRESS") or time.monotonic() > deadline:
+                raise RuntimeError(f"{stack['stack_status']}: {stack['stack_status_reason']}")
+            time.sleep(0.05)
+
+
+def free_ports() -> tuple[int, int]:
+    """Two ports that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as o:
+        return one.getsockname()[1], o.getsockname()[1]
+
+
+def median_of(work: Callable[[], Any], times: int = 7) -> float:
+    """Median seconds of a call."""
+    found = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begin)
+    return statistics.median(found)
+
+
+def start(served: Served, count: int) -> dict[str, float]:
+    """From the command to "ready": in an empty directory, and again."""
+    served.stop()
+    again = []
+    for _ in range(count):
+        again.append(served.start())
+        served.stop()
+    served.start()
+    return {"again": statistics.median(again)}
+
+
+def web_app(served: Served, count: int) -> dict[str, float]:
+    """``stoker deploy`` of the example until it has reported success, and its end."""
+    where = ("--data-dir", str(served.directory))
+    file = str(ROOT / "examples/web-app.yaml")
+
+    def run(*arguments: str) -> float:
+        begin = time.perf_counter()
+        subprocess.run([*STOKER, *arguments, *where], stdout=subprocess.DEVNULL, check=True)
+        return time.perf_counter() - begin
+
+    return {
+        "deploy": run("deploy", file, "--name", "web-app"),
+        "destroy": run("destroy", "web-app", "--yes"),
+    }
+
+
+def servers(served: Served, count: int) -> dict[str, float]:
+    """One stack with so many servers in one network."""
+    resources: dict[str, Any] = {
+        "net": {"type": "OS::Neutron::Net"},
+        "subnet": {
+            "type": "OS::Neutron::Subnet",
+            "properties": {"network": {"get_resource": "net"}, "cidr": "10.1.0.0/16"},
+        },
+    }
+    for number in range(count):
+        resources[f"server{number}"] = {
+            "type": "OS::Nova::Server",
+            "depends_on": "subnet",
+            "properties": {
+                "image": "host",
+                "flavor": "m1.tiny",
+                "networks": [{"network": {"get_resource": "net"}}],
+            },
+        }
+    api = served.connect()
+    begin = time.perf_counter()
+    stack_id = api.create("servers", template(resources))
+    api.await_status("servers", "CREATE_COMPLETE", 240)
+    created = time.perf_counter()
+    api.delete("servers", stack_id)
+    api.await_status(f"servers/{stack_id}", "DELETE_COMPLETE", 240)
+    return {"create": created - begin, "delete": time.perf_counter() - created}
+
+
+def stacks(served: Served, count: int) -> dict[str, float]:
+    """Create so many small stacks, then list them."""
+    api = served.connect()
+    body = template({"r": {"type": "OS::Heat::TestResource"}})
+
+    async def create_all() -> None:
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def create(http: httpx.AsyncClient, number: int) -> None:
+            async with gate:
+                answer = await http.post(
+                    f"{api.base_url}/stacks", json={"stack_name": f"s{number}", "template": body}
+                )
+                answer.raise_for_status()
+
+        async with httpx.AsyncClient(headers=api.headers, timeout=60) as http:
+            await asyncio.gather(*(create(http, number) for number in range(count)))
+
+    begin = time.perf_counter()
+    asyncio.run(create_all())
+    while api.get("/stacks?status=IN_PROGRESS&limit=1")["stacks"]:
+        time.sleep(0.1)
+    created = time.perf_counter() - begin
+    if len(api.get("/stacks")["stacks"]) != count:
+        raise RuntimeError("the list has not all stacks")
+    return {"create": created, "list": median_of(lambda: api.get("/stacks"))}
+
+
+def big(served: Served, count: int) -> dict[str, float]:
+    """Show one stack of so many resources, without outputs."""
+    api = served.connect()
+    begin = time.perf_counter()
+    api.create("big", layers(count))
+    api.await_status("big", "CREATE_COMPLETE", 300)
+    return {
+        "create": time.perf_counter() - begin,
+        "show": median_of(lambda: api.get("/stacks/big?resolve_outputs=false")),
+    }
+
+
+def kill(served: Served, count: int) -> dict[str, float]:
+    """From ``kill -9`` to the first thing that the next process does on the stack."""
+    api = served.connect()
+    slow = chain(count)
+    for resource in slow["resources"].values():
+        resource["properties"]["wait_secs"] = 0.05
+    api.create("slow", slow)
+    time.sleep(1)
+    begin = time.perf_counter()
+    served.kill()
+    ready = served.start()
+    before = len(api.get("/stacks/slow/events")["events"])
+    while len(api.get("/stacks/slow/events")["events"]) == before:
+        time.sleep(0.01)
+    resumed = time.perf_counter() - begin
+    api.await_status("slow", "CREATE_COMPLETE", 120)
+    return {"ready": ready, "resumed": resumed}
+
+
+MEASUREMENTS = {
+    "start": start,
+    "web-app": web_app,
+    "servers": servers,
+    "stacks": stacks,
+    "big": big,
+    "kill": kill,
+}
+
+
+def main(name: str, count: int) -> None:
+    """Measure, and print the figures."""
+    with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
+        served = Served(Path(directory) / "data")
+        try:
+            first = served.start()
+            found = MEASUREMENTS[name](served, count)
+            print_json({"first": first, **found, "memory": served.memory()})
+        finally:
+            served.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
