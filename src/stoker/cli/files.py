@@ -90,15 +90,13 @@ class _Gathering:
         source = _source(text, path)
         registry = source.data.get("resource_registry") if isinstance(source.data, Mapping) else {}
         base = registry.get("base_url") if isinstance(registry, Mapping) else None
-        beside = base if isinstance(base, str) else str(path.parent)
+        beside = _beside(str(path.parent), base) if isinstance(base, str) else str(path.parent)
         renamed: dict[str, str] = {}
         for value, where in _registered(registry, ("resource_registry",)):
             place = _beside(beside, value)
-            key = value if _is_absolute(value) else _posix(os.path.relpath(place, self._root))
-            if _is_absolute(place):
-                key = place
-            renamed[value] = key
-            self._add(key, place, source, where, str(path))
+            keeps = _is_absolute(value) or _is_address(place)
+            renamed[value] = place if keeps else _posix(os.path.relpath(place, self._root))
+            self._add(renamed[value], place, source, where, str(path))
         self.files[name] = _with_names(text, renamed)
         self.places[name] = str(path)
         return name

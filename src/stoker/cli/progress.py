@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from rich.console import Console, Group
@@ -65,15 +65,16 @@ class LiveDisplay:
 class PlainDisplay:
     """One line for each event, and a sign of life when there is none."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
         self._console = console
-        self._spoke = time.monotonic()
+        self._now = now
+        self._spoke = now()
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Print the events, or after a silence what is being waited for."""
         for event in events:
             self._print(event_line(event, stack))
-        if time.monotonic() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
+        if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
             levels = by_stack(resources)
             busy = [r for r in resources if r.status == "IN_PROGRESS" and r.nested_id is None]
             for resource in busy[:5]:
@@ -86,7 +87,7 @@ class PlainDisplay:
         """Nothing is left to do."""
 
     def _print(self, line: str) -> None:
-        self._spoke = time.monotonic()
+        self._spoke = self._now()
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -1,0 +1,124 @@
+"""What is sent with a template: files, nested templates, environments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stoker.cli.failures import BadInput
+from stoker.cli.files import bundle
+from stoker.cli.findings import BadDocument
+
+VERSION = "heat_template_version: 2018-08-31\n"
+
+
+def write(directory: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_the_template_is_sent_as_it_was_written(tmp_path: Path) -> None:
+    text = f"# a comment\n{VERSION}resources: {{}}\n"
+    write(tmp_path, {"main.yaml": text})
+    assert bundle(tmp_path / "main.yaml").template == text
+
+
+def test_files_go_under_the_names_that_the_template_uses(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "main.yaml": f"{VERSION}resources: {{a: {{x: {{get_file: ./scripts/a.sh}}}}}}",
+            "scripts/a.sh": "echo a",
+        },
+    )
+    assert bundle(tmp_path / "main.yaml").files == {"./scripts/a.sh": "echo a"}
+
+
+def test_names_in_nested_templates_are_relative_to_these(tmp_path: Path) -> None:
+    inner = f"{VERSION}resources: {{b: {{type: deep.yaml}}, c: {{get_file: ../top.txt}}}}"
+    deep = f"{VERSION}resources: {{d: {{get_file: here.txt}}}}"
+    write(
+        tmp_path,
+        {
+            "main.yaml": f"{VERSION}resources: {{a: {{type: sub/inner.yaml}}}}",
+            "sub/inner.yaml": inner,
+            "sub/deep.yaml": deep,
+            "sub/here.txt": "here",
+            "top.txt": "top",
+        },
+    )
+    assert bundle(tmp_path / "main.yaml").files == {
+        "sub/inner.yaml": inner,
+        "sub/deep.yaml": deep,
+        "sub/here.txt": "here",
+        "top.txt": "top",
+    }
+
+
+def test_templates_that_include_each_other_are_read_once(tmp_path: Path) -> None:
+    text = f"{VERSION}resources: {{a: {{type: other.yaml}}}}"
+    write(tmp_path, {"main.yaml": text, "other.yaml": text})
+    assert list(bundle(tmp_path / "main.yaml").files) == ["other.yaml"]
+
+
+def test_types_of_an_environment_are_found_beside_it_and_its_lines_stay(tmp_path: Path) -> None:
+    environment = "# types\nresource_registry:\n  My::Type: mine.yaml\n  Your::Type: Other::Type\n"
+    write(
+        tmp_path,
+        {
+            "main.yaml": f"{VERSION}resources: {{a: {{type: My::Type}}}}",
+            "envs/types.yaml": environment,
+            "envs/mine.yaml": VERSION,
+        },
+    )
+    found = bundle(tmp_path / "main.yaml", [tmp_path / "envs" / "types.yaml"])
+    assert found.environment_files == ("envs/types.yaml",)
+    assert found.files["envs/mine.yaml"] == VERSION
+    assert found.files["envs/types.yaml"] == environment.replace("mine.yaml", '"envs/mine.yaml"')
+
+
+def test_an_environment_beside_the_template_is_sent_as_it_was_written(tmp_path: Path) -> None:
+    environment = "resource_registry: {My::Type: mine.yaml}\n"
+    write(tmp_path, {"main.yaml": VERSION, "env.yaml": environment, "mine.yaml": VERSION})
+    found = bundle(tmp_path / "main.yaml", [tmp_path / "env.yaml"])
+    assert found.files == {"env.yaml": environment, "mine.yaml": VERSION}
+
+
+def test_files_that_are_not_there_are_all_reported_with_their_places(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"main.yaml": f"{VERSION}resources:\n  a: {{get_file: x}}\n  b: {{type: y.yaml}}\n"},
+    )
+    missing = bundle(tmp_path / "main.yaml").missing
+    assert [(finding.line, finding.column) for finding in missing] == [(3, 7), (4, 7)]
+    assert str(tmp_path / "x") in missing[0].message
+
+
+def test_a_template_that_is_not_there_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no file"):
+        bundle(tmp_path / "nothing.yaml")
+
+
+def test_a_template_that_is_no_text_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(BadInput, match="UTF-8"):
+        bundle(tmp_path / "main.yaml")
+
+
+def test_broken_yaml_is_reported_with_line_and_column(tmp_path: Path) -> None:
+    write(tmp_path, {"main.yaml": f"{VERSION}resources: [\n"})
+    with pytest.raises(BadDocument) as caught:
+        bundle(tmp_path / "main.yaml")
+    assert caught.value.findings[0].line == 3
+
+
+@pytest.mark.parametrize(
+    "environment", ["[]", "text", "resource_registry: 7", "resource_registry: {base_url: 3}"]
+)
+def test_odd_environments_are_left_to_the_service(tmp_path: Path, environment: str) -> None:
+    write(tmp_path, {"main.yaml": VERSION, "env.yaml": environment})
+    found = bundle(tmp_path / "main.yaml", [tmp_path / "env.yaml"])
+    assert found.files == {"env.yaml": environment}

@@ -1,0 +1,69 @@
+"""What the command says about itself and about the machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+from stoker.cli.main import COMMANDS
+from tests.cli.conftest import free_port, stoker
+
+
+def test_help_lists_every_command_and_how_to_begin() -> None:
+    done = stoker("--help")
+    assert done.exit_code == 0
+    assert "stoker deploy examples/web-app.yaml" in done.output
+    for name in COMMANDS:
+        assert f"\n  {name} " in done.output
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_every_command_teaches_by_examples(name: str) -> None:
+    done = stoker(name, "--help")
+    assert done.exit_code == 0
+    assert f"stoker {name}" in done.output.partition("Examples")[2]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_call_the_command(shell: str) -> None:
+    done = stoker("completion", shell)
+    assert done.exit_code == 0
+    assert "_STOKER_COMPLETE" in done.output
+
+
+def test_an_unknown_command_is_bad_input() -> None:
+    done = stoker("destory")
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+
+
+def test_a_parameter_without_a_value_is_bad_input() -> None:
+    done = stoker("deploy", "x.yaml", "-P", "title")
+    assert done.exit_code == 2
+    assert "NAME=VALUE" in done.output
+
+
+def ports() -> list[str]:
+    return ["--port", str(free_port()), "--cloud-port", str(free_port())]
+
+
+def test_doctor_as_json_tells_what_is_good_and_what_is_needed() -> None:
+    done = stoker("doctor", "--json", *ports())
+    checks = {check["name"]: check for check in json.loads(done.output)}
+    assert checks["memory"]["detail"]
+    assert checks["security groups"]["good"] in (True, False)
+    lacking = any(check["needed"] and not check["good"] for check in checks.values())
+    assert done.exit_code == (1 if lacking else 0)
+
+
+def test_doctor_says_what_to_do_about_a_busy_port() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        busy = other.getsockname()[1]
+        done = stoker("doctor", "--port", str(busy), "--cloud-port", str(free_port()))
+    assert done.exit_code == 1
+    assert f"port {busy}" in done.output
+    assert "stoker serve --port PORT" in done.output

@@ -1,0 +1,136 @@
+"""What is shown while an operation runs and when it has failed."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from stoker.cli.outcome import causes
+from stoker.cli.progress import PlainDisplay
+from stoker.cli.stacks import Event, Resource, Stack
+from stoker.cli.tree import Clocks, as_tree, elapsed, why
+
+STACK = Stack("s", "shop", "CREATE", "IN_PROGRESS", "", "2026-01-01T00:00:00Z", None)
+RESOURCE = Resource(
+    "a",
+    "OS::Heat::Value",
+    "",
+    "CREATE",
+    "COMPLETE",
+    "state changed",
+    "s",
+    "shop",
+    None,
+    (),
+    None,
+    "",
+)
+
+
+def resource(name: str, state: str, **changes: object) -> Resource:
+    action, _, status = state.partition("_")
+    return replace(RESOURCE, name=name, action=action, status=status, **changes)  # type: ignore[arg-type]
+
+
+def shown(stack: Stack, resources: list[Resource], most: int | None = None) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(as_tree(stack, resources, Clocks(lambda: 0.0), most))
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def test_a_resource_that_has_not_begun_waits_for_what_it_needs() -> None:
+    network = resource("network", "CREATE_IN_PROGRESS", required_by=("server",))
+    key = resource("key", "CREATE_COMPLETE", required_by=("server",))
+    server = resource("server", "INIT_COMPLETE")
+    assert why(server, [network, key, server], "CREATE") == "waits for network"
+
+
+def test_on_deletion_a_resource_waits_for_what_needs_it() -> None:
+    network = resource("network", "CREATE_COMPLETE", required_by=("server",))
+    server = resource("server", "DELETE_IN_PROGRESS")
+    assert why(network, [network, server], "DELETE") == "waits for server"
+
+
+def test_a_resource_in_progress_says_what_the_service_says() -> None:
+    ready = resource("ready", "CREATE_IN_PROGRESS", waiting_for="0 of 1 signals received")
+    assert why(ready, [ready], "CREATE") == "0 of 1 signals received"
+
+
+def test_a_failed_resource_says_why() -> None:
+    bad = resource("bad", "CREATE_FAILED", reason="No valid host was found.")
+    assert why(bad, [bad], "CREATE") == "No valid host was found."
+
+
+def test_the_tree_holds_nested_stacks_below_their_resources() -> None:
+    outer = resource("outer", "CREATE_IN_PROGRESS", nested_id="n")
+    inner = resource("inner", "CREATE_COMPLETE", stack_id="n")
+    lines = shown(STACK, [outer, inner]).splitlines()
+    assert lines[0] == "shop  CREATE_IN_PROGRESS"
+    assert lines[1].startswith("└── ● outer")
+    assert lines[2].startswith("    └── ✓ inner")
+
+
+def test_a_tree_that_is_too_long_shows_what_tells_most() -> None:
+    many = [resource(f"r{number}", "CREATE_COMPLETE") for number in range(100)]
+    text = shown(STACK, [*many, resource("bad", "CREATE_FAILED")], most=5)
+    assert "bad" in text
+    assert "and 96 more" in text
+
+
+def test_names_are_never_taken_for_markup() -> None:
+    assert "[red]x" in shown(STACK, [resource("[red]x", "CREATE_COMPLETE")])
+
+
+def test_times_are_counted_from_the_first_sight_of_an_action() -> None:
+    now = [10.0]
+    clocks = Clocks(lambda: now[0])
+    busy = resource("a", "CREATE_IN_PROGRESS")
+    clocks.look([busy])
+    now[0] = 12.5
+    assert clocks.seconds(busy) == 2.5
+    done = resource("a", "CREATE_COMPLETE")
+    clocks.look([done])
+    now[0] = 99.0
+    assert clocks.seconds(done) == 2.5
+
+
+def test_durations_are_for_people() -> None:
+    assert [elapsed(s) for s in (0.42, 61, 7300)] == ["0.4 s", "1 min 1 s", "2 h 1 min"]
+
+
+def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
+    now = [0.0]
+    console = Console(file=io.StringIO(), width=200)
+    display = PlainDisplay(console, lambda: now[0])
+    busy = resource("ready", "CREATE_IN_PROGRESS", waiting_for="0 of 1 signals received")
+    display.show(STACK, [busy], [])
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == ""
+    now[0] = 11.0
+    display.show(STACK, [busy], [])
+    assert "still CREATE_IN_PROGRESS  ready  0 of 1 signals received" in console.file.getvalue()
+
+
+def test_causes_go_down_to_the_cloud_and_leave_out_what_was_given_up() -> None:
+    outer = resource("outer", "CREATE_FAILED", nested_id="n", reason="resources.vm: no")
+    inner = resource("vm", "CREATE_FAILED", stack_id="n", reason="No valid host was found.")
+    given_up = resource("other", "CREATE_FAILED", reason="CREATE aborted: resources.outer")
+    assert causes(STACK, [outer, given_up, inner], []) == [
+        [
+            "outer (OS::Heat::Value): CREATE_FAILED",
+            "vm (OS::Heat::Value): CREATE_FAILED",
+            "No valid host was found.",
+        ]
+    ]
+
+
+def test_causes_come_from_events_where_the_resources_are_gone() -> None:
+    event = Event("1", "", "vm", "s", "shop", "CREATE_FAILED", "No valid host was found.", "x")
+    of_stack = replace(event, resource="shop", physical_id="s")
+    assert causes(STACK, [], [event, of_stack]) == [
+        ["vm: CREATE_FAILED", "No valid host was found."]
+    ]
