@@ -9,7 +9,6 @@ from typing import Any
 from stoker.engine.records import Event, Operation, Resource, Stack
 from stoker.engine.requests import EventQuery, StackRequest
 from stoker.kernel.addresses import StackAddress
-
 from tests.simulation.world import CALLER, EngineLife, World
 
 

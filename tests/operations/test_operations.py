@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
 from stoker.engine.requests import StackRequest
 from stoker.kernel.errors import Exists, NotFound, NotSupported
 from stoker.store import tables
-
-from tests.engine_world import Lab, in_lab, template, thing
-from tests.simulation.world import CALLER
 
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stoker.engine.requests import EventQuery
-
 from tests.engine_world import Lab, in_lab, template, thing
+
+from stoker.engine.requests import EventQuery
 
 
 def _before(history: list[str], first: str, then: str) -> bool:
