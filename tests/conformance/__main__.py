@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from tests.conformance.runner.case import areas, cases_in
-from tests.conformance.runner.known import known
+from tests.conformance.runner.known import PAGE, known, page
 from tests.conformance.runner.report import Verdict, table, verdict
 from tests.conformance.runner.running import run
 from tests.conformance.runner.service import service
@@ -35,6 +35,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--missing", action="store_true", help="replay also cases of what does not exist yet"
     )
+    parser.add_argument(
+        "--write-differences", action="store_true", help="write docs/differences.md and do no more"
+    )
     return parser.parse_args()
 
 
@@ -46,11 +49,13 @@ async def main() -> int:
         sys.stderr.write(f"no such area: {', '.join(sorted(unknown))}\n")
         return 2
     expected = known()
+    if options.write_differences:
+        PAGE.write_text(page(expected), encoding="utf-8")
+        return 0
     cases = [
         case
         for case in cases_in(options.area or areas())
-        if re.search(options.only, case.id)
-        and (options.missing or case.id not in expected.missing_cases)
+        if re.search(options.only, case.id) and (options.missing or not expected.is_missing(case))
     ]
     async with AsyncExitStack() as closing:
         credentials = options.credentials

@@ -31,6 +31,7 @@ from stoker.template.nesting import TemplateType, child_inputs, preliminary_nest
 
 CASES = Path(__file__).parent / "cases"
 STACK_ID = "0a1b2c3d-0000-4000-8000-00000000000a"
+RESOURCE_ID = "0a1b2c3d-0000-4000-8000-00000000000c"
 NESTED_ID = "0a1b2c3d-0000-4000-8000-00000000000b"
 STACK_NAME = "zqoffline0001y"
 PROJECT_ID = "0123456789abcdef0123456789abcdef"
@@ -83,7 +84,7 @@ def create(definition: Definition, facts: Created, stack_name: str) -> None:
     call = Call(
         stack=StackFacts(STACK_ID, STACK_NAME, PROJECT_ID),
         name=definition.name,
-        resource_id=STACK_ID,
+        resource_id=RESOURCE_ID,
         token=token,
         physical_name=f"{stack_name}-{definition.name}-{token}",
         properties=definition.properties,

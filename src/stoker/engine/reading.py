@@ -17,7 +17,7 @@ from stoker.engine.session import REFERENCE, Session
 from stoker.engine.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
-from stoker.schema.resource_type import Reads, ShowsSignals
+from stoker.schema.resource_type import Reads, ResourceType, ShowsSignals
 from stoker.template.definition import Output
 from stoker.template.description import learned_types
 from stoker.template.evaluation import Evaluation
@@ -104,7 +104,15 @@ class Views:
             for each in level:
                 rows = _current(await self._store.resources(each.id))
                 needed = _needed_by(rows)
-                found += [resource_view(each, row, needed.get(row.name, ())) for row in rows]
+                if query.with_attributes:
+                    session = await self._session(each, rows)
+                    shown = {row.id: _attributes(session, row) for row in rows}
+                else:
+                    shown = {}
+                found += [
+                    resource_view(each, row, needed.get(row.name, ()), shown.get(row.id))
+                    for row in rows
+                ]
             if depth < query.nested_depth:
                 level = [child for each in level for child in await self._store.children(each.id)]
         return [view for view in found if _matches(view, query.filters)]
@@ -122,14 +130,7 @@ class Views:
         rows = _current(await self._store.resources(stack.id))
         row = _named(rows, name, stack)
         session = await self._session(stack, rows)
-        row = _refreshed(session, row)
-        type_ = session.type_of(row)
-        declared = {} if type_ is None else type_.attributes
-        attributes: dict[str, Any] = {key: row.attributes.get(key) for key in declared}
-        attributes.update({k: v for k, v in row.attributes.items() if k != REFERENCE})
-        attributes.update(
-            {key: row.attributes.get(key) for key in with_attributes if key not in attributes}
-        )
+        attributes = {**dict.fromkeys(with_attributes), **_attributes(session, row)}
         needed = _needed_by(rows)
         return resource_view(
             stack, row, needed.get(row.name, ()), attributes, self._metadata(session, row)
@@ -154,7 +155,7 @@ class Views:
             known.update({each.id: each for each in level})
         found = await self._store.events(list(known), query)
         root = stack.address if query.nested_depth else None
-        return [_event_view(known[event.stack_id], event, root) for event in found]
+        return [self._event(known[event.stack_id], event, root) for event in found]
 
     async def event(
         self, caller: Caller, address: StackAddress, name: str, event_id: str
@@ -164,7 +165,25 @@ class Views:
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
             raise NotFound(f'{name} has no event "{event_id}"')
-        return _event_view(stack, event, None)
+        return self._event(stack, event, None)
+
+    def _event(self, stack: Stack, event: Event, root: StackAddress | None) -> EventView:
+        properties = event.properties
+        if properties is not None:
+            properties = _given(self._ports.types.find(event.resource_type), properties)
+        return EventView(
+            id=event.id,
+            stack=stack.address,
+            time=event.time,
+            action=event.action.value,
+            status=event.status.value,
+            reason=event.reason,
+            resource_name=event.resource_name,
+            resource_type=event.resource_type,
+            physical_id=event.physical_id,
+            properties=properties,
+            root_stack=root,
+        )
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
         return await self._evaluations.of(stack)
@@ -186,6 +205,17 @@ class Views:
             received = call.signals.get(str(session.reference_of(row)), ())
             return {**row.metadata, **type_.signal_metadata(received)}
         return row.metadata
+
+
+def _attributes(session: Session, row: Resource) -> dict[str, Any]:
+    """All attributes that the type declares, and what else is recorded."""
+    type_ = session.type_of(row)
+    recorded = _refreshed(session, row).attributes
+    declared = () if type_ is None else type_.attributes
+    return {
+        **{name: recorded.get(name) for name in declared},
+        **{name: value for name, value in recorded.items() if name != REFERENCE},
+    }
 
 
 def _refreshed(session: Session, row: Resource) -> Resource:
@@ -292,20 +322,15 @@ def resource_view(
     )
 
 
-def _event_view(stack: Stack, event: Event, root: StackAddress | None) -> EventView:
-    return EventView(
-        id=event.id,
-        stack=stack.address,
-        time=event.time,
-        action=event.action.value,
-        status=event.status.value,
-        reason=event.reason,
-        resource_name=event.resource_name,
-        resource_type=event.resource_type,
-        physical_id=event.physical_id,
-        properties=event.properties,
-        root_stack=root,
-    )
+def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that say more than the defaults of the type."""
+    declared = {} if type_ is None else type_.properties
+    defaults = {name: declared[name].default for name in properties if name in declared}
+    return {
+        name: value
+        for name, value in properties.items()
+        if value is not None and value != defaults.get(name)
+    }
 
 
 def _matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:

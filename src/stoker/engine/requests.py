@@ -86,6 +86,8 @@ class ResourceQuery:
     nested_depth: int = 0
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By field: type, status, name, action, id, physical_resource_id; values are OR."""
+    with_attributes: bool = False
+    """Show the recorded attributes too."""
 
 
 @dataclass(frozen=True, slots=True)

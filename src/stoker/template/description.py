@@ -25,7 +25,7 @@ def describe_template(evaluation: Evaluation, *, show_nested: bool) -> dict[str,
 def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
     template, inputs = evaluation.template, evaluation.inputs
     described: dict[str, Any] = {
-        "Description": str(template.description or ""),
+        "Description": template.description or "",
         "Parameters": described_parameters(
             evaluation.declarations, _given(evaluation), inputs.environment.parameter_defaults
         ),

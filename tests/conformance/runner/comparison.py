@@ -90,6 +90,18 @@ def _equal(expected: Any, actual: Any) -> bool:
     return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
 
 
+def outputs_ordered(value: Any) -> Any:
+    """The value with its lists of outputs sorted."""
+    if isinstance(value, dict):
+        return {key: outputs_ordered(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    items = [outputs_ordered(item) for item in value]
+    if all(isinstance(item, dict) and "output_key" in item for item in items):
+        items.sort(key=lambda item: str(item["output_key"]))
+    return items
+
+
 def ordered(value: Any) -> Any:
     """The value with those lists sorted whose order the service does not promise."""
     if isinstance(value, dict):
@@ -100,9 +112,7 @@ def ordered(value: Any) -> Any:
     if not items:
         return items
     maps = all(isinstance(item, dict) for item in items)
-    if maps and all("output_key" in item for item in items):
-        items.sort(key=lambda item: str(item["output_key"]))
-    elif maps and all("resource_name" in item and "event_time" not in item for item in items):
+    if maps and all("resource_name" in item and "event_time" not in item for item in items):
         items.sort(key=lambda item: (item["resource_name"], _text(item)))
     elif any(isinstance(item, list) for item in items) and all(
         isinstance(item, list | dict) for item in items

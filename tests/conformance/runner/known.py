@@ -9,9 +9,11 @@ from typing import Any
 
 import yaml
 
+from tests.conformance.runner.case import Case
 from tests.conformance.runner.comparison import Difference
 
 DIFFERENCES = Path(__file__).parent.parent / "differences.yaml"
+PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "differences.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Missing:
     """Something that the recorded service has and this one does not have yet."""
 
     title: str
-    cases: Sequence[str]
+    cases: Sequence[str] = ()
+    areas: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +43,9 @@ class Known:
     deliberate: Sequence[Deliberate]
     missing: Sequence[Missing]
 
-    @property
-    def missing_cases(self) -> frozenset[str]:
-        """Ids of the cases of what is missing."""
-        return frozenset(case for each in self.missing for case in each.cases)
+    def is_missing(self, case: Case) -> bool:
+        """Whether a case is about something that does not exist yet."""
+        return any(case.id in each.cases or case.area in each.areas for each in self.missing)
 
     def paths(self, case: str) -> tuple[str, ...]:
         """The paths of a case that may differ."""
@@ -72,7 +74,7 @@ _INTRODUCTION = (
     "# Where Stoker differs from Heat on purpose",
     "",
     "Recorded answers of OpenStack Heat 27.0.1 are replayed against Stoker",
-    "(`python -m tests.conformance`). Statuses, error types and values are the same; texts of",
+    "(`make conformance`). Statuses, error types and values are the same; texts of",
     "messages are Stoker's own; and where Heat answers with an internal error (500), Stoker",
     "refuses with a 4xx that says what is wrong. These are the other differences that are meant.",
     "The list is made from `tests/conformance/differences.yaml`; a test fails when an answer",

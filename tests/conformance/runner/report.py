@@ -26,7 +26,7 @@ def verdict(result: Result, known: Known) -> Verdict:
     """What a result means, given what is known to differ."""
     case = result.case.id
     same = result.error is None and not result.differences
-    if case in known.missing_cases:
+    if known.is_missing(result.case):
         return Verdict.OUTDATED if same else Verdict.MISSING
     if result.error is not None or known.unexpected(case, result.differences):
         return Verdict.FAILED

@@ -12,7 +12,7 @@ import httpx
 
 from tests.conformance.runner.case import Case
 from tests.conformance.runner.cloud import Cloud
-from tests.conformance.runner.comparison import Difference, differences
+from tests.conformance.runner.comparison import Difference, differences, outputs_ordered
 from tests.conformance.runner.masking import recorded
 from tests.conformance.runner.session import Session
 from tests.conformance.runner.steps import play
@@ -77,4 +77,5 @@ async def _played(cloud: Cloud, case: Case) -> list[Difference]:
             steps.append(await play(session, step))  # noqa: PERF401 -- what was seen outlives a fault
     finally:
         await session.close()
-    return differences([recorded(step) for step in case.expected], steps, case.volatile)
+    expected = [outputs_ordered(recorded(step)) for step in case.expected]
+    return differences(expected, outputs_ordered(steps), case.volatile)

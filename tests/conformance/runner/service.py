@@ -11,6 +11,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 START_TIMEOUT = 90.0
+SETTINGS = """
+[DEFAULT]
+hidden_stack_tags = hidden
+"""
+"""What the recorded service was set to, where that is not the default."""
 
 
 class DidNotStart(Exception):
@@ -22,12 +27,16 @@ async def service() -> AsyncIterator[Path]:
     """The service, ready, inside the block: the path of its cloud's ``credentials.json``."""
     with tempfile.TemporaryDirectory(prefix="stoker-conformance-") as directory:
         data = Path(directory)
+        settings = data / "stoker.conf"
+        settings.write_text(SETTINGS, encoding="utf-8")
         api, cloud = free_ports(2)
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "stoker",
             "serve",
+            "--config-file",
+            str(settings),
             "--data-dir",
             str(data),
             "--port",

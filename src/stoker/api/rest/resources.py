@@ -30,6 +30,7 @@ async def index(call: Call) -> Response:
     query = ResourceQuery(
         nested_depth=query_number(call.query, "nested_depth") or 0,
         filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
+        with_attributes=detailed,
     )
     found = await call.service.views.resources(call.caller, call.stack, query)
     shape = _detailed if detailed else _summary

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.schema.constraints import Custom
@@ -109,12 +110,13 @@ class TestResource(ResourceType):
 
 
 def _act(call: Call, action: str, physical_id: str | None) -> Outcome:
+    attributes = {"output": call.properties["value"]}
     waiting = _wait(call, action, physical_id)
     if waiting is not None:
-        return waiting
+        return replace(waiting, attributes=attributes)
     if call.properties["fail"]:
         return Failed(f"{call.name} was told to fail", physical_id)
-    return Done(physical_id=physical_id, attributes={"output": call.properties["value"]})
+    return Done(physical_id=physical_id, attributes=attributes)
 
 
 def _wait(call: Call, action: str, physical_id: str | None) -> Wait | None:

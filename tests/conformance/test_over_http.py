@@ -1,0 +1,39 @@
+"""Recorded cases of the template language, replayed against a running service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from tests.conformance.runner.case import LANGUAGE, Case, cases_in
+from tests.conformance.runner.known import PAGE, known, page
+from tests.conformance.runner.report import Verdict, first_unexpected, verdict
+from tests.conformance.runner.running import Result, run
+from tests.conformance.runner.service import service
+
+KNOWN = known()
+CASES = [case for case in cases_in(LANGUAGE) if not KNOWN.is_missing(case)]
+
+
+async def _replayed() -> Mapping[str, Result]:
+    async with service() as credentials:
+        results = await run(CASES, credentials, at_once=24)
+    return {result.case.id: result for result in results}
+
+
+@pytest.fixture(scope="module")
+def results() -> Mapping[str, Result]:
+    return asyncio.run(_replayed())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_the_service_answers_as_recorded(case: Case, results: Mapping[str, Result]) -> None:
+    result = results[case.id]
+    meant = (Verdict.PASSED, Verdict.MEANT)
+    assert verdict(result, KNOWN) in meant, first_unexpected(result, KNOWN)
+
+
+def test_the_page_of_differences_is_that_of_the_list() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(KNOWN)
