@@ -23,9 +23,10 @@ run: $(READY)  ## start everything, deploy the example, show it, take it down (K
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
 
 test: $(READY)  ## all tests but the long ones
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile -m "not long"
 
-test-long: $(READY)  ## many more scenarios, and the recorded cases over HTTP
+test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
+	@$(PYTHON) -m pytest -m long
 	@$(PYTHON) -m tests.simulation --seeds 2000
 	@$(PYTHON) -m tests.conformance
 
@@ -34,9 +35,7 @@ check: $(READY)  ## format, lint, types, layers, sizes
 		{ $(VENV)/bin/ruff format --check .; exit 1; }
 	@$(VENV)/bin/ruff check --quiet .
 	@$(PYTHON) -m mypy --no-error-summary
-	@$(VENV)/bin/lint-imports --no-logo > .import_linter_cache.log 2>&1 || \
-		{ cat .import_linter_cache.log; rm -f .import_linter_cache.log; exit 1; }
-	@rm -f .import_linter_cache.log
+	@found=$$($(VENV)/bin/lint-imports --no-logo) || { echo "$$found"; exit 1; }
 	@$(PYTHON) tools/sizes.py
 
 format: $(READY)  ## format the code
