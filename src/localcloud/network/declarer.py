@@ -133,16 +133,20 @@ class Declarer:
         self._show("network", document, done, "ACTIVE")
 
     async def _router(self, object_id: str) -> None:
-        document = self._state.all("router").get(object_id)
-        if document is None:
-            return
-        spec = specifications.router(self._state, document)
-        for leg in (*spec.legs, *((spec.gateway,) if spec.gateway else ())):
-            await self.use_network(leg.network_id)
-        document = self._state.all("router").get(object_id)
-        if document is None:
-            return
-        spec = specifications.router(self._state, document)
+        made: set[str] = set()
+        while True:
+            document = self._state.all("router").get(object_id)
+            if document is None:
+                return
+            spec = specifications.router(self._state, document)
+            legs = (*spec.legs, *((spec.gateway,) if spec.gateway else ()))
+            # a leg may be added while the networks of the others are being made
+            missing = {leg.network_id for leg in legs} - made
+            if not missing:
+                break
+            for network_id in sorted(missing):
+                await self.use_network(network_id)
+            made |= missing
         done = await self._try(self._fabric.ensure_router(spec))
         self._show("router", document, done, "ACTIVE")
 
