@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -53,7 +54,6 @@ class Process:
     start: str
     state: str
     name: str
-    root: str
 
     @property
     def lives(self) -> bool:
@@ -67,12 +67,8 @@ def _process(pid: int) -> Process | None:
         fields = stat.rpartition(")")[2].split()
     except OSError:
         return None
-    try:
-        root = str(Path(f"/proc/{pid}/root").readlink())
-    except OSError:
-        root = ""
     name = stat.partition("(")[2].rpartition(")")[0]
-    return Process(pid, int(fields[1]), fields[19], fields[0], name, root)
+    return Process(pid, int(fields[1]), fields[19], fields[0], name)
 
 
 def processes() -> dict[int, Process]:
@@ -245,6 +241,11 @@ class Service:
 
 
 def server_processes(data_dir: Path) -> list[Process]:
-    """Processes whose root directory is the disk of a server of this data directory."""
-    place = os.fspath(data_dir.resolve())
-    return [p for p in processes().values() if place in p.root]
+    """Processes that see the disk of a server of this data directory as their file system."""
+    place = os.fspath(data_dir.resolve() / "cloud/servers")
+    found = []
+    for process in processes().values():
+        with contextlib.suppress(OSError):
+            if place in Path(f"/proc/{process.pid}/mountinfo").read_text():
+                found.append(process)
+    return found

@@ -6,8 +6,16 @@ sleep $SECONDS
 echo "$SECRET" >/srv/secret
 mkdir -p /srv/page
 echo "$NAME: $TITLE" >/srv/page/index.html
+
+# what shall run after each boot
+cat >/var/lib/cloud/scripts/per-boot/page <<'SCRIPT'
+#!/bin/sh
 cd /srv/page
 python3 -m http.server 8080 >/dev/null 2>&1 &
+SCRIPT
+chmod +x /var/lib/cloud/scripts/per-boot/page
+/var/lib/cloud/scripts/per-boot/page
+
 sleep $SECONDS
 until $NOTIFY -sf --max-time 5 -o /dev/null \
     --data-binary '{"status": "SUCCESS", "id": "$NAME", "data": "$TITLE"}'; do

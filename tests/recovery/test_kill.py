@@ -1,9 +1,12 @@
-"""``kill -9`` at any moment, with real processes: the work goes on, nothing is lost or made twice."""
+"""``kill -9`` at any moment, with real processes: nothing is lost, or made twice."""
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,8 +18,13 @@ import pytest
 from tests.recovery import inventory
 from tests.recovery.service import Process, Service, server_processes, until
 
+_LOG = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 KILLS = 20
+FEW_KILLS = 6
+MANY_KILLS = 60
+LONGEST_LIFE = 0.3
+"""Seconds that the service works at most before it is killed."""
 STARTING_SHARE = 0.2
 """So many of the kills hit a service that is not ready yet."""
 RESUME_SECONDS = 10.0
@@ -28,7 +36,7 @@ def seed() -> int:
     """The seed of this run; printed with a failure, and taken from the environment."""
     given = os.environ.get(ENVIRONMENT_SEED)
     chosen = int(given) if given else random.SystemRandom().randrange(1 << 32)
-    print(f"seed: {ENVIRONMENT_SEED}={chosen}")
+    _LOG.warning("seed: %s=%d", ENVIRONMENT_SEED, chosen)
     return chosen
 
 
@@ -38,20 +46,17 @@ def service(tmp_path: Path) -> Iterator[Service]:
     running.start()
     yield running
     running.stop()
-    print(running.log())
+    _LOG.warning("the service: %s", running.log())
+    for console in sorted((running.data_dir / "cloud/servers").glob("*/console.log")):
+        _LOG.warning("%s: %s", console, console.read_text(errors="replace")[-2000:])
 
 
 class Stack:
-    """The stack of the test, and what the cloud had before it."""
+    """A stack of the test."""
 
-    def __init__(self, service: Service, name: str = "s") -> None:
+    def __init__(self, service: Service, name: str) -> None:
         self.service = service
         self.name = name
-        # a project's own security group appears with the first look at the groups
-        token, _ = service.authenticate()
-        url = f"{service.cloud_url}/network/v2.0/security-groups"
-        httpx.get(url, headers={"X-Auth-Token": token}, timeout=20).raise_for_status()
-        self.before = inventory.take(service)
 
     def body(self, **parameters: Any) -> dict[str, Any]:
         return {
@@ -114,15 +119,76 @@ class Stack:
 
         until(gone, "the stack is deleted", END_SECONDS)
 
+    def page(self) -> str:
+        """What the front server shows under its floating address."""
+        [floating_ip] = [
+            found
+            for found in self.service.cloud("/network/v2.0/floatingips")["floatingips"]
+            if found["id"] == self.ids()["floating_ip"]
+        ]
+        for forwarding in floating_ip["stoker:forwardings"]:
+            url = f"http://{forwarding['host']}:{forwarding['port']}/"
+            with contextlib.suppress(httpx.TransportError):
+                return httpx.get(url, timeout=5).text.strip()
+        return ""
+
+
+class Scene:
+    """A service, its stacks, and what the cloud had before them."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.stacks: list[Stack] = []
+        self.chance = random.Random(seed())
+        self.kills = 0
+        self.starts: list[float] = []
+        """Seconds from each start to the service's word that it is ready."""
+        # a project's own security group appears with the first look at the groups
+        token, _ = service.authenticate()
+        url = f"{service.cloud_url}/network/v2.0/security-groups"
+        httpx.get(url, headers={"X-Auth-Token": token}, timeout=20).raise_for_status()
+        self.before = inventory.take(service)
+
+    def stack(self) -> Stack:
+        """A stack of a new name."""
+        self.stacks.append(Stack(self.service, f"s{len(self.stacks)}"))
+        return self.stacks[-1]
+
+    def new(self) -> inventory.Inventory:
+        """What the cloud has now that it had not before."""
+        return inventory.take(self.service).since(self.before)
+
+    def kill(self, longest: float) -> None:
+        """Kill at a random moment, restart at once; returns when the service is ready again."""
+        time.sleep(self.chance.uniform(0, longest))
+        self.kills += 1
+        self.service.kill()
+        while self.chance.random() < STARTING_SHARE:
+            self.service.launch()
+            time.sleep(self.chance.uniform(0, 1.2))
+            self.kills += 1
+            self.service.kill()
+        self.service.start()
+        self.starts.append(time.monotonic() - self.service.started_at)
+
+    def disturb(self, kills: int, over: Callable[[], bool]) -> None:
+        """Kill so many times, or until it is over."""
+        goal = self.kills + kills
+        while self.kills < goal and not over():
+            self.kill(LONGEST_LIFE)
+        starts = [round(seconds, 2) for seconds in self.starts]
+        _LOG.warning("%d kills; seconds to be ready: %s", self.kills, starts)
+
     def check(self) -> None:
-        """The cloud has what the stack's resources stand for, each once, and each works."""
-        resources = self.resources()
-        assert {r["resource_status"].split("_")[-1] for r in resources} == {"COMPLETE"}
-        inventory.check(inventory.take(self.service).since(self.before), resources)
+        """The cloud has what the stacks' resources stand for, each once, and each works."""
+        resources = [resource for stack in self.stacks for resource in stack.resources()]
+        states = {r["resource_name"]: r["resource_status"] for r in resources}
+        assert {state.split("_")[-1] for state in states.values()} == {"COMPLETE"}, states
+        inventory.check(self.new(), resources, len(self.stacks))
 
     def check_gone(self, processes: list[Process]) -> None:
         """Nothing is left in the cloud, no process of a server lives, no disk is there."""
-        assert inventory.take(self.service).since(self.before).kinds() == {}
+        assert self.new().kinds() == {}
         until(lambda: not server_processes(self.service.data_dir), "no process of a server lives")
         until(lambda: not any(p.lives for p in processes), "all processes have ended")
         mounts = Path("/proc/self/mountinfo").read_text()
@@ -131,57 +197,119 @@ class Stack:
         assert not disks.exists() or not list(disks.iterdir())
 
 
-class Killer:
-    """Kills and restarts the service at random moments."""
-
-    def __init__(self, service: Service, chance: random.Random) -> None:
-        self._service = service
-        self._chance = chance
-        self.kills = 0
-        self.starts: list[float] = []
-        """Seconds from each start to the service's word that it is ready."""
-        self.ends: list[float] = []
-        """Seconds from each kill to the end of the last process below."""
-
-    def once(self, longest: float, cut: Callable[[], None] | None = None) -> None:
-        """Kill at a random moment, restart at once; returns when the service is ready again."""
-        time.sleep(self._chance.uniform(0, longest))
-        self.kill(cut)
-        while self._chance.random() < STARTING_SHARE:
-            self._service.launch()
-            time.sleep(self._chance.uniform(0, 1.2))
-            self.kill()
-        self._service.start()
-        self.starts.append(time.monotonic() - self._service.started_at)
-
-    def kill(self, cut: Callable[[], None] | None = None) -> None:
-        self.kills += 1
-        (cut or self._service.kill)()
-
-    def times(self, kills: int, longest: float, over: Callable[[], bool]) -> None:
-        """Kill so many times, or until it is over."""
-        goal = self.kills + kills
-        while self.kills < goal and not over():
-            self.once(longest)
+@pytest.fixture
+def scene(service: Service) -> Scene:
+    return Scene(service)
 
 
-def resumed(stack: Stack, events: int) -> bool:
-    """Whether the operation has gone on: there are more events, or it has ended."""
-    found = stack.service.get(f"/stacks/{stack.name}/events")["events"]
-    return len(found) > events or not str(stack.status()).endswith("_IN_PROGRESS")
+def create_and_delete(scene: Scene, kills: int) -> None:
+    """Create stacks until the service has been killed so often; compare; delete them all."""
+    while scene.kills < kills:
+        stack = scene.stack()
+        stack.create()
+        scene.disturb(kills - scene.kills, lambda s=stack: s.status() == "CREATE_COMPLETE")
+    for stack in scene.stacks:
+        stack.await_status("CREATE_COMPLETE")
+    scene.check()
+    for stack in scene.stacks:
+        until(lambda s=stack: s.page() == "front: first", "the front server answers")
+    processes = server_processes(scene.service.data_dir)
+    assert processes
+    for stack in scene.stacks:
+        stack.delete()
+    for stack in scene.stacks:
+        stack.await_gone()
+    scene.check_gone(processes)
 
 
-def test_a_create_completes_whenever_the_service_is_killed(service: Service) -> None:
-    chance = random.Random(seed())
-    stack = Stack(service)
-    killer = Killer(service, chance)
-    stack.create(seconds=0.4)
-    killer.times(KILLS, 0.5, lambda: stack.status() == "CREATE_COMPLETE")
-    print(f"{killer.kills} kills, {stack.status()}; starts: {killer.starts}")
+def test_creates_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+    create_and_delete(scene, KILLS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("_turn", range(5))
+def test_creates_complete_however_often_the_service_is_killed(scene: Scene, _turn: int) -> None:
+    create_and_delete(scene, MANY_KILLS)
+
+
+def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+    stack = scene.stack()
+    stack.create(seconds=0)
     stack.await_status("CREATE_COMPLETE")
-    stack.check()
-    processes = service.children()
-    own = [p for p in processes if p.root.startswith(str(service.data_dir))]
+    before = stack.ids()
+    stack.update(seconds=0, title="second", description="replaced servers")
+    scene.disturb(FEW_KILLS, lambda: stack.status() == "UPDATE_COMPLETE")
+    stack.await_status("UPDATE_COMPLETE")
+    scene.check()
+    after = stack.ids()
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"front_server", "back_server"}
+    until(lambda: stack.page() == "front: second", "the new front server answers")
+    processes = server_processes(scene.service.data_dir)
     stack.delete()
+    scene.disturb(FEW_KILLS, lambda: stack.status() in (None, "DELETE_COMPLETE"))
     stack.await_gone()
-    stack.check_gone(own)
+    scene.check_gone(processes)
+
+
+def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -> None:
+    stack = scene.stack()
+    stack.create()
+    for _ in range(3):
+        time.sleep(scene.chance.uniform(0, 2 * LONGEST_LIFE))
+        os.kill(scene.service.cloud_process().pid, signal.SIGKILL)
+        assert scene.service.process is not None
+        assert scene.service.process.wait(15) == 1
+        assert "the local cloud has ended by itself" in scene.service.log()
+        scene.service.start()
+    stack.await_status("CREATE_COMPLETE")
+    scene.check()
+
+
+def test_all_processes_end_with_the_service_and_work_resumes_in_seconds(scene: Scene) -> None:
+    stack = scene.stack()
+    stack.create()
+    until(lambda: "front_server" in stack.ids(), "the servers begin")
+    until(lambda: bool(server_processes(scene.service.data_dir)), "a server runs")
+    children = scene.service.children()
+    scene.service.kill()
+    killed_at = time.monotonic()
+    until(lambda: not any(child.lives for child in children), "all processes have ended", 5)
+    _LOG.warning("all ended after %.2f s", time.monotonic() - killed_at)
+    scene.service.start()
+    until(lambda: bool(server_processes(scene.service.data_dir)), "a server runs", RESUME_SECONDS)
+    resumed = time.monotonic() - scene.service.started_at
+    _LOG.warning("a server runs again %.2f s after the start", resumed)
+    assert resumed < RESUME_SECONDS
+    stack.await_status("CREATE_COMPLETE")
+
+
+def test_user_data_that_was_cut_off_runs_again_and_what_has_ended_does_not(scene: Scene) -> None:
+    stack = scene.stack()
+    stack.create(seconds=0.5)
+    until(lambda: begun(scene.service) == 2, "user data runs in both servers")
+    scene.service.kill()
+    scene.service.start()
+    stack.await_status("CREATE_COMPLETE")
+    until(lambda: ended(scene.service) == 2, "user data has ended in both servers")
+    assert begun(scene.service) == 4
+    scene.service.kill()
+    scene.service.start()
+    until(lambda: len(server_processes(scene.service.data_dir)) >= 2, "the servers run again")
+    time.sleep(0.5)
+    assert (begun(scene.service), ended(scene.service)) == (4, 2)
+
+
+def begun(service: Service) -> int:
+    """How often user data has begun in all servers."""
+    return _guest_logs(service).count("begins")
+
+
+def ended(service: Service) -> int:
+    """How often user data has ended in all servers."""
+    return _guest_logs(service).count("ends")
+
+
+def _guest_logs(service: Service) -> str:
+    disks = service.data_dir / "cloud/servers"
+    return "".join(log.read_text() for log in disks.glob("*/disk/upper/root/srv/log"))
