@@ -73,6 +73,11 @@ class NoFabric:
         """Refuse; raises :class:`FabricError`."""
         raise FabricError(_LACKS)
 
+    async def ensure_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        """No server reads documents."""
+
     async def stop_server(self, server_id: str) -> None:
         """No server runs."""
 

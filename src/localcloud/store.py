@@ -8,12 +8,14 @@ other threads.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 Document = dict[str, Any]
+Watcher = Callable[[Document | None, Document | None], None]
+"""Is told of a document before and after a change; None is for one that is not there."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS objects (
@@ -45,6 +47,7 @@ class Collection:
         self._documents: dict[str, Document] = {}
         self._indexes: dict[str, dict[Any, dict[str, None]]] = {}
         self._indexed: dict[str, dict[str, Any]] = {}
+        self._watchers: list[Watcher] = []
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -93,15 +96,25 @@ class Collection:
         key = document["id"]
         self.revision += 1
         self._unindex(key)
+        before = self._documents.get(key)
         self._documents[key] = document
         for field in self._indexes:
             self._index_one(field, key, document.get(field))
+        self._tell(before, document)
 
     def forget(self, key: str) -> None:
         """Drop from memory a document that is no longer in the database."""
         self.revision += 1
         self._unindex(key)
-        self._documents.pop(key, None)
+        self._tell(self._documents.pop(key, None), None)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Call the watcher after each change, also after one that is undone."""
+        self._watchers.append(watcher)
+
+    def _tell(self, before: Document | None, after: Document | None) -> None:
+        for watcher in self._watchers:
+            watcher(before, after)
 
     def _index_one(self, field: str, key: str, value: Any) -> None:
         self._indexes[field].setdefault(value, {})[key] = None

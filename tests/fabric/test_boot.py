@@ -177,3 +177,13 @@ async def test_an_unpacked_image_without_python_boots_and_runs_user_data(world, 
     world.servers["tiny"] = server
     await world.until_console(server, "tiny\nfrom an image\n")
     assert not (image / "file").exists()
+
+
+async def test_a_running_server_reads_new_metadata(world):
+    script = """#!/bin/sh
+while :; do curl -s http://169.254.169.254/latest/meta-data/public-ipv4; sleep 0.1; done &
+"""
+    server = await world.boot("web", "10.0.0.5", script)
+    await world.fabric.ensure_metadata("web", {"uuid": "web"}, {"public-ipv4": "127.24.4.77"})
+    await world.until_console(server, "127.24.4.77")
+    await world.fabric.ensure_metadata("unknown", {}, {})

@@ -1,7 +1,7 @@
 """A fabric that does nothing but remember what was declared to it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcloud.fabric.interface import (
@@ -98,6 +98,14 @@ class RecordingFabric:
         self._note("boot", server.id)
         self.servers[server.id] = server
 
+    async def ensure_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        if server_id in self.servers:
+            self.servers[server_id] = replace(
+                self.servers[server_id], metadata=metadata, ec2_metadata=ec2_metadata
+            )
+
     async def stop_server(self, server_id: str) -> None:
         self._note("stop_server", server_id)
         self._end(server_id)
@@ -116,11 +124,11 @@ class RecordingFabric:
     def running(self) -> frozenset[str]:
         return frozenset(self.servers)
 
-    def exit(self, server_id: str, code: int = 0) -> None:
+    def exit(self, server_id: str, code: int = 0, *, reboot: bool = False) -> None:
         """Let a server end by itself."""
         self.servers.pop(server_id, None)
         if self.on_exit is not None:
-            self.on_exit(Exit(server_id, code, asked=False))
+            self.on_exit(Exit(server_id, code, asked=False, reboot=reboot))
 
     def _end(self, server_id: str) -> None:
         if self.servers.pop(server_id, None) is not None and self.on_exit is not None:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from localcloud.compute import actions
-from localcloud.compute.servers import DELETING, SHUTDOWN, change, fault
+from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
 from localcloud.compute.state import State
 from localcloud.fabric.interface import Exit, FabricError
 from localcloud.http import ApiError
@@ -21,6 +21,13 @@ PARALLEL = 8
 """Pieces of work at once, altogether."""
 HOLD_SECONDS = 0.5
 """How long a request about one server waits for work that is under way."""
+_LIVING = frozenset({"active", "paused", "suspended", "rescued", "resized"})
+"""States of servers that have a first process."""
+_BOOTING = frozenset(
+    {"scheduling", "networking", "spawning", "powering-on", "restarting", "rebuilding"}
+    | {"rebooting", "rebooting_hard", "resuming", "unshelving"}
+)
+"""Task states whose work leaves the server running."""
 _UNMOVED = (None, "image_snapshot")
 """Task states whose work does not set the power state itself."""
 
@@ -47,6 +54,8 @@ class Machine:
         self._tasks: set[asyncio.Task[None]] = set()
         self._latest: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(PARALLEL)
+        self._rebooting: set[str] = set()
+        """Servers that have rebooted themselves and are to be booted again."""
 
     def teach(self, jobs: dict[str, Job]) -> None:
         """Say which job belongs to which task state."""
@@ -86,13 +95,29 @@ class Machine:
         await self.idle()
 
     def exited(self, exit: Exit) -> None:  # noqa: A002  (the fabric's word)
-        """Note that a server's first process has ended by itself: the server is shut off."""
+        """Note that a server's first process has ended by itself.
+
+        The server is shut off, or boots again where it has asked for that.
+        """
         server = self._state.servers.get(exit.server_id)
-        if exit.asked or server is None or server["task_state"] not in _UNMOVED:
+        if exit.asked or server is None:
             return
-        if server["vm_state"] in {"active", "paused", "suspended", "rescued", "resized"}:
+        if exit.reboot and (server["vm_state"] in _LIVING or server["task_state"] in _BOOTING):
+            self._rebooting.add(exit.server_id)
+        if server["task_state"] not in _UNMOVED:
+            return
+        if not self._boot_again(server) and server["vm_state"] in _LIVING:
             vm_state = "resized" if server["vm_state"] == "resized" else "stopped"
             change(self._state, exit.server_id, vm_state=vm_state, power_state=SHUTDOWN)
+
+    def _boot_again(self, server: Document) -> bool:
+        """Boot a server that has rebooted itself; false for one that has not."""
+        if server["id"] not in self._rebooting or server["task_state"] is not None:
+            return False
+        self._rebooting.discard(server["id"])
+        change(self._state, server["id"], task_state="restarting", action_id=None)
+        self.work_on(server["id"])
+        return True
 
     async def _work(self, server_id: str) -> None:
         lock = self._locks.setdefault(server_id, asyncio.Lock())
@@ -116,6 +141,17 @@ class Machine:
             self._failed(job, server, f"{type(error).__name__}: {error}")
         else:
             actions.finish(self._state, action_id, event)
+            self._rebooted_meanwhile(server)
+
+    def _rebooted_meanwhile(self, worked_on: Document) -> None:
+        """Boot a server again that has rebooted itself before its boot was noted as done."""
+        server_id = worked_on["id"]
+        server = self._state.servers.get(server_id)
+        runs = server_id in self._state.cloud.fabric.running()
+        if server is None or runs or worked_on["task_state"] not in _BOOTING:
+            self._rebooting.discard(server_id)
+        elif self._boot_again(server):
+            change(self._state, server_id, vm_state="active", power_state=RUNNING)
 
     def _failed(self, job: Job, server: Document, message: str) -> None:
         actions.finish(self._state, server["action_id"], job.event, message)

@@ -4,6 +4,7 @@ from localcloud.cloud import Cloud
 from localcloud.compute import flavors, hosts
 from localcloud.compute.images import Images
 from localcloud.compute.jobs import jobs
+from localcloud.compute.live_metadata import LiveMetadata
 from localcloud.compute.machine import Machine
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.servers import SHUTDOWN
@@ -33,6 +34,7 @@ class ComputeService:
             volumes=cloud.one(Volumes),
         )
         self.tools.machine.teach(jobs(self.tools))
+        self._live_metadata = LiveMetadata(self.tools)
         cloud.exit_listeners.append(self.tools.machine.exited)
 
     async def start(self) -> None:
@@ -51,6 +53,7 @@ class ComputeService:
 
     async def stop(self) -> None:
         """Leave all work as it is; the next start takes it up."""
+        await self._live_metadata.stop()
         await self.tools.machine.stop()
 
 

@@ -221,6 +221,11 @@ class Fabric(Protocol):
         User data runs once per disk, as cloud-init does for an instance id.
         """
 
+    async def ensure_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        """Let a running server read these documents from now on; unknown ids are fine."""
+
     async def stop_server(self, server_id: str) -> None:
         """Power off: all processes end, the disk stays."""
 

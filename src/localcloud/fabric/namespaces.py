@@ -111,6 +111,12 @@ class NamespaceFabric:
         """Start the server from its disk and return when its first process runs."""
         await self._servers.boot(server)
 
+    async def ensure_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        """Let a running server read these documents from now on."""
+        self._servers.change_metadata(server_id, metadata, ec2_metadata)
+
     async def stop_server(self, server_id: str) -> None:
         """Power off: all processes end, the disk stays."""
         await self._servers.power_off(server_id)

@@ -16,7 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,6 +55,7 @@ _LACKS = (
 
 @dataclass
 class _Process:
+    server: Server
     process: "asyncio.subprocess.Process"
     metadata: relays.Listener
     watcher: "asyncio.Task[None] | None" = None
@@ -166,14 +167,20 @@ class PlainFabric:
         listening.bind((alias, 0))
         listening.listen(16)
         listening.setblocking(False)
-        metadata = relays.Listener(listening, lambda near: relays.serve_metadata(server, near))
+
+        def answer(near: relays.Streams) -> Awaitable[None]:
+            # The processes may ask before they are noted here.
+            running = self._processes.get(server.id)
+            return relays.serve_metadata(server if running is None else running.server, near)
+
+        metadata = relays.Listener(listening, answer)
         url = f"http://{alias}:{listening.getsockname()[1]}"
         try:
             process = await _spawn(server, alias, url)
         except OSError as error:
             metadata.close()
             raise FabricError(f"server {server.id} could not be started: {error}") from error
-        running = self._processes[server.id] = _Process(process, metadata)
+        running = self._processes[server.id] = _Process(server, process, metadata)
         running.watcher = asyncio.create_task(self._watch(server.id, running))
         tables = [os.open("/proc/self/net/tcp", os.O_RDONLY | os.O_CLOEXEC)]
         self._forwards.server_started(server, tables)
@@ -185,6 +192,14 @@ class PlainFabric:
         self._processes.pop(server_id, None)
         running.ended.set()
         self._on_exit(Exit(server_id, code, running.asked))
+
+    async def ensure_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        """Let a running server read these documents from now on."""
+        running = self._processes.get(server_id)
+        if running is not None:
+            running.server = replace(running.server, metadata=metadata, ec2_metadata=ec2_metadata)
 
     async def stop_server(self, server_id: str) -> None:
         """Power off: all processes end, the directory stays."""

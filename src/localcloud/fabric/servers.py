@@ -9,7 +9,7 @@ import base64
 import contextlib
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,14 @@ class Servers:
         if booted.exit is not None:
             self._release(booted)
             self._on_exit(booted.exit)
+
+    def change_metadata(
+        self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
+    ) -> None:
+        """Let a server read these documents from now on; one that does not run is left alone."""
+        booted = self._booted.get(server_id)
+        if booted is not None:
+            booted.server = replace(booted.server, metadata=metadata, ec2_metadata=ec2_metadata)
 
     async def power_off(self, server_id: str) -> None:
         """End a server, giving its programs a moment."""

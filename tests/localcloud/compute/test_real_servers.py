@@ -196,3 +196,20 @@ def test_a_deleted_server_leaves_no_process(cloud: RealCloud, sdk: Any) -> None:
     assert eventually(lambda: marked_processes() == 0)
     assert eventually(lambda: sdk.compute.find_server(server.id) is None)
     assert not (cloud.directory / "cloud" / "servers" / server.id).exists()
+
+
+def test_a_server_that_reboots_itself_comes_up_again(cloud: RealCloud, sdk: Any) -> None:
+    script = """#!/bin/sh
+printf '#!/bin/sh\\necho boot number $(wc -l < /root/boots)\\n' > /var/lib/cloud/scripts/per-boot/a
+chmod +x /var/lib/cloud/scripts/per-boot/a
+printf 'x\\n' > /root/boots
+reboot
+"""
+    server = sdk.create_server(
+        "four", image="host", flavor="m1.nano", network="net", userdata=script, auto_ip=False
+    )
+    console = lambda: sdk.get_server_console(server.id)  # noqa: E731
+    assert eventually(lambda: "boot number 1" in console())
+    assert eventually(lambda: sdk.compute.get_server(server.id).status == "ACTIVE")
+    assert sdk.compute.get_server(server.id).task_state is None
+    assert sdk.delete_server(server.id, wait=True)

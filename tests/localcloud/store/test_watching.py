@@ -1,0 +1,27 @@
+"""Whoever watches a collection hears of each change, and of each that is undone."""
+
+import pytest
+
+from localcloud.store import Document, Store
+
+
+def test_a_watcher_is_told_what_was_and_what_is():
+    collection = Store(":memory:").collection("thing")
+    heard: list[tuple[Document | None, Document | None]] = []
+    collection.watch(lambda before, after: heard.append((before, after)))
+    first, second = {"id": "1", "n": 1}, {"id": "1", "n": 2}
+    collection.put(first)
+    collection.put(second)
+    collection.delete("1")
+    assert heard == [(None, first), (first, second), (second, None)]
+
+
+def test_a_watcher_hears_that_a_change_is_undone():
+    store = Store(":memory:")
+    collection = store.collection("thing")
+    heard: list[Document | None] = []
+    collection.watch(lambda _, after: heard.append(after))
+    with pytest.raises(ZeroDivisionError), store.transaction():
+        collection.put({"id": "1"})
+        raise ZeroDivisionError
+    assert heard == [{"id": "1"}, None]
