@@ -10,6 +10,7 @@ import pytest
 from stoker.cli.client import Client, Refused
 from stoker.cli.credentials import Credentials, in_environment
 from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.stacks import find_stack
 
 CREDENTIALS = Credentials("http://cloud/identity/v3", "demo", "secret", project_name="demo")
 CATALOG = [
@@ -125,3 +126,8 @@ def test_incomplete_variables_are_bad_input() -> None:
 
 def test_no_variables_are_no_credentials() -> None:
     assert in_environment({"PATH": "/bin"}) is None
+
+
+def test_an_address_of_something_else_is_one_sentence() -> None:
+    with pytest.raises(CommandFailed, match="is the address right"):
+        find_stack(client(lambda _: httpx.Response(200, json=["hello"])), "web")

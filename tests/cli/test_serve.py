@@ -11,7 +11,16 @@ import pytest
 import yaml
 
 from stoker.cli.data_dir import running_in
-from tests.cli.conftest import Served, end, free_port, serve_command, start, stoker
+from tests.cli.conftest import (
+    Served,
+    command_line,
+    end,
+    environment_without_cloud,
+    free_port,
+    serve_command,
+    start,
+    stoker,
+)
 
 
 def test_a_ready_service_has_files_for_the_clients_of_openstack(service: Served) -> None:
@@ -90,3 +99,32 @@ def test_commands_say_how_to_start_a_service_where_none_runs() -> None:
     done = stoker("status")
     assert done.exit_code == 1
     assert "stoker serve" in done.output
+
+
+def test_who_follows_an_operation_sees_its_end_although_the_service_is_killed_meanwhile(
+    tmp_path: Path,
+) -> None:
+    template = tmp_path / "slow.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources: {r: {type: OS::Heat::TestResource, properties: {wait_secs: 5}}}\n"
+    )
+    first = start(tmp_path / "data", free_port(), free_port())
+    following = subprocess.Popen(
+        command_line("deploy", str(template), "--data-dir", str(first.data_dir)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment_without_cloud(), "PYTHONUNBUFFERED": "1"},
+    )
+    assert following.stdout is not None
+    assert "CREATE_IN_PROGRESS" in following.stdout.readline()
+    first.process.kill()
+    first.process.wait(10)
+    assert first.process.stdout is not None
+    first.process.stdout.close()
+    second = start(first.data_dir, first.port, first.cloud_port)
+    said, complaints = following.communicate(timeout=60)
+    assert end(second) == 0
+    assert (following.returncode, complaints) == (0, "")
+    assert "CREATE_COMPLETE      slow" in said

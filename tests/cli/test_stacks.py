@@ -23,9 +23,14 @@ outputs:
 """
 
 
+# another cloud on this machine has the same floating IPs: a port of our own tells the two apart
+WEB_APP = ("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
+PORT = ("-P", f"port={free_port()}")
+
+
 @pytest.fixture(scope="module")
 def web_app(service: Served) -> str:
-    done = service.run("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
+    done = service.run(*WEB_APP, *PORT)
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -40,7 +45,7 @@ def test_deploy_shows_events_and_outputs_and_the_page_is_there(web_app: str) -> 
 
 
 def test_deploy_of_a_stack_that_exists_updates_it(service: Served, web_app: str) -> None:
-    done = service.run("deploy", str(EXAMPLES / "web-app.yaml"), "-P", "title=Good morning")
+    done = service.run(*WEB_APP, *PORT)
     assert done.exit_code == 0
     assert "UPDATE_COMPLETE" in done.output
 

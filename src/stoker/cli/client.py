@@ -24,6 +24,17 @@ class Refused(CommandFailed):
         """What the orchestration service found, each a map as its API gives it."""
 
 
+class Unreachable(CommandFailed):
+    """Nothing answers at the address of a service."""
+
+
+class Odd(CommandFailed):
+    """What answers is not the service that was meant."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"{url} answers as no service of OpenStack does; is the address right?")
+
+
 class Client:
     """Calls services of one cloud as one user.
 
@@ -95,7 +106,7 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             where = urlsplit(url)
             detail = str(error) or type(error).__name__
-            raise CommandFailed(
+            raise Unreachable(
                 f"nothing answers at {where.scheme}://{where.netloc} ({detail});"
                 ' "stoker status" says what runs, "stoker serve" starts the service'
             ) from None
@@ -124,10 +135,13 @@ class Client:
                 f"{self._credentials.auth_url} refuses the credentials:"
                 f" {_refusal(response).message}"
             )
-        token = _json(response)["token"]
-        self._token = response.headers["x-subject-token"]
-        self._project_id = token["project"]["id"]
-        self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
+        try:
+            token = _json(response)["token"]
+            self._token = response.headers["x-subject-token"]
+            self._project_id = token["project"]["id"]
+            self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
+        except (KeyError, TypeError, AttributeError):
+            raise Odd(str(response.url)) from None
 
 
 def _version(auth_url: str) -> str:
@@ -157,7 +171,7 @@ def _json(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        raise CommandFailed(f"{response.url} answers with something that is no JSON") from None
+        raise Odd(str(response.url)) from None
 
 
 def _refusal(response: httpx.Response) -> Refused:

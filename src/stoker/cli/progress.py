@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.spinner import Spinner
 
-from stoker.cli.client import Client, Refused
+from stoker.cli.client import Client, Refused, Unreachable
 from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.tree import Clocks, as_tree, by_stack, elapsed, status_of, why
 
@@ -20,6 +20,8 @@ INTERRUPTED = 130
 _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
+_RESTART_SECONDS = 30.0
+"""A service that has died may be started again, and then goes on where it was."""
 _SETTLING_SECONDS = 2.0
 """A failed stack that is to be rolled back may be seen before its rollback begins."""
 _PLAIN_REASONS = ("", "state changed")
@@ -120,21 +122,29 @@ def follow(
     the end. Raises :class:`stoker.cli.failures.CommandFailed`.
     """
     failed_at: float | None = None
+    answered = time.monotonic()
     try:
         while True:
             began = time.monotonic()
-            stack = refresh(client, stack)
-            resources = _resources(client, stack)
-            events = events_of(client, stack, after)
+            try:
+                stack = refresh(client, stack)
+                resources = _resources(client, stack)
+                events = events_of(client, stack, after)
+            except Unreachable:
+                if began - answered > _RESTART_SECONDS:
+                    raise
+                time.sleep(_LONGEST_PAUSE / 10)
+                continue
+            answered = time.monotonic()
             after = events[-1].id if events else after
             display.show(stack, resources, events)
             if stack.status != "IN_PROGRESS":
-                failed_at = failed_at or time.monotonic()
-                settled = time.monotonic() - failed_at > _SETTLING_SECONDS
+                failed_at = failed_at or answered
+                settled = answered - failed_at > _SETTLING_SECONDS
                 failed = stack.status == "FAILED" and stack.action in ("CREATE", "UPDATE")
                 if not (rollback and failed) or settled:
                     break
-            pause = 4 * (time.monotonic() - began)  # big stacks are asked less often
+            pause = 4 * (answered - began)  # big stacks are asked less often
             time.sleep(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
     finally:
         display.close()

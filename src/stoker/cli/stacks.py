@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from stoker.cli.client import Client, Refused
+from stoker.cli.client import Client, Odd, Refused
 from stoker.cli.failures import CommandFailed
+
+Value = TypeVar("Value")
 
 ORCHESTRATION = "orchestration"
 DEEP = 20
@@ -108,7 +110,7 @@ def find_stack(client: Client, name: str) -> Stack | None:
         if refusal.status == 404:
             return None
         raise
-    return _stack(answer["stack"])
+    return _parsed(_stack, answer, "stack")
 
 
 def the_stack(client: Client, name: str) -> Stack:
@@ -122,18 +124,18 @@ def the_stack(client: Client, name: str) -> Stack:
 def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
     """The stack as it is now; also one that has been deleted."""
     query = {"resolve_outputs": outputs}
-    return _stack(client.get(ORCHESTRATION, stack.path, query)["stack"])
+    return _parsed(_stack, client.get(ORCHESTRATION, stack.path, query), "stack")
 
 
 def list_stacks(client: Client) -> list[Stack]:
     """All stacks of the project, newest first."""
-    return [_stack(found) for found in client.get(ORCHESTRATION, "/stacks")["stacks"]]
+    return _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks"), "stacks")
 
 
 def resources_of(client: Client, stack: Stack) -> list[Resource]:
     """All resources of a stack and of the stacks nested in it."""
     answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
-    return [_resource(found) for found in answer["resources"]]
+    return _parsed(_each(_resource), answer, "resources")
 
 
 def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:
@@ -142,30 +144,42 @@ def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Ev
     if after is not None:
         query["marker"] = after
     answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
-    return [_event(found) for found in answer["events"]]
+    return _parsed(_each(_event), answer, "events")
 
 
 def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
     """The last things that happened to a stack, oldest first."""
     query = {"nested_depth": DEEP, "limit": count}
     answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
-    return [_event(found) for found in reversed(answer["events"])]
+    return _parsed(_each(_event), answer, "events")[::-1]
 
 
 def servers(client: Client) -> list[Server]:
     """All servers of the project."""
-    answer = client.get("compute", "/servers/detail")
-    return [
-        Server(found["id"], found["name"], found["status"], found["created"])
-        for found in answer["servers"]
-    ]
+    return _parsed(_each(_server), client.get("compute", "/servers/detail"), "servers")
 
 
 def console_log(client: Client, server_id: str, lines: int | None = None) -> str:
     """The last lines of a server's console log, or all of it."""
     action: Mapping[str, Any] = {"os-getConsoleOutput": {} if lines is None else {"length": lines}}
     answer = client.call("compute", "POST", f"/servers/{server_id}/action", action)
-    return str(answer.get("output") or "")
+    return _parsed(str, answer, "output")
+
+
+def _parsed(parse: Callable[[Any], Value], answer: Any, key: str) -> Value:
+    """What an answer holds under a key. Raises :class:`CommandFailed` if it is something else."""
+    try:
+        return parse(answer[key])
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Odd("the service") from None
+
+
+def _each(parse: Callable[[Any], Value]) -> Callable[[Any], list[Value]]:
+    return lambda found: [parse(item) for item in found]
+
+
+def _server(found: Mapping[str, Any]) -> Server:
+    return Server(found["id"], found["name"], found["status"], found["created"])
 
 
 def _stack(found: Mapping[str, Any]) -> Stack:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from stoker.cli import options as shared
+from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
 from stoker.cli.local_cloud import DEFAULT_PORT
@@ -36,7 +37,9 @@ def command(as_json: bool, port: int, cloud_port: int, data_dir: Path) -> None:
       stoker doctor --json
     """
     running = running_in(data_dir)
-    own = frozenset({urlsplit(running.url).port or 0, cloud_port} if running else ())
+    credentials = in_data_dir(data_dir) if running else None
+    urls = (running.url, credentials.auth_url) if running and credentials else ()
+    own = frozenset(urlsplit(url).port or 0 for url in urls)
     checks = examine(data_dir, {"--port": port, "--cloud-port": cloud_port}, own)
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], indent=2))
