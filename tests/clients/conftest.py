@@ -1,0 +1,118 @@
+"""A running ``stoker serve``, and the public clients of OpenStack that talk to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.recovery.service import Service
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    running = Service(tmp_path_factory.mktemp("clients") / "data")
+    running.start()
+    yield running
+    running.stop()
+
+
+def environment(service: Service, cloud: str) -> dict[str, str]:
+    """The environment in which the clients find the service."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
+    config = {"OS_CLIENT_CONFIG_FILE": str(service.data_dir / "clouds.yaml"), "OS_CLOUD": cloud}
+    return {**kept, **config, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+
+
+class Shell:
+    """One interactive ``openstack`` process: its start costs more than most commands."""
+
+    def __init__(self, service: Service, cloud: str) -> None:
+        self._process = subprocess.Popen(
+            [BIN / "openstack"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(service, cloud),
+            text=True,
+            bufsize=1,
+        )
+        self._commands = 0
+
+    def run(self, command: str) -> str:
+        """What a command prints, errors included."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._commands += 1
+        mark = f"service mark{self._commands} not found"
+        self._process.stdin.write(f"{command}\ncatalog show mark{self._commands}\n")
+        self._process.stdin.flush()
+        printed = []
+        for line in self._process.stdout:
+            if mark in line:
+                return "".join(printed)
+            printed.append(line)
+        raise AssertionError(f"{command}: the client has ended: {''.join(printed)}")
+
+    def data(self, command: str) -> Any:
+        """What a command prints as JSON."""
+        printed = self.run(f"{command} -f json")
+        try:
+            return json.loads(printed)
+        except ValueError:
+            raise AssertionError(f"{command}: {printed}") from None
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture(scope="session")
+def shells(service: Service) -> Iterator[Callable[[str], Shell]]:
+    """The shell of a user: ``stoker`` or ``stoker-admin``."""
+    found: dict[str, Shell] = {}
+    with ExitStack() as closing:
+
+        def shell_of(cloud: str) -> Shell:
+            if cloud not in found:
+                found[cloud] = Shell(service, cloud)
+                closing.callback(found[cloud].close)
+            return found[cloud]
+
+        yield shell_of
+
+
+@pytest.fixture
+def shell(shells: Callable[[str], Shell]) -> Shell:
+    return shells("stoker")
+
+
+@pytest.fixture
+def admin(shells: Callable[[str], Shell]) -> Shell:
+    return shells("stoker-admin")
+
+
+def openstack(service: Service, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run one command in a process of its own: for its exit code and its error output."""
+    return subprocess.run(
+        [BIN / "openstack", *words],
+        env=environment(service, "stoker"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
