@@ -18,10 +18,17 @@ class OpenStore:
         data_dir.mkdir(parents=True, exist_ok=True)
         key = key_from_passphrase(passphrase) if passphrase else key_in(data_dir)
         self._runner = ThreadRunner()
-        self._database = open_database(url or f"sqlite:///{data_dir / 'stoker.db'}")
+        self._database = open_database(url or _file_in(data_dir))
         self.store = SqlStore(self._database, FernetSeal(key), self._runner)
 
     def close(self) -> None:
         """Let running transactions end and close the database."""
         self._runner.close()
         self._database.dispose()
+
+
+def _file_in(data_dir: Path) -> str:
+    """The URL of the database file, which its owner alone may read: not all of it is encrypted."""
+    file = data_dir / "stoker.db"
+    file.touch(mode=0o600)
+    return f"sqlite:///{file}"
