@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from stoker.cli.data_dir import default_data_dir
+from stoker.cli.target import Target
 
 data_dir = click.option(
     "--data-dir",
@@ -27,14 +29,15 @@ _url = click.option(
 
 
 def service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say which service a command speaks to."""
-    return data_dir(_url(command))
+    """The options that say which service a command speaks to; it gets them as ``target``."""
 
+    @wraps(command)
+    def with_target(data_dir: Path, url: str | None, **others: Any) -> Any:
+        source = click.get_current_context().get_parameter_source("data_dir")
+        target = Target(data_dir, url, source is ParameterSource.COMMANDLINE)
+        return command(target=target, **others)
 
-def names_data_dir() -> bool:
-    """Whether the data directory stands on the command line of the command that runs."""
-    context = click.get_current_context()
-    return context.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE
+    return data_dir(_url(with_target))
 
 
 def name_and_value(

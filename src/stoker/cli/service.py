@@ -6,39 +6,18 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from stoker.cli.client import Client
-from stoker.cli.credentials import Credentials, in_data_dir, in_environment
+from stoker.cli.credentials import in_data_dir
 from stoker.cli.data_dir import Running, running_in
 from stoker.cli.failures import CommandFailed
+from stoker.cli.target import Target
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 _LOG = "serve.log"
 _LOG_TAIL = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What the command line and the environment say of the service to use."""
-
-    data_dir: Path
-    url: str | None = None
-    own_data_dir: bool = False
-    """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
-    environment: Mapping[str, str] | None = None
-
-    def foreign(self) -> Credentials | None:
-        """The credentials of a cloud that is not that of the data directory, if one is named."""
-        return None if self.own_data_dir else in_environment(self.environment or os.environ)
-
-    @property
-    def serves_itself(self) -> bool:
-        """Whether the service is one of this machine, in the data directory."""
-        return self.url is None and self.foreign() is None
 
 
 def connect(target: Target) -> Client:

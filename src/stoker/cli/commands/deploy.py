@@ -18,7 +18,7 @@ from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.outcome import print_failure, print_outputs
 from stoker.cli.progress import follow_or_leave
-from stoker.cli.service import Target, connect, start_detached
+from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
     ORCHESTRATION,
     events_of,
@@ -27,6 +27,7 @@ from stoker.cli.stacks import (
     resources_of,
     the_stack,
 )
+from stoker.cli.target import Target
 
 _FILE = click.Path(path_type=Path)
 
@@ -77,8 +78,7 @@ def command(
     parameter_files: dict[str, str],
     name: str | None,
     wait: bool,
-    data_dir: Path,
-    url: str | None,
+    target: Target,
     **settings: Any,
 ) -> None:
     """Create a stack from TEMPLATE, or bring it up to date where it exists.
@@ -103,7 +103,6 @@ def command(
     if sent.missing:
         raise BadDocument(sent.missing, sent.texts())
     values = {**_read(parameter_files), **parameters}
-    target = Target(data_dir, url, shared.names_data_dir())
     body = _body(sent, values, **settings)
     client = _connected(target, console)
     try:

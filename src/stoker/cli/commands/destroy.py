@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 from rich.console import Console
@@ -13,7 +12,7 @@ from stoker.cli.client import Client
 from stoker.cli.failures import FAILED
 from stoker.cli.outcome import print_failure
 from stoker.cli.progress import follow_or_leave
-from stoker.cli.service import Target, connect
+from stoker.cli.service import connect
 from stoker.cli.stacks import (
     ORCHESTRATION,
     Stack,
@@ -23,6 +22,7 @@ from stoker.cli.stacks import (
     resources_of,
     the_stack,
 )
+from stoker.cli.target import Target
 
 
 @click.command("destroy")
@@ -30,7 +30,7 @@ from stoker.cli.stacks import (
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it to the end.")
 @shared.service
-def command(name: str, yes: bool, wait: bool, data_dir: Path, url: str | None) -> None:
+def command(name: str, yes: bool, wait: bool, target: Target) -> None:
     """Delete the stack NAME (or id) with its servers, networks and all else that it made.
 
     Asks first, unless told --yes. Ctrl-C stops the showing, not the work.
@@ -41,7 +41,7 @@ def command(name: str, yes: bool, wait: bool, data_dir: Path, url: str | None) -
       stoker destroy web-app --yes --no-wait
     """
     console = Console()
-    client = connect(Target(data_dir, url, shared.names_data_dir()))
+    client = connect(target)
     try:
         stack = the_stack(client, name)
         count = len(resources_of(client, stack))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import click
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
 from stoker.cli.failures import BadInput
-from stoker.cli.service import Target, connect
+from stoker.cli.service import connect
 from stoker.cli.stacks import Server, console_log, find_stack, resources_of, servers
+from stoker.cli.target import Target
 
 _PAUSE_SECONDS = 0.5
 _SERVER = "OS::Nova::Server"
@@ -22,7 +22,7 @@ _SERVER = "OS::Nova::Server"
 @click.option("-f", "--follow", is_flag=True, help="Go on with what is written, until Ctrl-C.")
 @click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
 @shared.service
-def command(server: str, follow: bool, lines: int | None, data_dir: Path, url: str | None) -> None:
+def command(server: str, follow: bool, lines: int | None, target: Target) -> None:
     """Print the console log of SERVER: where a server's user data tells how it fared.
 
     SERVER is a name or an id, STACK/RESOURCE, or a STACK with one server.
@@ -33,7 +33,7 @@ def command(server: str, follow: bool, lines: int | None, data_dir: Path, url: s
       stoker logs web-app/server -f
       stoker logs -n 20 web-app-server-pnjqgg3ubzj7
     """
-    client = connect(Target(data_dir, url, shared.names_data_dir()))
+    client = connect(target)
     try:
         found = _server_id(client, server)
         text = console_log(client, found)

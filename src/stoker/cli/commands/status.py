@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
 from stoker.cli.outcome import print_failure, print_outputs
 from stoker.cli.progress import event_line, follow_or_leave
-from stoker.cli.service import Target, connect
+from stoker.cli.service import connect
 from stoker.cli.stacks import (
     Stack,
     events_of,
@@ -28,6 +27,7 @@ from stoker.cli.stacks import (
     resources_of,
     the_stack,
 )
+from stoker.cli.target import Target
 from stoker.cli.tree import Clocks, as_tree
 
 _TITLES = ("Stack", "State", "Created", "Updated", "Id")
@@ -45,8 +45,7 @@ def command(
     following: bool,
     count: int,
     as_json: bool,
-    data_dir: Path,
-    url: str | None,
+    target: Target,
 ) -> None:
     """Without NAME: where the service runs, and all stacks. With: one stack (by name or id).
 
@@ -60,7 +59,6 @@ def command(
       stoker status web-app --follow
     """
     console = Console()
-    target = Target(data_dir, url, shared.names_data_dir())
     client = connect(target)
     try:
         if as_json:
