@@ -150,7 +150,11 @@ def test_all_findings_come_at_once_with_line_and_suggestion() -> None:
         if d.severity is Severity.ERROR
     }
     assert found == {
-        ("missing-parameter", "<template>:2:14", None),
+        (
+            "missing-parameter",
+            "<template>:2:14",
+            "give it with --parameter port=VALUE or in an environment",
+        ),
         ("unknown-type", "<template>:4:7", 'did you mean "OS::Heat::Value"?'),
         ("unknown-property", "<template>:5:43", 'did you mean "value"?'),
         ("missing-property", "<template>:5:30", None),

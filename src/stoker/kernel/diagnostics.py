@@ -160,10 +160,16 @@ _LONGEST_WORD = 100
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """``did you mean "x"?`` for the known word nearest to ``word``, or None."""
+    near = nearest(word, known)
+    return None if near is None else f'did you mean "{near}"?'
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like ``word``, or None."""
     if len(word) > _LONGEST_WORD or not _effort.left():
         return None
     begin = time.perf_counter()
     words = [other for other in islice(known, _MOST_WORDS) if len(other) <= _LONGEST_WORD]
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     _effort.spend(time.perf_counter() - begin)
-    return f'did you mean "{near[0]}"?' if near else None
+    return near[0] if near else None

@@ -42,8 +42,8 @@ def net_cidr(value: Any) -> str | None:
         return f"{value!r} is not a network: a prefix length such as /24 is missing"
     try:
         ipaddress.ip_network(str(value), strict=False)
-    except ValueError as error:
-        return f"{value!r} is not a network: {error}"
+    except ValueError:
+        return f"{value!r} is not a network such as 10.0.0.0/24 or 2001:db8::/64"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
@@ -48,8 +49,13 @@ class NamedConditions:
                     raise _invalid(written)
                 self._named(name)
             except Failure as failure:
-                found.extend(failure.inside(self._section, name).diagnostics)
+                found.extend(self._finding(name, d) for d in failure.diagnostics)
         return found
+
+    def _finding(self, name: str, found: Diagnostic) -> Diagnostic:
+        # a circle is the matter of the condition as a whole, not of a place inside
+        inner = () if found.code == "circular-condition" else found.path
+        return replace(found, path=(self._section, name, *inner))
 
     def _named(self, name: str) -> bool:
         if name not in self._written:

@@ -180,7 +180,7 @@ class TypeResolver:
         if url is None:
             raise _refused(
                 "unknown-file",
-                f'the template "{name}" did not come with the request',
+                f'the template "{name}" did not come with the request, which has it under "files"',
                 did_you_mean(name, self._inputs.files),
             )
         template = parsed(self._inputs.files[url], url)

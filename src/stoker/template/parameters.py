@@ -199,6 +199,7 @@ def _missing(name: str) -> Diagnostic:
         f'the parameter "{name}" has no default and no value is given for it',
         ("parameters", name),
         error_type="UserParameterMissing",
+        suggestion=f"give it with --parameter {name}=VALUE or in an environment",
     )
 
 

@@ -32,7 +32,8 @@ def deletion_policy(
     policies = version.deletion_policies
     if isinstance(value, str) and value in policies:
         return DeletionPolicy(policies[value]), []
-    message = f"a deletion policy is one of {', '.join(policies)}, not {value!r}"
+    names = {name.lower(): name for name in policies}
+    message = f"a deletion policy is one of {', '.join(sorted(names.values()))}, not {value!r}"
     suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
     found = Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion)
     return DeletionPolicy.DELETE, [found]

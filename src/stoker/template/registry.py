@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean, nearest
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import TypeRegistry
 
@@ -189,8 +189,18 @@ def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
     return _refused(
         "unknown-type",
         f'there is no resource type "{type_name}"{via}',
-        did_you_mean(name, types.names()),
+        _nearest(name, types.names()),
     )
+
+
+def _nearest(name: str, known: Collection[str]) -> str | None:
+    """A type that may have been meant: of the same service one of a similar name."""
+    service, _, own = name.rpartition("::")
+    beside = [other.rpartition("::")[2] for other in known if other.rpartition("::")[0] == service]
+    if not beside:
+        return did_you_mean(name, known)
+    near = nearest(own, beside)
+    return None if near is None else f'did you mean "{service}::{near}"?'
 
 
 def registry_findings(section: Mapping[str, Any]) -> list[Diagnostic]:

@@ -15,6 +15,7 @@ from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates
 from stoker.template.document import Template
 from stoker.template.functions.failure import SHAPE
+from stoker.template.lookalikes import lookalikes
 from stoker.template.policies import UNSUPPORTED, policy_findings
 from stoker.template.survey import Survey
 from stoker.template.versions import CFN, HOT
@@ -48,7 +49,7 @@ def resource_findings(
             else:
                 values.append(diagnostic)
         values.extend(_of_type(template, survey))
-    return [*form, *references, *_circle(template, needs), *values]
+    return [*form, *references, *_circle(template, needs), *values, *lookalikes(template)]
 
 
 def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Diagnostic]:

@@ -28,11 +28,23 @@ _ABSENT = object()
 _MERGE = object()
 
 
-def refuse(code: str, message: str, path: Path = (), position: Position | None = None) -> NoReturn:
+def refuse(
+    code: str,
+    message: str,
+    path: Path = (),
+    position: Position | None = None,
+    suggestion: str | None = None,
+) -> NoReturn:
     """Raise :class:`DiagnosticError` for a document that cannot be read at all."""
-    raise DiagnosticError(
-        [Diagnostic(code, message, path, error_type="HTTPBadRequest", position=position)]
+    found = Diagnostic(
+        code,
+        message,
+        path,
+        error_type="HTTPBadRequest",
+        position=position,
+        suggestion=suggestion,
     )
+    raise DiagnosticError([found])
 
 
 def text_key(key: Any) -> str:
@@ -54,9 +66,23 @@ def read_yaml(text: str, file: str | None) -> Any:
         mark = error.problem_mark or error.context_mark
         position = Position(file, mark.line + 1, mark.column + 1) if mark else None
         words = " ".join(part for part in (error.context, error.problem) if part)
-        refuse("bad-syntax", f"the text is not valid YAML: {words}", position=position)
+        message = f"the text is not valid YAML: {words}"
+        refuse("bad-syntax", message, position=position, suggestion=_advice(text, mark, words))
     except (yaml.YAMLError, ValueError) as error:
         refuse("bad-syntax", f"the text is not valid YAML: {error}")
+
+
+def _advice(text: str, mark: yaml.Mark | None, words: str) -> str | None:
+    """What to do about the usual mistakes, which YAML's own words do not tell."""
+    line = text.splitlines()[mark.line : mark.line + 1] if mark else []
+    wrong = line[0][mark.column : mark.column + 1] if mark and line else ""
+    if wrong == "\t":
+        return "indent with spaces, YAML takes no tabs"
+    if wrong in ("@", "`", "%"):
+        return f'put text that begins with "{wrong}" into quotes'
+    if "mapping values are not allowed" in words:
+        return 'put text that has ": " inside into quotes, and check the indentation'
+    return None
 
 
 @dataclass(slots=True)

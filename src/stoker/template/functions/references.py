@@ -46,7 +46,7 @@ def parameter(name: str, scope: Scope) -> Any:
         [
             Diagnostic(
                 "unknown-parameter",
-                f'there is no value for a parameter "{name}"',
+                f'there is no parameter "{name}"',
                 suggestion=did_you_mean(name, scope.parameters),
             )
         ]
@@ -168,7 +168,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
             [
                 Diagnostic(
                     "unknown-file",
-                    f'the file "{name}" did not come with the template',
+                    f'the file "{name}" did not come with the request, which has it under "files"',
                     suggestion=did_you_mean(name, scope.files),
                 )
             ]

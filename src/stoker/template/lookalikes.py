@@ -1,0 +1,70 @@
+"""Values that look like calls of functions and are none: they stay as they are, with a warning.
+
+A map with one key that is no function of the template's version is an ordinary map. Whoever
+misspells a function, or takes one of another version, would otherwise learn it from a server.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path, Severity
+from stoker.template.document import Template
+from stoker.template.versions import VERSIONS, Version
+
+_CLOSE = 0.84
+_LONGEST = 40
+
+
+def lookalikes(template: Template) -> list[Diagnostic]:
+    """Warnings for the properties and metadata of resources and for the values of outputs."""
+    dialect = template.version.dialect
+    places: list[tuple[Any, Path]] = []
+    for resource in template.resources.values():
+        places.append((resource.properties, (*resource.path, dialect.properties)))
+        places.append((resource.metadata, (*resource.path, dialect.metadata)))
+    places += [(body.value, (*body.path, dialect.value)) for body in template.outputs.values()]
+    return [found for value, path in places for found in _within(value, template.version, path)]
+
+
+def _within(value: Any, version: Version, path: Path) -> Iterator[Diagnostic]:
+    if isinstance(value, dict):
+        if len(value) == 1:
+            yield from _called(next(iter(value)), version, path)
+        for key, item in value.items():
+            if isinstance(item, dict | list):
+                yield from _within(item, version, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                yield from _within(item, version, (*path, index))
+
+
+def _called(key: str, version: Version, path: Path) -> Iterator[Diagnostic]:
+    if "_" not in key and "::" not in key and key != "yaql":
+        return  # a word of the language such as "if" is an ordinary key too often
+    problem = _problem(key, version)
+    if problem is not None:
+        message, suggestion = problem
+        yield Diagnostic(
+            "no-function", message, (*path, key), Severity.WARNING, suggestion=suggestion
+        )
+
+
+@lru_cache(maxsize=4096)
+def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
+    own = version.functions | version.extensions
+    if key in own or key in version.condition_functions or len(key) > _LONGEST:
+        return None
+    here = f"{version.key} {version.name}"
+    since = [other for other in VERSIONS if key in other.functions]
+    if since:
+        first = f"{since[0].key} {since[0].name}"
+        return f'"{key}" is no function in {here}, and stays as it is', f"{first} has it"
+    near = difflib.get_close_matches(key, own, n=1, cutoff=_CLOSE)
+    if not near:
+        return None
+    return f'"{key}" is no function, and stays as it is', f'did you mean "{near[0]}"?'
