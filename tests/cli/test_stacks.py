@@ -104,6 +104,16 @@ def test_a_failing_stack_shows_cause_console_and_next_steps_and_exits_with_1(
     assert "there is no licence" in again.output
 
 
+def test_a_corrected_stack_comes_up_although_its_server_has_reported_a_failure(
+    service: Served,
+) -> None:
+    example = str(EXAMPLES / "failing-app.yaml")
+    assert service.run("deploy", example, "--name", "second-try").exit_code == 1
+    done = service.run("deploy", example, "--name", "second-try", "-P", "licence=/etc/passwd")
+    assert done.exit_code == 0, done.output
+    assert "ready_handle keeps the failure of an earlier attempt" in done.output
+
+
 def test_a_failure_in_a_nested_stack_is_shown_down_to_its_cause(
     service: Served, tmp_path: Path
 ) -> None:

@@ -102,7 +102,7 @@ def print_failure(
     for server in shown[:_MOST_CONSOLES]:
         _print_console(say, client, server)
     say("\nWhat next", "bold")
-    for step in _steps(stack, shown, _failed_handles(events)):
+    for step in _steps(stack, shown):
         say(f"  {step}")
 
 
@@ -125,13 +125,7 @@ def _print_console(say: Any, client: Client, server: Resource) -> None:
         say(f"  | {line}")
 
 
-def _failed_handles(events: Sequence[Event]) -> list[str]:
-    """The handles that were told of a failure, and that keep it."""
-    told = [e.resource for e in events if e.state.startswith("SIGNAL_") and "FAILURE" in e.reason]
-    return sorted(set(told))
-
-
-def _steps(stack: Stack, servers: Sequence[Resource], handles: Sequence[str]) -> list[str]:
+def _steps(stack: Stack, servers: Sequence[Resource]) -> list[str]:
     steps = [
         f"stoker logs {stack.name}/{server.name}   # the whole console of the server"
         for server in servers[:1]
@@ -143,12 +137,6 @@ def _steps(stack: Stack, servers: Sequence[Resource], handles: Sequence[str]) ->
         return steps
     if stack.action == "ROLLBACK":
         steps.append("stoker deploy --no-rollback ...   # leaves what failed in place, to look at")
-    steps += [
-        f"openstack stack resource mark unhealthy {stack.name} {handle}   # it keeps the failure;"
-        " the next deploy then makes a new one"
-        for handle in handles
-        if stack.action != "ROLLBACK"
-    ]
     steps += [
         f"stoker deploy ... --name {stack.name}   # after a correction: goes on from what there is",
         f"stoker destroy {stack.name}   # or takes everything away",

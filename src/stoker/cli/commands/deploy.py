@@ -18,6 +18,7 @@ from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.outcome import print_failure, print_outputs
 from stoker.cli.progress import follow_or_leave
+from stoker.cli.retry import renew_handles
 from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
     ORCHESTRATION,
@@ -169,6 +170,13 @@ def _deploy(
         newest = last_events(client, existing, 1)
         last = newest[0].id if newest else None
         path = existing.path
+        for handle in renew_handles(client, existing):
+            console.print(
+                f"{handle} keeps the failure of an earlier attempt: it is made anew, and with it"
+                " the servers that report to it.",
+                highlight=False,
+                soft_wrap=True,
+            )
         _checked(lambda: client.call(ORCHESTRATION, "PUT", path, body), sent)
     stack = the_stack(client, name)
     if not wait:
