@@ -118,14 +118,14 @@ def child() -> str:
 
 
 class Bench:
-    """An engine, and how long it took for what."""
+    """An engine with a store in a directory, and how long it took for what."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, types: Registry | None = None) -> None:
         self.opened = OpenStore(None, directory, None)
         cloud = NoCloud()
         ports = Ports(
             store=self.opened.store,
-            types=Registry(),
+            types=types or Registry(),
             workers=cloud,
             clouds=cloud,
             faults=cloud,
@@ -136,7 +136,8 @@ class Bench:
             limits=Limits(resources_per_stack=-1),
         )
         self.dispatch = InProcess(ports)
-        self.operations = make_service(ports, self.dispatch.notify).operations
+        self.service = make_service(ports, self.dispatch.notify)
+        self.operations = self.service.operations
         self.seconds: dict[str, float] = {}
 
     async def timed(self, name: str, work: Awaitable[Result]) -> Result:

@@ -1,0 +1,70 @@
+"""What the documents say is so: links lead somewhere, named tests exist, examples work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from stoker.engine.records import Status
+from stoker.engine.requests import StackRequest
+from stoker.resources.registry import Registry
+from tests.project.engine import CALLER, running_engine
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+LINK = re.compile(r"\]\(([^)#\s]+)\)")
+TEST_NAME = re.compile(r"`(test_\w+)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_that_exist(document: Path) -> None:
+    targets = [t for t in LINK.findall(document.read_text()) if "://" not in t]
+    assert [t for t in targets if not (document.parent / t).exists()] == []
+
+
+def test_every_rule_of_order_names_tests_that_exist() -> None:
+    named = set(TEST_NAME.findall((ROOT / "docs/ordering.md").read_text()))
+    sources = [*ROOT.glob("tests/ordering/*.py"), *ROOT.glob("tests/operations/*.py")]
+    existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
+    assert named - existing == set()
+
+
+def test_every_test_of_order_is_named_by_a_rule() -> None:
+    document = (ROOT / "docs/ordering.md").read_text()
+    sources = ROOT.glob("tests/ordering/*.py")
+    existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
+    assert existing - set(TEST_NAME.findall(document)) == set()
+
+
+async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+    [example] = re.findall(
+        r"```python\n(\"\"\"A text.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL
+    )
+    (plugins / "digest.py").write_text(example)
+
+    def template(text: str) -> dict[str, object]:
+        properties = {"text": text}
+        resource = {"type": "Example::Digest", "properties": properties}
+        output = {"value": {"get_attr": ["digest", "sha256"]}}
+        return {
+            "heat_template_version": "2021-04-16",
+            "resources": {"digest": resource},
+            "outputs": {"sha256": output},
+        }
+
+    async with running_engine(tmp_path, Registry(plugin_directories=[str(plugins)])) as engine:
+        operations, views = engine.service.operations, engine.service.views
+        request = StackRequest(name="example", template=template("a"))
+        address = await operations.create(CALLER, request)
+        await engine.dispatch.idle()
+        assert (await views.output(CALLER, address, "sha256")).value.startswith("ca978112ca1b")
+        await operations.update(CALLER, address, StackRequest(template=template("b")))
+        await engine.dispatch.idle()
+        assert (await views.output(CALLER, address, "sha256")).value.startswith("3e23e8160039")
+        await operations.delete(CALLER, address)
+        await engine.dispatch.idle()
+        assert (await views.stack(CALLER, address)).status == Status.COMPLETE
