@@ -6,22 +6,25 @@ from localcloud.store import Document
 
 UNLIMITED = -1
 DEFAULTS = {
-    "instances": 100,
-    "cores": 200,
-    "ram": 204800,
+    "instances": 2000,
+    "cores": 8000,
+    "ram": 4096000,
     "metadata_items": 128,
     "injected_files": 5,
     "injected_file_content_bytes": 10240,
     "injected_file_path_bytes": 255,
-    "key_pairs": 100,
-    "server_groups": 10,
-    "server_group_members": 10,
+    "key_pairs": 1000,
+    "server_groups": 1000,
+    "server_group_members": 1000,
     "fixed_ips": UNLIMITED,
     "floating_ips": UNLIMITED,
     "security_groups": UNLIMITED,
     "security_group_rules": UNLIMITED,
 }
-"""What a project may have as long as nobody says otherwise; ``ram`` in MiB."""
+"""What a project may have as long as nobody says otherwise; ``ram`` in MiB.
+
+Wide enough for stacks of a thousand servers: here a server costs what its processes use.
+"""
 _DEFAULT_CLASS = "class:default"
 
 

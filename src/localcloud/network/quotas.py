@@ -7,18 +7,21 @@ from localcloud.network.state import State
 from localcloud.store import Document
 
 DEFAULTS = {
-    "network": 100,
-    "subnet": 100,
+    "network": 2000,
+    "subnet": 2000,
     "subnetpool": -1,
-    "port": 500,
-    "router": 10,
-    "floatingip": 50,
-    "security_group": 10,
-    "security_group_rule": 100,
+    "port": 10000,
+    "router": 2000,
+    "floatingip": 2000,
+    "security_group": 2000,
+    "security_group_rule": 20000,
     "rbac_policy": 10,
     "address_group": -1,
 }
-"""The limits of a project for which nothing else was set; -1 for none."""
+"""The limits of a project for which nothing else was set; -1 for none.
+
+Wide enough for stacks of a thousand servers.
+"""
 
 
 def limits(state: State, project_id: str) -> dict[str, int]:

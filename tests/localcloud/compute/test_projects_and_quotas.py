@@ -60,7 +60,7 @@ async def test_usage_counts_and_deletion_gives_back(house: House, demo: Api) -> 
     assert (found["totalInstancesUsed"], found["totalCoresUsed"]) == (2, 4)
     assert found["totalRAMUsed"] == 2048
     detail = (await demo.get("/os-quota-sets/demo-project/detail"))["quota_set"]
-    assert detail["cores"] == {"limit": 200, "in_use": 4, "reserved": 0}
+    assert detail["cores"] == {"limit": 8000, "in_use": 4, "reserved": 0}
     await demo.call("DELETE", f"/servers/{made['id']}", expect=204)
     await house.settle()
     assert (await demo.get("/limits"))["limits"]["absolute"]["totalInstancesUsed"] == 1
@@ -87,7 +87,7 @@ async def test_limits_below_usage_need_force(house: House, demo: Api, admin: Api
     ] == 1
     await admin.call("DELETE", "/os-quota-sets/demo-project", expect=202)
     found = (await demo.get("/os-quota-sets/demo-project"))["quota_set"]
-    assert found["instances"] == 100
+    assert found["instances"] == 2000
 
 
 async def test_the_default_class_counts_for_all_without_limits_of_their_own(

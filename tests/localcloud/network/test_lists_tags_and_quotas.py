@@ -84,7 +84,7 @@ async def test_quotas_belong_to_administrators(demo: Api, admin: Api) -> None:
     assert error == "PolicyNotAuthorized"
     assert await demo.refused("GET", "/quotas/other-project", None, 403) == "PolicyNotAuthorized"
     default = await demo.call("GET", "/quotas/demo-project/default")
-    assert default["quota"]["network"] == 100
+    assert default["quota"]["network"] == 2000
     bad = {"quota": {"network": "many"}}
     assert await admin.refused("PUT", "/quotas/demo-project", bad, 400) == "HTTPBadRequest"
 

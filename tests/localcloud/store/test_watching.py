@@ -21,7 +21,12 @@ def test_a_watcher_hears_that_a_change_is_undone():
     collection = store.collection("thing")
     heard: list[Document | None] = []
     collection.watch(lambda _, after: heard.append(after))
-    with pytest.raises(ZeroDivisionError), store.transaction():
-        collection.put({"id": "1"})
-        raise ZeroDivisionError
+
+    def put_and_fail() -> None:
+        with store.transaction():
+            collection.put({"id": "1"})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        put_and_fail()
     assert heard == [{"id": "1"}, None]

@@ -1,0 +1,15 @@
+"""What is allowed by default suffices for stacks of a thousand servers."""
+
+from localcloud.compute import quotas as compute
+from localcloud.network import quotas as network
+
+
+def test_a_thousand_servers_with_ports_groups_and_rules_of_their_own_are_within_the_quotas():
+    largest_flavor = {"cores": 4, "ram": 2048}
+    assert compute.DEFAULTS["instances"] >= 1000
+    for name, each in largest_flavor.items():
+        assert compute.DEFAULTS[name] >= 1000 * each
+    for kind in ("network", "subnet", "router", "floatingip", "security_group"):
+        assert network.DEFAULTS[kind] >= 1000
+    assert network.DEFAULTS["port"] >= 4000
+    assert network.DEFAULTS["security_group_rule"] >= 10000
