@@ -21,7 +21,7 @@ from stoker.engine.records import (
     Status,
     StoredSignal,
 )
-from stoker.store.sealing import Seal
+from stoker.store.sealing import Seal, dumps
 
 Row = Mapping[str, Any] | sa.RowMapping
 
@@ -30,27 +30,21 @@ _JSON = frozenset(
         "tags",
         "settings",
         "plan",
-        "properties",
-        "metadata",
         "progress",
         "requires",
         "needs",
         "update_policy",
         "dirty",
-        "details",
         "facade",
     }
 )
 _TUPLES = frozenset({"tags", "requires", "needs", "dirty"})
-_SEALED = frozenset({"credentials", "attributes", "data", "parameters"})
+_SEALED = frozenset(
+    {"credentials", "attributes", "data", "parameters", "properties", "metadata", "details"}
+)
 _NOT_STORED = frozenset({"requested"})
 
 Record = Stack | Operation | Resource | Event | StoredSignal
-
-
-def dumps(value: Any) -> str:
-    """Compact JSON; values that JSON does not know (dates of YAML) become text."""
-    return json.dumps(value, separators=(",", ":"), default=str)
 
 
 def to_row(record: Record, seal: Seal) -> dict[str, Any]:
@@ -59,7 +53,7 @@ def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     for name in _names(type(record)):
         value = getattr(record, name)
         if name in _SEALED:
-            value = seal.close(dict(value))
+            value = None if value is None else seal.close(dict(value))
         elif name in _JSON and value is not None:
             value = dumps(value if not isinstance(value, Mapping) else dict(value))
         row[name] = value
@@ -85,7 +79,7 @@ def _values(kind: type, row: Row, seal: Seal) -> dict[str, Any]:
     for name in _names(kind):
         value = row[name]
         if name in _SEALED:
-            value = seal.open(value)
+            value = None if value is None else seal.open(value)
         elif name in _JSON and value is not None:
             value = json.loads(value)
             if name in _TUPLES:
@@ -131,14 +125,17 @@ def to_signal(row: Row, seal: Seal) -> StoredSignal:
 
 def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """The row of an input, and the contents that it refers to."""
-    bodies = {
-        "template": dumps(record.template),
-        "environment": dumps(dict(record.environment)),
-        "files": dumps(dict(record.files)),
+    values: dict[str, Any] = {
+        "template": record.template,
+        "environment": dict(record.environment),
+        "files": dict(record.files),
     }
     if record.text is not None:
-        bodies["text"] = dumps(record.text)
-    hashes = {key: hashlib.sha256(body.encode()).hexdigest() for key, body in bodies.items()}
+        values["text"] = record.text
+    hashes = {
+        key: hashlib.sha256(dumps(value).encode()).hexdigest() for key, value in values.items()
+    }
+    bodies = [{"hash": hashes[key], "body": seal.close(value)} for key, value in values.items()]
     row = {
         "id": record.id,
         "stack_id": record.stack_id,
@@ -148,7 +145,7 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
         "text": None,
         **hashes,
     }
-    return row, [{"hash": hashes[key], "body": body} for key, body in bodies.items()]
+    return row, bodies
 
 
 def to_input(row: Row, bodies: Mapping[str, str], seal: Seal) -> Input:
@@ -156,11 +153,11 @@ def to_input(row: Row, bodies: Mapping[str, str], seal: Seal) -> Input:
     return Input(
         id=row["id"],
         stack_id=row["stack_id"],
-        template=json.loads(bodies[row["template"]]),
-        text=json.loads(bodies[row["text"]]) if row["text"] else None,
+        template=seal.open(bodies[row["template"]]),
+        text=seal.open(bodies[row["text"]]) if row["text"] else None,
         parameters=seal.open(row["parameters"]),
-        environment=json.loads(bodies[row["environment"]]),
-        files=json.loads(bodies[row["files"]]),
+        environment=seal.open(bodies[row["environment"]]),
+        files=seal.open(bodies[row["files"]]),
         template_file=row["template_file"],
         facade=json.loads(row["facade"]),
     )

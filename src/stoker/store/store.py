@@ -58,8 +58,13 @@ class SqlStore:
 
     async def _write(self, changes: list[Change], waiting: list[asyncio.Future[None]]) -> None:
         def transaction() -> list[Exception | None]:
-            with self._engine.begin() as connection:
-                return write(connection, changes, self._seal)
+            try:
+                return self._transact(changes)
+            except sa.exc.OperationalError:
+                raise
+            except Exception:  # noqa: BLE001 - told to the one whose change it is
+                # what cannot be written must not take with it what shares its transaction
+                return [self._transact_alone(change) for change in changes]
 
         try:
             verdicts: list[Exception | None] = await self._runner.write(transaction)
@@ -72,6 +77,17 @@ class SqlStore:
                 future.set_result(None)
             else:
                 future.set_exception(verdict)
+
+    def _transact(self, changes: list[Change]) -> list[Exception | None]:
+        with self._engine.begin() as connection:
+            return write(connection, changes, self._seal)
+
+    def _transact_alone(self, change: Change) -> Exception | None:
+        try:
+            [verdict] = self._transact([change])
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            return error
+        return verdict
 
     async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
         def transaction() -> Result:

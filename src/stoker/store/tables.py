@@ -22,7 +22,7 @@ contents = sa.Table(
     metadata,
     sa.Column("hash", sa.String(64), primary_key=True),
     sa.Column("body", _TEXT, nullable=False),
-    comment="templates, environments and files, each once, by SHA-256",
+    comment="templates, environments and files, each once, by SHA-256; encrypted",
 )
 
 inputs = sa.Table(
@@ -113,8 +113,8 @@ resources = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
     sa.Column("physical_id", _TEXT),
-    sa.Column("properties", _TEXT, nullable=False),
-    sa.Column("metadata", _TEXT, nullable=False),
+    sa.Column("properties", _TEXT, nullable=False, comment="encrypted"),
+    sa.Column("metadata", _TEXT, nullable=False, comment="encrypted"),
     sa.Column("attributes", _TEXT, nullable=False, comment="encrypted"),
     sa.Column("data", _TEXT, nullable=False, comment="encrypted"),
     sa.Column("progress", _TEXT, nullable=False),
@@ -146,7 +146,7 @@ events = sa.Table(
     sa.Column("resource_type", _TEXT, nullable=False),
     sa.Column("resource_id", _ID),
     sa.Column("physical_id", _TEXT),
-    sa.Column("properties", _TEXT),
+    sa.Column("properties", _TEXT, comment="encrypted"),
     sa.Index("ix_events_stack", "stack_id", "number"),
 )
 
@@ -158,5 +158,5 @@ signals = sa.Table(
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("resource_id", _ID, nullable=False, index=True),
     sa.Column("received_at", sa.Float, nullable=False),
-    sa.Column("details", _TEXT, nullable=False),
+    sa.Column("details", _TEXT, nullable=False, comment="encrypted"),
 )

@@ -24,9 +24,13 @@ def write(
     verdicts = _fence(connection, changes)
     taken = _names_taken(connection, changes)
     for index, change in enumerate(changes):
-        clash = next((s for s in change.stacks if (s.project_id, s.name) in taken), None)
-        if verdicts[index] is None and change.epoch is None and clash is not None:
-            verdicts[index] = Exists(f'a stack named "{clash.name}" exists already')
+        if change.epoch is not None or verdicts[index] is not None:
+            continue
+        named = {(s.project_id, s.name) for s in change.stacks if s.parent_id is None}
+        clash = next((name for (_, name) in named & taken), None)
+        if clash is not None:
+            verdicts[index] = Exists(f'a stack named "{clash}" exists already')
+        taken |= named  # of two new stacks of one name in this transaction too, one wins
     good = [c for c, verdict in zip(changes, verdicts, strict=True) if verdict is None]
     _write_all(connection, good, seal)
     return verdicts
