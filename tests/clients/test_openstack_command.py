@@ -68,6 +68,13 @@ resources:
     properties: {fail: true, value: x}
     depends_on: fine
 """
+UNRESOLVED = """
+heat_template_version: 2018-08-31
+resources:
+  a:
+    type: OS::Heat::Value
+    properties: {value: {get_resource: nowhere}}
+"""
 
 
 @pytest.fixture
@@ -82,6 +89,12 @@ def files(tmp_path: Path) -> Path:
 def physical_ids(shell: Shell, stack: str) -> dict[str, str]:
     found = shell.data(f"stack resource list {stack}")
     return {entry["resource_name"]: entry["physical_resource_id"] for entry in found}
+
+
+def delete(shell: Shell, stack: str) -> None:
+    """Delete a stack; returns when it is gone."""
+    assert shell.run(f"stack delete -y {stack}").strip() == ""
+    until(lambda: "Stack not found" in shell.run(f"stack show {stack}"), "the stack is deleted")
 
 
 def page(service: Service, floating_ip: str) -> str:
@@ -106,24 +119,22 @@ def test_the_web_application_is_deployed_changed_and_deleted(
     name = shell.run("stack output show demo name -f value -c output_value").strip()
     assert "finished at" in shell.run(f"console log show {name}")
 
-    title = "--parameter title='Another title'"
-    printed = shell.run(f"stack update -t {EXAMPLE} {title} --wait --poll 1 demo")
+    printed = shell.run(f"stack update -t {EXAMPLE} --parameter title=Another --wait demo")
     assert "[demo.server]: UPDATE_COMPLETE" in printed
     assert "| stack_status        | UPDATE_COMPLETE" in printed
     second = physical_ids(shell, "demo")
     assert {name for name in first if first[name] != second[name]} == {"server"}
-    until(lambda: "Another title" in page(service, first["floating_ip"]), "the changed page")
+    until(lambda: "<h1>Another</h1>" in page(service, first["floating_ip"]), "the changed page")
 
-    flavor = "--parameter flavor=m1.tiny"
-    printed = shell.run(f"stack update --existing -t {EXAMPLE} {flavor} --wait --poll 1 demo")
-    assert "| stack_status        | UPDATE_COMPLETE" in printed
+    shell.run(f"stack update --existing -t {EXAMPLE} --parameter flavor=m1.tiny demo")
+    until(lambda: "IN_PROGRESS" not in shell.run("stack show demo"), "the end of the update")
+    assert shell.data("stack show demo")["stack_status"] == "UPDATE_COMPLETE"
     assert physical_ids(shell, "demo") == second
-    server = shell.data(f"server show {second['server']}")
-    assert server["flavor"]["original_name"] == "m1.tiny"
-    until(lambda: "Another title" in page(service, first["floating_ip"]), "the page stays")
+    assert "m1.tiny" in shell.run(f"server show {second['server']}")
+    until(lambda: "<h1>Another</h1>" in page(service, first["floating_ip"]), "the page stays")
 
     printed = shell.run("stack delete --wait -y demo")
-    assert "DELETE_COMPLETE" in printed
+    assert "FAILED" not in printed
     assert "Stack not found: demo" in shell.run("stack show demo")
     assert shell.data("server list") == []
 
@@ -176,7 +187,7 @@ def test_a_stack_of_files_is_created_and_shown(shell: Shell, files: Path) -> Non
     given = shell.run("stack environment show files")
     assert "pin: '******'" in given or "pin: '1234'" in given
     assert "part.yaml" in shell.run("stack file list files")
-    assert "DELETE_COMPLETE" in shell.run("stack delete --wait -y files")
+    delete(shell, "files")
 
 
 def test_a_signal_completes_a_waiting_stack(shell: Shell, files: Path) -> None:
@@ -190,7 +201,7 @@ def test_a_signal_completes_a_waiting_stack(shell: Shell, files: Path) -> None:
     until(lambda: shell.data("stack show waiting")["stack_status"] == "CREATE_COMPLETE", "it ends")
     data = shell.run("stack output show waiting data -f value -c output_value")
     assert json.loads(data) == {"x": "hello"}
-    assert "DELETE_COMPLETE" in shell.run("stack delete --wait -y waiting")
+    delete(shell, "waiting")
 
 
 def test_the_service_tells_of_itself(shell: Shell) -> None:
@@ -227,7 +238,7 @@ def test_a_failure_is_said_and_is_the_exit_code(
     again = shell.run(f"stack create -t {files}/bad.yaml bad")
     assert again.strip().startswith("ERROR: ")
     assert '"bad" exists already' in again
-    assert "DELETE_COMPLETE" in shell.run("stack delete --wait -y bad")
+    delete(shell, "bad")
 
 
 @pytest.mark.parametrize(
@@ -239,11 +250,7 @@ def test_a_failure_is_said_and_is_the_exit_code(
         ),
         ("heat_template_version: 2018-08-31\nresources: {a: {type: OS::Heat::Delay}, ", ""),
         ("heat_template_version: 1999-01-01\n", "1999-01-01"),
-        (
-            "heat_template_version: 2018-08-31\nresources:\n"
-            + "  a: {type: OS::Heat::Value, properties: {value: {get_resource: nowhere}}}\n",
-            "nowhere",
-        ),
+        (UNRESOLVED, "nowhere"),
     ],
     ids=["type", "yaml", "version", "reference"],
 )
@@ -283,7 +290,7 @@ def test_other_projects_do_not_see_a_stack_and_the_administrator_does(
     assert asked(project, "") == 200
     assert "stacks:global_index" in admin.run("stack list --all-projects")
     assert admin.data(f"stack show {stack_id}")["stack_name"] == "mine"
-    assert "DELETE_COMPLETE" in shell.run("stack delete --wait -y mine")
+    delete(shell, "mine")
 
 
 def token_of(service: Service, user: str, password: str, project: str) -> tuple[str, str]:
