@@ -68,7 +68,7 @@ class Acceptance:
         )
         try:
             await self._ports.store.commit(change)
-        except Exists:
+        except Exception:
             await self._ports.deferred.revoke(credentials)
             raise
         self._notify(stack.id)
@@ -275,12 +275,3 @@ def _types_in(evaluation: Evaluation) -> set[str]:
 
 def _description(evaluation: Evaluation) -> str:
     return str(evaluation.template.description or "No description")
-
-
-def require_same_project(caller: Caller, stack: Stack) -> None:
-    """Raise Forbidden unless the stack belongs to the caller's project, or is signalled by it."""
-    if caller.is_admin or stack.project_id == caller.project_id:
-        return
-    if stack.user_project_id is not None and stack.user_project_id == caller.project_id:
-        return
-    raise Forbidden("the stack belongs to another project")

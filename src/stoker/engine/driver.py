@@ -79,14 +79,10 @@ class Driver:
             self._session = session
             while (operation := await self._next(session)) is not None:
                 await self._drive(session, operation)
-                await self._ports.store.tidy(self._stack_id, self._events_to_keep(session))
+                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
                 self._ended(self._stack_id)
         except Fenced:
             log.info("stack taken over by another engine", stack=self._stack_id)
-
-    def _events_to_keep(self, session: Session) -> int:
-        """As many as an operator wants, and more for a stack with many resources."""
-        return max(self._ports.limits.events_per_stack, 20 * len(session.rows))
 
     async def _next(self, session: Session) -> Operation | None:
         """The newest operation; older ones that have not ended never will."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.engine.ports import Ports
-from stoker.engine.records import Stack
+from stoker.engine.records import Resource, Stack
 from stoker.engine.requests import Caller
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.errors import Forbidden, NotFound
@@ -43,6 +43,12 @@ class Finder:
         if caller.is_stack_user and stack.user_project_id != caller.project_id:
             raise Forbidden("a stack user may use the resources of its own stack only")
         return stack
+
+
+def require_own(caller: Caller, row: Resource) -> None:
+    """Raise Forbidden for a stack user who asks for a resource other than its own."""
+    if caller.is_stack_user and row.data.get("user_id") != caller.user_id:
+        raise Forbidden("a stack user may use the resource only that it was made for")
 
 
 def _may_see(caller: Caller, stack: Stack) -> bool:

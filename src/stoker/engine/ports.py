@@ -196,6 +196,7 @@ class Limits:
     """-1 for no bound."""
     nested_depth: int = 5
     events_per_stack: int = 1000
+    signals_per_resource: int = 1000
     timeout_mins: int = 60
     """For stacks that name none."""
     failure_grace: float = 240.0

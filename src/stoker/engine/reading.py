@@ -9,7 +9,7 @@ from typing import Any
 from stoker.engine.calls import make_call, physical_name
 from stoker.engine.evaluations import Evaluations
 from stoker.engine.facts import ShownFacts
-from stoker.engine.finding import Finder
+from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Ports
 from stoker.engine.records import Event, Resource, Stack, Status
 from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
@@ -141,6 +141,7 @@ class Views:
         stack = await self._finder.at(caller, address)
         rows = _current(await self._store.resources(stack.id))
         row = _named(rows, name, stack)
+        require_own(caller, row)
         return self._metadata(await self._session(stack, rows), row)
 
     async def events(

@@ -68,6 +68,11 @@ class Session:
             if gone is not None and self.current.get(gone.name) is gone:
                 del self.current[gone.name]
 
+    @property
+    def events_to_keep(self) -> int:
+        """As many as an operator wants, and more for a stack with many resources."""
+        return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
+
     async def load_signals(self) -> None:
         """Read the stack's signals anew."""
         by_resource: dict[str, list[Signal]] = defaultdict(list)

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.calls import make_call
-from stoker.engine.finding import Finder
+from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import Action, Resource, Status, StoredSignal
 from stoker.engine.requests import Caller
 from stoker.engine.session import Session
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import Forbidden, Invalid, NotFound
+from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
 from stoker.schema.resource_type import Signals
 
 
@@ -47,8 +47,7 @@ class SignalService:
         row = session.current.get(name)
         if row is None:
             raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
-        if caller.is_stack_user and row.data.get("user_id") not in (None, caller.user_id):
-            raise Forbidden("a stack user may signal its own resource only")
+        require_own(caller, row)
         type_ = session.type_of(row)
         if not isinstance(type_, Signals):
             raise Invalid(
@@ -58,11 +57,16 @@ class SignalService:
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and takes no signals any more")
         await session.load_signals()
+        most = self._ports.limits.signals_per_resource
+        if len(session.signals.get(row.id, ())) >= most:
+            raise LimitExceeded(f"{name} has {most} signals, which is all that a resource may have")
         call = make_call(session, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
         except Invalid as invalid:
             await self._record(row, f"Signal refused: {invalid.message}", None)
+            # nothing else bounds the events of what is refused again and again
+            await self._ports.store.tidy(stack.id, session.events_to_keep)
             return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted

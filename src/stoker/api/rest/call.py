@@ -29,6 +29,10 @@ class FetchTemplate(Protocol):
         """The text; raises :class:`stoker.kernel.errors.Refused` (400) when it cannot be had."""
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """What the application as a whole has at hand."""
@@ -76,7 +80,7 @@ class Call:
         if kind not in _JSON_TYPES or not text.startswith(b"{"):
             return None
         try:
-            value: dict[str, Any] = json.loads(text)
+            value: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
             if b"\\ud" in text.lower():
                 json.dumps(value, ensure_ascii=False).encode()
         except RecursionError:
