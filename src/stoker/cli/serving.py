@@ -27,6 +27,9 @@ from stoker.cli.serve_options import CannotServe, ServeOptions
 from stoker.cli.service_log import configure_log
 
 MEBIBYTE = 1024 * 1024
+IDLE_SECONDS = 75
+"""Kept-alive connections are closed after so long: later than clients give them up by themselves,
+so that no request meets a connection that is just being closed."""
 
 
 def serve(
@@ -102,6 +105,7 @@ async def _running(
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=5,
+                timeout_keep_alive=IDLE_SECONDS,
             )
         )
         serving = asyncio.ensure_future(server.serve(sockets=[listener]))
