@@ -50,6 +50,19 @@ def test_deploy_of_a_stack_that_exists_updates_it(service: Served, web_app: str)
     assert "UPDATE_COMPLETE" in done.output
 
 
+def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
+    service: Served, web_app: str
+) -> None:
+    same = service.run("plan", *WEB_APP[1:], *PORT)
+    assert same.output == "web-app: nothing changes\n"
+    other = service.run("plan", WEB_APP[1], "-P", "title=Good evening", *PORT)
+    assert "± server  OS::Nova::Server  because of user_data" in other.output
+    assert "web-app: 1 replaced" in other.output
+    new = service.run("plan", WEB_APP[1], "--name", "another")
+    assert "+ server  OS::Nova::Server" in new.output
+    assert service.run("status", "another").exit_code == 1
+
+
 def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:
     done = service.run("status")
     assert service.url in done.output

@@ -14,6 +14,7 @@ import click
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the service, and by default a local cloud."),
     "deploy": ("deploy", "Create or update a stack from a template, and show how it goes."),
+    "plan": ("plan", "Show what a deployment would do, without doing it."),
     "status": ("status", "Show where the service runs and what stacks there are, or one stack."),
     "logs": ("logs", "Show the console log of a server."),
     "destroy": ("destroy", "Delete a stack with all that belongs to it."),
