@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -32,6 +33,7 @@ def violations(modules: Mapping[str, Module]) -> Iterator[str]:
         yield from _classes(module)
         yield from _functions(module)
     yield from _inheritance(modules)
+    yield from _cycle(modules)
 
 
 def _module(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
@@ -77,6 +79,15 @@ def _inheritance(modules: Mapping[str, Module]) -> Iterator[str]:
             if depth > INHERITANCE:
                 where = f"{module.at(node)}: class {node.name}"
                 yield f"{where} inherits {depth} deep, at most {INHERITANCE} may be"
+
+
+def _cycle(modules: Mapping[str, Module]) -> Iterator[str]:
+    """A cycle of imports, those by name included, which import-linter does not see."""
+    imports = {name: module.imports(modules) & modules.keys() for name, module in modules.items()}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        yield f"import cycle: {' <- '.join(error.args[1])}"
 
 
 def depth_of(name: str, bases: Mapping[str, list[str]]) -> int:

@@ -67,7 +67,7 @@ class Module:
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
     def imports(self, names: Mapping[str, Module]) -> set[str]:
-        """The modules of ours that this one imports, wherever the import stands."""
+        """The modules of ours that this one imports, wherever and however it does."""
         found = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
@@ -75,6 +75,8 @@ class Module:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 submodules = {f"{node.module}.{alias.name}" for alias in node.names} & names.keys()
                 found |= submodules or {node.module}
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+                found |= {ast.literal_eval(a) for a in node.args if isinstance(a, ast.Constant)}
         return {name for name in found if name.partition(".")[0] in OURS}
 
     def at(self, node: ast.AST) -> str:

@@ -61,6 +61,16 @@ def test_what_is_too_large_is_said_with_its_size(text: str, said: str) -> None:
     assert found_in(text) == [said]
 
 
+def test_a_cycle_through_an_import_by_name_is_said() -> None:
+    texts = {
+        "stoker.a": "from stoker import b\n",
+        "stoker.b": "def f():\n    importlib.import_module('stoker.a')\n",
+    }
+    modules = {name: Module(ROOT / "src/some.py", name, text) for name, text in texts.items()}
+    [said] = violations(modules)
+    assert said.startswith("import cycle: stoker.")
+
+
 def test_the_receiver_of_a_method_is_no_parameter() -> None:
     assert found_in("class C:\n    def f(self, a, b, c, d, e, g, h, i): ...\n") == []
 
