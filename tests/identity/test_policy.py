@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +78,16 @@ def test_admin_context_follows_its_rule(
     policies: Policies, credentials: dict[str, Any], is_admin: bool
 ) -> None:
     assert policies.is_admin(credentials) is is_admin
+
+
+def test_a_changed_policy_file_counts_within_a_second(tmp_path: Path) -> None:
+    now = [0.0]
+    rules = tmp_path / "rules.yaml"
+    rules.write_text('"stacks:index": "role:other"\n')
+    settings = conf(tmp_path, f"[oslo_policy]\npolicy_file = {rules}\n")
+    policies = Policies(settings, lambda: now[0])
+    assert allowed(policies, "stacks:index") == {"other"}
+    rules.write_text('"stacks:index": "role:member"\n')
+    os.utime(rules, (10**9, 2 * 10**9))
+    now[0] += 1.5
+    assert allowed(policies, "stacks:index") == {"member"}

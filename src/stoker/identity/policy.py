@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -13,17 +14,22 @@ from stoker.identity.rules import DEFAULTS
 _TYPE_PREFIX = "resource_types:"
 _ANY_TYPE = "resource_types:OS::default"
 _NAMES = frozenset(rule.name for rule in DEFAULTS)
+_KEPT = 1.0
+"""Seconds for which decisions are kept: asking the library looks at files every time (1 ms)."""
 
 
 class Policies:
     """Rules of an operator's policy file over the defaults. Safe to use from many threads.
 
-    ``conf`` are the options (``oslo_config.cfg.ConfigOpts``) that name the file; it is read again
-    when it changes.
+    ``conf`` are the options (``oslo_config.cfg.ConfigOpts``) that name the file; within a second
+    of a change it is read again.
     """
 
-    def __init__(self, conf: Any) -> None:
+    def __init__(self, conf: Any, clock: Callable[[], float] = time.monotonic) -> None:
         self._conf = conf
+        self._clock = clock
+        self._decisions: dict[tuple[Any, ...], bool] = {}
+        self._since = clock()
         self._enforcer: Any = None
         self._lock = Lock()
 
@@ -39,11 +45,23 @@ class Policies:
 
     def allows(self, rule: str, caller: Caller) -> bool:
         """Whether a rule lets the caller through. Types without a rule have one in common."""
+        now = self._clock()
+        if now - self._since > _KEPT:
+            self._decisions, self._since = {}, now
+        key = (rule, *_credentials(caller).values())
+        decision = self._decisions.get(key)
+        if decision is None:
+            decision = self._decide(rule, caller)
+            self._decisions[key] = decision
+        return decision
+
+    def _decide(self, rule: str, caller: Caller) -> bool:
         self.load()
         if rule.startswith(_TYPE_PREFIX) and not self._exists(rule):
             rule = _ANY_TYPE
         target = {"project_id": caller.project_id, "user_id": caller.user_id}
-        return bool(self._enforcer.enforce(rule, target, _credentials(caller)))
+        credentials = {**_credentials(caller), "roles": sorted(caller.roles)}
+        return bool(self._enforcer.enforce(rule, target, credentials))
 
     def is_admin(self, credentials: Mapping[str, Any]) -> bool:
         """Whether credentials (as in a token) are those of an admin."""
@@ -55,10 +73,11 @@ class Policies:
 
 
 def _credentials(caller: Caller) -> dict[str, Any]:
+    """What decides about a caller."""
     return {
         "user_id": caller.user_id,
         "project_id": caller.project_id,
-        "roles": sorted(caller.roles),
+        "roles": caller.roles,
         "is_admin": caller.is_admin,
         "is_admin_project": True,
         "user_domain_id": caller.user_domain_id,
