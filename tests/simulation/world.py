@@ -91,6 +91,10 @@ class Workers:
         finally:
             await asyncio.sleep(self._world.seed.uniform(0, 0.1))
 
+    async def compute(self, call: Callable[[], Result]) -> Result:
+        await asyncio.sleep(0)
+        return call()
+
 
 class Clouds:
     """Gives every stack the one cloud."""

@@ -70,6 +70,7 @@ class Workers:
         self._clock = clock
         self._limits = limits
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
+        self._computing = ThreadPoolExecutor(4, thread_name_prefix="compute")
         self._gates: dict[str, _Gate] = {}
 
     def window(self, service: str) -> Window:
@@ -100,8 +101,13 @@ class Workers:
         work.add_done_callback(finished)
         return await asyncio.shield(work)
 
+    async def compute(self, call: Callable[[], Answer]) -> Answer:
+        """What ``call`` returns or raises, run on a thread of those that compute."""
+        return await asyncio.get_running_loop().run_in_executor(self._computing, call)
+
     def close(self) -> None:
         """Start no more calls; those under way end by themselves."""
+        self._computing.shutdown(wait=False, cancel_futures=True)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _gate(self, service: str) -> _Gate:

@@ -7,7 +7,7 @@ the input, the operation and, for a new stack, the stack. From then on it surviv
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,8 +47,7 @@ class Acceptance:
         """Record a new stack and its first operation."""
         name = self._check_name(request.name)
         stack = self._new_stack(caller, name, request)
-        given = input_of(self._ports.ids.uuid(), stack.id, request)
-        evaluation = evaluation_of(self._ports, stack, given)
+        given, evaluation = await self._evaluate(stack, request)
         await self._check_free(caller, name)
         await self._check(caller, stack, evaluation)
         credentials = await self._ports.deferred.grant(caller)
@@ -78,9 +77,7 @@ class Acceptance:
         """A stack as a create request would make it, and its evaluation, fully checked."""
         name = self._check_name(request.name)
         stack = replace(self._new_stack(caller, name, request), id=UNMADE)
-        evaluation = evaluation_of(
-            self._ports, stack, input_of(self._ports.ids.uuid(), stack.id, request)
-        )
+        _, evaluation = await self._evaluate(stack, request)
         await self._check_free(caller, name)
         await self._check(caller, stack, evaluation)
         return replace(stack, description=_description(evaluation)), evaluation
@@ -119,11 +116,13 @@ class Acceptance:
     ) -> tuple[Input, Evaluation]:
         """The input that an update would give the stack, and its evaluation, fully checked."""
         old = await self._ports.store.input(stack.input_id)
-        given = input_of(self._ports.ids.uuid(), stack.id, request, old)
-        evaluation = evaluation_of(self._ports, stack, given)
-        before = evaluation_of(self._ports, stack, old)
-        fixed = immutable_changes(evaluation.declarations, before.parameters, evaluation.parameters)
-        if fixed:
+        given, evaluation = await self._evaluate(stack, request, old)
+
+        def changes() -> Sequence[Diagnostic]:
+            before = evaluation_of(self._ports, stack, old).parameters
+            return immutable_changes(evaluation.declarations, before, evaluation.parameters)
+
+        if fixed := await self._ports.workers.compute(changes):
             raise DiagnosticError(fixed)
         await self._check(caller, stack, evaluation)
         return given, evaluation
@@ -141,12 +140,23 @@ class Acceptance:
         await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
         self._notify(stack.id)
 
-    def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
+    async def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
         """An evaluation that says what a template is, whatever values it will get."""
         stack = self._new_stack(caller, request.name or "stack", request)
-        return evaluation_of(
-            self._ports, stack, input_of(self._ports.ids.uuid(), stack.id, request)
-        )
+        _, evaluation = await self._evaluate(stack, request)
+        return evaluation
+
+    async def _evaluate(
+        self, stack: Stack, request: StackRequest, old: Input | None = None
+    ) -> tuple[Input, Evaluation]:
+        """The input of a request and its evaluation, not checked yet."""
+        input_id = self._ports.ids.uuid()
+
+        def evaluate() -> tuple[Input, Evaluation]:
+            given = input_of(input_id, stack.id, request, old)
+            return given, evaluation_of(self._ports, stack, given)
+
+        return await self._ports.workers.compute(evaluate)
 
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""
@@ -241,7 +251,7 @@ class Acceptance:
 
     async def _check(self, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
         """Everything that can be found wrong before anything is done."""
-        findings = evaluation.validate()
+        findings = await self._ports.workers.compute(evaluation.validate)
         findings.raise_errors()
         for name in sorted(_types_in(evaluation)):
             if not self._ports.policy.allows(f"resource_types:{name}", caller):

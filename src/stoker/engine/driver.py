@@ -125,7 +125,13 @@ class Driver:
         if operation.action in TO_NOTHING or operation.input_id is None:
             return Nothing()
         recorded = await self._ports.store.input(operation.input_id)
-        return evaluation_of(self._ports, session.stack, recorded)
+
+        def evaluate() -> Evaluation:
+            evaluation = evaluation_of(self._ports, session.stack, recorded)
+            evaluation.attributes_used  # noqa: B018 - computed here, not later on the loop
+            return evaluation
+
+        return await self._ports.workers.compute(evaluate)
 
     async def _begin(
         self,
@@ -135,9 +141,10 @@ class Driver:
         usable: frozenset[str],
     ) -> Operation:
         """Store the plan, before its first action, and the stack's new status."""
-        planner = Planner(tuple(session.rows.values()), session.reference_of, call_about(session))
-        plan = planner.plan(wanted)
-        operation = replace(operation, status=OperationStatus.RUNNING, plan=plan.as_data())
+        rows = tuple(session.rows.values())
+        planner = Planner(rows, session.reference_of, call_about(session), usable)
+        plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
+        operation = replace(operation, status=OperationStatus.RUNNING, plan=plan)
         stack, events = self._in_progress(session, operation)
         await session.commit(stack=stack, operations=[operation], events=events)
         return operation
@@ -206,7 +213,8 @@ class Driver:
             changes["deleted_at"] = self._ports.clock.now()
         else:
             changes["good_input_id"] = operation.input_id
-            await read_attributes(session, self._shown(session, wanted))
+            shown = await self._ports.workers.compute(lambda: self._shown(session, wanted))
+            await read_attributes(session, shown)
         stack, event = session.transitions.stack_to(
             session.stack, operation.action, Status.COMPLETE, reason, **changes
         )

@@ -33,7 +33,11 @@ class Evaluations:
             self._kept.move_to_end(stack.input_id)
             return known
         recorded = await self._ports.store.input(stack.input_id)
-        made = evaluation_of(self._ports, stack, recorded)
+        made = await self._ports.workers.compute(
+            lambda: evaluation_of(self._ports, stack, recorded)
+        )
+        if stack.input_id in self._kept:
+            return self._kept[stack.input_id]
         self._kept[stack.input_id] = made
         self._resources += len(made.template.resources)
         while self._resources > self._size and len(self._kept) > 1:

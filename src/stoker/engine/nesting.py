@@ -223,7 +223,8 @@ async def nested_attributes(session: Session, child: Stack) -> dict[str, Any]:
     evaluation = evaluation_of(ports, child, await ports.store.input(child.input_id))
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
-    outputs = evaluation.outputs(RecordedFacts(current, session.reference_of))
+    facts = RecordedFacts(current, session.reference_of)
+    outputs = await ports.workers.compute(lambda: evaluation.outputs(facts))
     values = {output.name: output.value for output in outputs if output.error is None}
     inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
     deeper = {

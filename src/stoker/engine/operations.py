@@ -58,16 +58,20 @@ class Operations:
         stack, evaluation = await self._acceptance.evaluate_new(caller, request)
         facts = RecordedReferences()
         needed = _needed_by(evaluation)
-        views = [
-            resource_view(
-                stack,
-                self._row_to_be(stack, evaluation, name),
-                needed.get(name, ()),
-                dict.fromkeys(evaluation.definition(name, facts).type.attributes),
-            )
-            for name in evaluation.names
-        ]
-        return stack_view(stack, evaluation, tuple(evaluation.outputs(facts))), views
+
+        def view() -> tuple[StackView, Sequence[ResourceView]]:
+            views = [
+                resource_view(
+                    stack,
+                    self._row_to_be(stack, evaluation, name),
+                    needed.get(name, ()),
+                    dict.fromkeys(evaluation.definition(name, facts).type.attributes),
+                )
+                for name in evaluation.names
+            ]
+            return stack_view(stack, evaluation, tuple(evaluation.outputs(facts))), views
+
+        return await self._ports.workers.compute(view)
 
     def _row_to_be(self, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
         definition = defined(evaluation, name, RecordedReferences())
@@ -100,7 +104,8 @@ class Operations:
         rows = tuple(await self._ports.store.resources(stack.id))
         session = Session(self._ports, stack, rows)
         usable = await find_usable(session, evaluation)
-        plan = Planner(rows, session.reference_of, call_about(session), usable).plan(evaluation)
+        planner = Planner(rows, session.reference_of, call_about(session), usable)
+        plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.applied}
         changes = []
         for name in evaluation.names:
@@ -131,11 +136,14 @@ class Operations:
         self, caller: Caller, request: StackRequest, *, show_nested: bool = False
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings."""
-        evaluation = self._acceptance.evaluate_description(caller, request)
-        findings = evaluation.validate_template()
+        evaluation = await self._acceptance.evaluate_description(caller, request)
+        findings = await self._ports.workers.compute(evaluation.validate_template)
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]
-        return describe_template(evaluation, show_nested=show_nested), warnings
+        description = await self._ports.workers.compute(
+            lambda: describe_template(evaluation, show_nested=show_nested)
+        )
+        return description, warnings
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str

@@ -109,6 +109,9 @@ class Workers(Protocol):
     async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         """The result of ``call``; ``service`` names the endpoint whose window it takes part in."""
 
+    async def compute(self, call: Callable[[], Result]) -> Result:
+        """The result of pure work that may take seconds, while the loop goes on."""
+
 
 class Clouds(Protocol):
     """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""

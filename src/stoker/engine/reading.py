@@ -196,8 +196,12 @@ class Views:
 
     async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
         session = await self._session(stack, await self._store.resources(stack.id))
-        rows = {name: _refreshed(session, row) for name, row in session.current.items()}
-        return evaluation.outputs(ShownFacts(rows, session.reference_of))
+
+        def compute() -> list[Output]:
+            rows = {name: _refreshed(session, row) for name, row in session.current.items()}
+            return evaluation.outputs(ShownFacts(rows, session.reference_of))
+
+        return await self._ports.workers.compute(compute)
 
     def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
         type_ = session.type_of(row)

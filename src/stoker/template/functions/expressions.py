@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from functools import cache, lru_cache
+from threading import Lock
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
@@ -77,12 +78,16 @@ def _check_result(value: Any) -> None:
             bad_value(f"the expression gives {kind_of(item)}, not data", ("expression",))
 
 
+_parsing = Lock()
+
+
 @lru_cache(maxsize=512)
 def _parsed(expression: str) -> Any:
     """The parsed expression. Raises :class:`Failure`."""
     faults = importlib.import_module("yaql.language.exceptions")
     try:
-        return _engine()(expression)
+        with _parsing:  # the engine's lexer is shared
+            return _engine()(expression)
     except faults.YaqlParsingException as error:
         bad_arguments(f"the expression is not valid: {error}", ("expression",))
     except RecursionError:
