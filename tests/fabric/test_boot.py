@@ -18,7 +18,7 @@ async def test_a_server_has_its_address_name_and_default_route(world):
         "#!/bin/sh\nhostname; cat /proc/net/route; cat /proc/net/fib_trie; echo end\n",
     )
     console = await world.until_console(server, "end\n")
-    assert console.startswith("web\n")
+    assert "\nweb\n" in console
     assert "10.0.0.5" in console
     assert "eth0\t00000000\t0100000A" in console
 

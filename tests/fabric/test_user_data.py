@@ -59,8 +59,8 @@ async def test_cloud_config_is_applied_in_cloud_inits_order(world):
     server = await world.boot("web", "10.0.0.5", CONFIG)
     console = await world.until_console(server, "ready after")
     lines = console.splitlines()
-    assert lines[0] == "cloud-config: ignored in this server: growpart"
-    assert lines.index("bootcmd") < lines.index("runcmd renamed one more 640")
+    ignored = lines.index("cloud-config: ignored in this server: growpart")
+    assert ignored < lines.index("bootcmd") < lines.index("runcmd renamed one more 640")
     assert "two  words $HOME" in lines
     assert "twokey-of-bob" in lines
     assert "/etc/passwd:bob:x:2000:2000::/home/bob:/bin/sh" in lines
@@ -200,3 +200,17 @@ def test_encodings_of_written_files():
         assert files.decode(packed, encoding) == b"text"
     with pytest.raises(ValueError, match="not known"):
         files.decode("x", "rot13")
+
+
+async def test_the_console_begins_with_what_boots_and_ends_with_what_failed(world):
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho spoken\nexit 3\n")
+    console = await world.until_console(server, "finished at")
+    lines = console.splitlines()
+    assert lines[0].startswith("[    0.00")
+    assert "Linux version" in lines[0]
+    assert any(line.endswith("Host name: web") for line in lines[:5])
+    assert any(line.endswith("eth0: 10.0.0.5") for line in lines[:5])
+    running = next(n for n, line in enumerate(lines) if line.startswith("Cloud-init v. 0 running"))
+    failed = next(n for n, line in enumerate(lines) if line.startswith("[FAILED]"))
+    assert running < lines.index("spoken") < failed
+    assert lines[failed].endswith("ended with exit code 3")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from localcloud.guest import processor
+from localcloud.guest.banner import banner
 from localcloud.guest.instance import (
     CONFIGURATION,
     EXIT_POWER_OFF,
@@ -54,6 +55,7 @@ def run(instance: Instance, console: int, ready: Callable[[], None]) -> int:
         signal.signal(number, signal.SIG_IGN)
 
     log = Console(console)
+    log.write(banner())
     instance.prepare()
     output = os.open(OUTPUT_LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640)
     spoken = os.open("/dev/console", os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)

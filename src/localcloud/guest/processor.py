@@ -41,6 +41,7 @@ def run(instance: Instance) -> int:
     begins it again at its next boot.
     """
     started = time.time()
+    settings.say_start()
     unconfigured = not instance.has_done(CONFIGURATION)
     first = not instance.has_done(SCRIPTS)
     failures: list[str] = []
@@ -72,6 +73,8 @@ def run(instance: Instance) -> int:
         failures += settings.phone_home(config, instance)
         instance.note_done(SCRIPTS)
     _report(instance, failures, started)
+    for failure in failures:
+        say(f"[FAILED] {failure}")
     if first:
         settings.say_final(config)
         settings.change_power_state(config, instance)

@@ -11,8 +11,10 @@ from localcloud.guest.instance import Instance
 from localcloud.guest.scripts import run_program, say
 
 _LONGEST_DELAY_MINUTES = 24 * 60
+_VERSION = "0"
 _FINAL = (
-    "Cloud-init v. 0 finished at $TIMESTAMP. Datasource DataSourceOpenStack.  Up $UPTIME seconds"
+    f"Cloud-init v. {_VERSION} finished at $TIMESTAMP. "
+    "Datasource DataSourceOpenStack.  Up $UPTIME seconds"
 )
 
 
@@ -65,13 +67,22 @@ def _uptime() -> str:
     return Path("/proc/uptime").read_text().split()[0]
 
 
+def _now() -> str:
+    return time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime())
+
+
+def say_start() -> None:
+    """The line with which cloud-init begins."""
+    say(f"Cloud-init v. {_VERSION} running at {_now()}. Up {_uptime()} seconds.")
+
+
 def say_final(config: dict[str, Any]) -> None:
     """``final_message``, with cloud-init's variables."""
     message = str(config.get("final_message") or _FINAL)
     values = {
-        "TIMESTAMP": time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime()),
+        "TIMESTAMP": _now(),
         "UPTIME": _uptime(),
-        "VERSION": "0",
+        "VERSION": _VERSION,
         "DATASOURCE": "DataSourceOpenStack",
     }
     for name, value in values.items():
