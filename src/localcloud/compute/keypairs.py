@@ -3,47 +3,23 @@
 import asyncio
 import base64
 import hashlib
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+import importlib
+from datetime import UTC, datetime
+from types import ModuleType
 
-from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from localcloud.compute.key_material import BITS, KeyMaterial, colons, pem
 from localcloud.compute.state import State
 from localcloud.http import BadRequest, NotFound, RequestContext
 from localcloud.store import Document
 
-_BITS = 2048
-_TEN_YEARS = timedelta(days=3650)
-
-
-@dataclass(frozen=True)
-class KeyMaterial:
-    """The keys of a pair as text."""
-
-    public_key: str
-    fingerprint: str
-    private_key: str | None = None
-
-
-def _colons(digest: str) -> str:
-    return ":".join(digest[i : i + 2] for i in range(0, len(digest), 2))
-
 
 def _ssh_fingerprint(public_key: str) -> str:
     raw = base64.b64decode(public_key.split()[1])
-    return _colons(hashlib.md5(raw, usedforsecurity=False).hexdigest())
-
-
-def _pem(key: rsa.RSAPrivateKey) -> str:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    ).decode()
+    return colons(hashlib.md5(raw, usedforsecurity=False).hexdigest())
 
 
 def read_ssh(public_key: str) -> KeyMaterial:
@@ -61,45 +37,31 @@ def read_ssh(public_key: str) -> KeyMaterial:
 
 def read_x509(public_key: str) -> KeyMaterial:
     """Return an X.509 certificate in PEM with its fingerprint; raises :class:`BadRequest`."""
-    try:
-        certificate = x509.load_pem_x509_certificate(public_key.encode())
-    except ValueError as error:
-        raise BadRequest("Keypair data is invalid: it is not an X.509 certificate.") from error
-    digest = certificate.fingerprint(hashes.SHA1()).hex()  # noqa: S303  (the API's own choice)
-    return KeyMaterial(public_key, _colons(digest))
+    material: KeyMaterial = _certificates().read(public_key)
+    return material
+
+
+def _certificates() -> ModuleType:
+    # By name: few make such key pairs, and loading X.509 takes 25 ms of every start.
+    return importlib.import_module("localcloud.compute.certificates")
 
 
 def _generate_ssh() -> KeyMaterial:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=_BITS)
+    key = rsa.generate_private_key(public_exponent=65537, key_size=BITS)
     public = key.public_key().public_bytes(
         serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
     )
     text = f"{public.decode()} Generated-by-Nova"
-    return KeyMaterial(text, _ssh_fingerprint(text), _pem(key))
-
-
-def _generate_x509(user_id: str, moment: datetime) -> KeyMaterial:
-    key = rsa.generate_private_key(public_exponent=65537, key_size=_BITS)
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, user_id[:64])])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(moment)
-        .not_valid_after(moment + _TEN_YEARS)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    public = certificate.public_bytes(serialization.Encoding.PEM).decode()
-    return KeyMaterial(public, read_x509(public).fingerprint, _pem(key))
+    return KeyMaterial(text, _ssh_fingerprint(text), pem(key))
 
 
 async def generate(kind: str, user_id: str) -> KeyMaterial:
     """Make a new pair of type ``ssh`` or ``x509``; on a thread, as it takes long."""
     if kind == "x509":
-        return await asyncio.to_thread(_generate_x509, user_id, datetime.now(UTC))
+        material: KeyMaterial = await asyncio.to_thread(
+            _certificates().generate, user_id, datetime.now(UTC)
+        )
+        return material
     return await asyncio.to_thread(_generate_ssh)
 
 
