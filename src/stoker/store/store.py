@@ -1,13 +1,10 @@
 """The store: the engine's port to its rows.
 
-SQLAlchemy's plain connections, used on threads: one thread writes, a few read. Changes that come
-in while a transaction is under way share the next one (group commit), so the cost of a commit is
-paid once for all that became ready in one turn of the loop.
+SQLAlchemy's plain connections, used on threads: one thread writes, a few read.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -18,10 +15,10 @@ from stoker.engine.records import Event, Input, Operation, Resource, Stack, Stor
 from stoker.engine.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
+from stoker.store.group_commit import GroupCommit
 from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 from stoker.store.tidying import tidy
-from stoker.store.write import write
 
 Result = TypeVar("Result")
 _OPEN = ("WAITING", "RUNNING")
@@ -34,60 +31,11 @@ class SqlStore:
         self._engine = engine
         self._seal = seal
         self._runner = runner
-        self._pending: list[tuple[Change, asyncio.Future[None]]] = []
-        self._flushing: asyncio.Task[None] | None = None
+        self._commits = GroupCommit(engine, seal, runner)
 
     async def commit(self, change: Change) -> None:
         """Write a change; see :class:`stoker.engine.ports.Store`."""
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending.append((change, written))
-        if self._flushing is None:
-            self._flushing = asyncio.ensure_future(self._flush())
-        await written
-
-    async def _flush(self) -> None:
-        """Write what is pending until nothing is: one transaction at a time."""
-        try:
-            # everyone who is ready in this turn of the loop joins the first transaction
-            await asyncio.sleep(0)
-            while self._pending:
-                batch, self._pending = self._pending, []
-                await self._write([change for change, _ in batch], [f for _, f in batch])
-        finally:
-            self._flushing = None
-
-    async def _write(self, changes: list[Change], waiting: list[asyncio.Future[None]]) -> None:
-        def transaction() -> list[Exception | None]:
-            try:
-                return self._transact(changes)
-            except sa.exc.OperationalError:
-                raise
-            except Exception:  # noqa: BLE001 - told to the one whose change it is
-                # what cannot be written must not take with it what shares its transaction
-                return [self._transact_alone(change) for change in changes]
-
-        try:
-            verdicts: list[Exception | None] = await self._runner.write(transaction)
-        except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
-            verdicts = [error] * len(changes)
-        for future, verdict in zip(waiting, verdicts, strict=True):
-            if future.done():
-                continue
-            if verdict is None:
-                future.set_result(None)
-            else:
-                future.set_exception(verdict)
-
-    def _transact(self, changes: list[Change]) -> list[Exception | None]:
-        with self._engine.begin() as connection:
-            return write(connection, changes, self._seal)
-
-    def _transact_alone(self, change: Change) -> Exception | None:
-        try:
-            [verdict] = self._transact([change])
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            return error
-        return verdict
+        await self._commits.commit(change)
 
     async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
         def transaction() -> Result:
