@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from stoker.cli.main import COMMANDS
-from tests.cli.conftest import free_port, stoker
+from tests.cli.conftest import EXAMPLES, free_port, stoker
 
 
 def test_help_lists_every_command_and_how_to_begin() -> None:
@@ -67,3 +67,32 @@ def test_doctor_says_what_to_do_about_a_busy_port() -> None:
     assert done.exit_code == 1
     assert f"port {busy}" in done.output
     assert "stoker serve --port PORT" in done.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("serve", "--data-dir", "/proc/nothing"),
+        ("serve", "--host", "no.such.host.invalid"),
+        ("serve", "--port", "80000"),
+        ("deploy", "web-app.yaml", "--data-dir", "/proc/nothing"),
+        ("deploy", "no-such-file.yaml"),
+        ("deploy", "."),
+        ("validate", "/dev/null"),
+        ("status", "--url", "http://["),
+        ("logs", "x", "--url", "nonsense"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    monkeypatch.setenv("OS_AUTH_URL", "http://127.0.0.1:9")
+    for name in ("USERNAME", "PASSWORD", "PROJECT_NAME"):
+        monkeypatch.setenv(f"OS_{name}", "x")
+    if arguments[:2] == ("deploy", "web-app.yaml"):
+        monkeypatch.delenv("OS_AUTH_URL")
+    done = stoker(*arguments)
+    assert done.exit_code in (1, 2)
+    assert isinstance(done.exception, SystemExit)
+    assert done.output.strip()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from stoker.cli.outcome import causes
-from stoker.cli.progress import PlainDisplay
+from stoker.cli.progress import LiveDisplay, PlainDisplay
 from stoker.cli.stacks import Event, Resource, Stack
 from stoker.cli.tree import Clocks, as_tree, elapsed, why
 
@@ -134,3 +134,19 @@ def test_causes_come_from_events_where_the_resources_are_gone() -> None:
     assert causes(STACK, [], [event, of_stack]) == [
         ["vm: CREATE_FAILED", "No valid host was found."]
     ]
+
+
+def test_what_is_planned_is_shown_until_it_begins() -> None:
+    console = Console(file=io.StringIO(), width=200, force_terminal=True, height=30)
+    network = resource("network", "CREATE_IN_PROGRESS")
+    planned = [
+        resource("network", "INIT_COMPLETE", required_by=("server",)),
+        resource("server", "INIT_COMPLETE"),
+    ]
+    display = LiveDisplay(console, planned)
+    display.show(STACK, [network], [])
+    display.close()
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "waits for network" in text
+    assert "0 of 2 done" in text

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from stoker.cli.credentials import Credentials
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import BadInput, CommandFailed
 
 _TIMEOUT = httpx.Timeout(60, connect=5)
 
@@ -162,9 +162,25 @@ def _direct(
     credentials: Credentials, orchestration: str | None
 ) -> dict[str, httpx.BaseTransport | None]:
     """This machine is reached without the proxies that the environment may name."""
-    hosts = {urlsplit(url).hostname for url in (credentials.auth_url, orchestration or "")}
-    local = {host for host in hosts if host in ("localhost", "::1") or (host or "")[:4] == "127."}
-    return {f"all://{host}": httpx.HTTPTransport(verify=credentials.verify) for host in local}
+    hosts = {_host(url) for url in (credentials.auth_url, orchestration) if url}
+    local = {host for host in hosts if host in ("localhost", "::1") or host.startswith("127.")}
+    return {
+        f"all://[{host}]" if ":" in host else f"all://{host}": httpx.HTTPTransport(
+            verify=credentials.verify
+        )
+        for host in local
+    }
+
+
+def _host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.scheme in ("http", "https") else None
+    except ValueError:
+        host = None
+    if not host:
+        raise BadInput(f'"{url}" is no address of a service, as http://127.0.0.1:8004 is')
+    return host
 
 
 def _json(response: httpx.Response) -> Any:

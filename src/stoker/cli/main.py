@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from typing import Any
 
 import click
+
+from stoker.cli.failures import CommandFailed
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the service, and by default a local cloud."),
@@ -40,6 +43,16 @@ class _Commands(click.Group):
         module = importlib.import_module(f"stoker.cli.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the operating system refuses is a sentence, not a traceback."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # whoever reads the output has seen enough
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise CommandFailed(f"{place}{error.strerror or error}") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without loading a single command."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from rich.console import Console, Group
@@ -40,8 +41,10 @@ class Display(Protocol):
 class LiveDisplay:
     """A tree that is drawn again and again."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, planned: Sequence[Resource] = ()) -> None:
+        """``planned`` are the resources that will be; they are shown until they begin."""
         self._console = console
+        self._planned = planned
         self._clocks = Clocks(time.monotonic)
         self._began = time.monotonic()
         self._spinner = Spinner("dots")
@@ -50,6 +53,8 @@ class LiveDisplay:
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Draw the tree as it is now."""
+        if stack.status == "IN_PROGRESS":
+            resources = with_planned(resources, self._planned)
         self._clocks.look(resources)
         most = max(self._console.size.height - 6, 5)
         tree = as_tree(stack, resources, self._clocks, most)
@@ -62,6 +67,18 @@ class LiveDisplay:
     def close(self) -> None:
         """Stop drawing; the last tree stays."""
         self._live.stop()
+
+
+def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> Sequence[Resource]:
+    """The resources that there are, and those that will be; the plan knows who needs whom."""
+    plans = {resource.key: resource for resource in planned}
+    present = [
+        replace(resource, required_by=plans.pop(resource.key).required_by)
+        if resource.key in plans
+        else resource
+        for resource in resources
+    ]
+    return [*present, *plans.values()]
 
 
 class PlainDisplay:
@@ -103,9 +120,9 @@ def event_line(event: Event, stack: Stack) -> str:
     return f"{clock} {event.state:<20} {name}{reason}"
 
 
-def display_for(console: Console) -> Display:
+def display_for(console: Console, planned: Sequence[Resource] = ()) -> Display:
     """A living tree on a terminal, else plain lines."""
-    return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
+    return LiveDisplay(console, planned) if console.is_terminal else PlainDisplay(console)
 
 
 def follow(
@@ -158,10 +175,11 @@ def follow_or_leave(
     after: str | None = None,
     *,
     rollback: bool = False,
+    planned: Sequence[Resource] = (),
 ) -> Stack:
     """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
     try:
-        return follow(client, stack, display_for(console), after, rollback=rollback)
+        return follow(client, stack, display_for(console, planned), after, rollback=rollback)
     except KeyboardInterrupt:
         console.print(
             f"\n{stack.name} goes on without you; to see how it goes:\n"

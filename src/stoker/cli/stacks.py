@@ -127,6 +127,32 @@ def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
     return _parsed(_stack, client.get(ORCHESTRATION, stack.path, query), "stack")
 
 
+def planned_resources(preview: Any, stack: Stack) -> list[Resource]:
+    """The resources that a preview of a new stack names, without those of nested stacks."""
+
+    def parse(found: list[Any]) -> list[Resource]:
+        return [
+            Resource(
+                name=item["resource_name"],
+                type_name=item["resource_type"],
+                physical_id="",
+                action="INIT",
+                status="COMPLETE",
+                reason="",
+                stack_id=stack.id,
+                stack_name=stack.name,
+                nested_id=None,
+                required_by=tuple(item["required_by"]),
+                waiting_for=None,
+                updated="",
+            )
+            for item in found
+            if not isinstance(item, list)
+        ]
+
+    return _parsed(parse, _parsed(dict, preview, "stack"), "resources")
+
+
 def list_stacks(client: Client) -> list[Stack]:
     """All stacks of the project, newest first."""
     return _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks"), "stacks")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -17,10 +19,12 @@ from stoker.cli.progress import follow_or_leave
 from stoker.cli.retry import renew_handles
 from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
+    Resource,
     Stack,
     events_of,
     find_stack,
     last_events,
+    planned_resources,
     resources_of,
     the_stack,
 )
@@ -73,9 +77,10 @@ def command(
         body["tags"] = tags
     client = _connected(target, console)
     try:
-        stack, last = _begun(console, client, wanted, body)
+        begun = _begun(console, client, wanted, body)
+        stack = begun.stack
         if wait:
-            _see_it_through(console, client, stack, last, rollback=rollback)
+            _see_it_through(console, client, begun, rollback=rollback)
         else:
             _say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
     finally:
@@ -93,31 +98,43 @@ def _connected(target: Target, console: Console) -> Client:
     return connect(target)
 
 
-def _begun(
-    console: Console, client: Client, wanted: Wanted, body: dict[str, Any]
-) -> tuple[Stack, str | None]:
-    """The stack, with its operation begun, and the last event before that."""
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A stack whose operation has begun."""
+
+    stack: Stack
+    last: str | None
+    """The last event before that."""
+    planned: Sequence[Resource] = ()
+    """What a new stack will consist of."""
+
+
+def _begun(console: Console, client: Client, wanted: Wanted, body: dict[str, Any]) -> _Begun:
     existing = find_stack(client, wanted.name)
-    last = None
     if existing is None:
-        wanted.send(client, "POST", "/stacks", {**body, "stack_name": wanted.name})
-    else:
-        for handle in renew_handles(client, existing):
-            _say(
-                console,
-                f"{handle} keeps the failure of an earlier attempt: it is made anew, and with it"
-                " the servers that report to it.",
-            )
-        newest = last_events(client, existing, 1)
-        last = newest[0].id if newest else None
-        wanted.send(client, "PUT", existing.path, body)
-    return the_stack(client, wanted.name), last
+        new = {**body, "stack_name": wanted.name}
+        preview = None
+        if console.is_terminal:  # the tree shows from the beginning what will be
+            preview = wanted.send(client, "POST", "/stacks/preview", new)
+        wanted.send(client, "POST", "/stacks", new)
+        stack = the_stack(client, wanted.name)
+        return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
+    for handle in renew_handles(client, existing):
+        _say(
+            console,
+            f"{handle} keeps the failure of an earlier attempt: it is made anew, and with it"
+            " the servers that report to it.",
+        )
+    newest = last_events(client, existing, 1)
+    wanted.send(client, "PUT", existing.path, body)
+    return _Begun(the_stack(client, wanted.name), newest[0].id if newest else None)
 
 
-def _see_it_through(
-    console: Console, client: Client, stack: Stack, last: str | None, *, rollback: bool
-) -> None:
-    ended = follow_or_leave(console, client, stack, last, rollback=rollback)
+def _see_it_through(console: Console, client: Client, begun: _Begun, *, rollback: bool) -> None:
+    last = begun.last
+    ended = follow_or_leave(
+        console, client, begun.stack, last, rollback=rollback, planned=begun.planned
+    )
     if ended.status == "COMPLETE" and ended.action != "ROLLBACK":
         print_outputs(console, ended.outputs)
         return

@@ -80,8 +80,6 @@ def command(
         _serve(options)
     except (CannotServe, InUse, LocalCloudFailed) as error:
         raise CommandFailed(str(error)) from None
-    except OSError as error:
-        raise CommandFailed(f"{error.filename or data_dir}: {error.strerror or error}") from None
 
 
 def _serve(options: ServeOptions) -> None:
