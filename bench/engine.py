@@ -41,6 +41,9 @@ class NoCloud:
     async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
         return call()
 
+    async def compute(self, call: Callable[[], Result]) -> Result:
+        return await asyncio.to_thread(call)
+
     def connection(self, stack: Stack) -> None:
         return None
 

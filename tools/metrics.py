@@ -50,7 +50,8 @@ def strongly_connected(targets: Mapping[str, set[str]]) -> list[set[str]]:
 
 
 def _reach(start: str, targets: Mapping[str, set[str]]) -> Iterator[str]:
-    seen, frontier = set(), [start]
+    seen: set[str] = set()
+    frontier = [start]
     while frontier:
         for name in targets[frontier.pop()] - seen:
             seen.add(name)
