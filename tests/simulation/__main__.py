@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import time
@@ -18,6 +19,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="only this one")
     parser.add_argument("--without", choices=sorted(RULES), help="switch a durability rule off")
     options = parser.parse_args()
+    if options.seed is None:
+        logging.disable(logging.CRITICAL)
     seeds = [options.seed] if options.seed is not None else range(options.seeds)
     broken, started = 0, time.monotonic()
     sabotage = RULES[options.without] if options.without else None
