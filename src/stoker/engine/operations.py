@@ -7,14 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.acceptance import Acceptance
-from stoker.engine.decision import Change
 from stoker.engine.finding import Finder
-from stoker.engine.plan import Planner, defined
-from stoker.engine.ports import Change as Written
-from stoker.engine.ports import Ports
-from stoker.engine.preparation import call_about, find_usable
-from stoker.engine.reading import resource_view, stack_view
-from stoker.engine.records import Action, Resource, Stack, Status
+from stoker.engine.ports import Change, Ports
+from stoker.engine.previews import Previews
+from stoker.engine.records import Action, Status
 from stoker.engine.requests import Caller, StackRequest
 from stoker.engine.session import Session
 from stoker.engine.views import ChangeView, ResourceView, StackView
@@ -22,17 +18,6 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 from stoker.template.description import describe_template
-from stoker.template.evaluation import Evaluation
-from stoker.template.survey import RecordedReferences
-
-_CHANGES = {
-    Change.CREATE: "added",
-    Change.CONTINUE: "added",
-    Change.UPDATE: "updated",
-    Change.REPLACE: "replaced",
-    Change.LATER: "updated",
-    Change.KEEP: "unchanged",
-}
 
 
 class Operations:
@@ -42,6 +27,7 @@ class Operations:
         self._ports = ports
         self._finder = finder
         self._acceptance = Acceptance(ports, notify)
+        self._previews = Previews(ports, self._acceptance)
 
     async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
         """The address of a stack by name, id or ARN."""
@@ -51,75 +37,23 @@ class Operations:
         """Check everything, record the stack, start it, and return at once."""
         return await self._acceptance.create(caller, request)
 
-    async def preview_create(
-        self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView]]:
-        """What a create would make; nothing is recorded."""
-        stack, evaluation = await self._acceptance.evaluate_new(caller, request)
-        facts = RecordedReferences()
-        needed = _needed_by(evaluation)
-
-        def view() -> tuple[StackView, Sequence[ResourceView]]:
-            views = [
-                resource_view(
-                    stack,
-                    self._row_to_be(stack, evaluation, name),
-                    needed.get(name, ()),
-                    dict.fromkeys(evaluation.definition(name, facts).type.attributes),
-                )
-                for name in evaluation.names
-            ]
-            return stack_view(stack, evaluation, tuple(evaluation.outputs(facts))), views
-
-        return await self._ports.workers.compute(view)
-
-    def _row_to_be(self, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
-        definition = defined(evaluation, name, RecordedReferences())
-        now = self._ports.clock.now()
-        return Resource(
-            id=self._ports.ids.uuid(),
-            stack_id=stack.id,
-            name=name,
-            type_name=definition.type_name,
-            token=self._ports.ids.token(),
-            created_at=now,
-            updated_at=now,
-            properties=definition.properties,
-            metadata=definition.metadata,
-            description=definition.description,
-            needs=tuple(definition.needs),
-        )
-
     async def update(self, caller: Caller, address: StackAddress, request: StackRequest) -> None:
         """Accept an update, also while another operation is under way."""
         stack = await self._finder.at(caller, address)
         await self._acceptance.update(caller, stack, request)
+
+    async def preview_create(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[StackView, Sequence[ResourceView]]:
+        """What a create would make; nothing is recorded."""
+        return await self._previews.create(caller, request)
 
     async def preview_update(
         self, caller: Caller, address: StackAddress, request: StackRequest
     ) -> Sequence[ChangeView]:
         """The plan of an update; nothing is recorded."""
         stack = await self._finder.at(caller, address)
-        _, evaluation = await self._acceptance.evaluate_update(caller, stack, request)
-        rows = tuple(await self._ports.store.resources(stack.id))
-        session = Session(self._ports, stack, rows)
-        usable = await find_usable(session, evaluation)
-        planner = Planner(rows, session.reference_of, call_about(session), usable)
-        plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
-        planned = {node.name: node for node in plan.applied}
-        changes = []
-        for name in evaluation.names:
-            node, row = planned.get(name), session.current.get(name)
-            change = _CHANGES[node.change] if node is not None else "unchanged"
-            changed = node.changed if node is not None else ()
-            shown = self._row_to_be(stack, evaluation, name) if row is None else row
-            changes.append(_change_view(stack, shown, change, changed))
-        changes += [
-            _change_view(stack, row, "deleted", ())
-            for row in session.current.values()
-            if row.name not in evaluation.names
-        ]
-        return changes
+        return await self._previews.update(caller, stack, request)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Start deleting the stack."""
@@ -162,32 +96,4 @@ class Operations:
         row, _ = session.transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)
         row, event = session.transitions.resource_to(row, Action.CHECK, status, reason)
         row = replace(row, unhealthy=unhealthy)
-        await self._ports.store.commit(Written(stack.id, None, resources=(row,), events=(event,)))
-
-
-def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:
-    needed: dict[str, list[str]] = {}
-    for name, needs in evaluation.needs.items():
-        for need in needs:
-            needed.setdefault(need, []).append(name)
-    return needed
-
-
-def _change_view(stack: Stack, row: Resource, change: str, changed: Sequence[str]) -> ChangeView:
-    return ChangeView(
-        name=row.name,
-        type_name=row.type_name,
-        change=change,
-        resource_id=row.id,
-        physical_id=row.physical_id,
-        action=row.action.value,
-        status=row.status.value,
-        reason=row.reason,
-        stack=stack.address,
-        changed_properties=tuple(changed),
-        properties=row.properties,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        metadata=row.metadata,
-        description=row.description,
-    )
+        await self._ports.store.commit(Change(stack.id, None, resources=(row,), events=(event,)))

@@ -6,23 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.calls import make_call, physical_name
+from stoker.engine.calls import make_call
 from stoker.engine.evaluations import Evaluations
 from stoker.engine.facts import ShownFacts
 from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Ports
-from stoker.engine.records import Event, Resource, Stack, Status
+from stoker.engine.records import Resource, Stack
 from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
 from stoker.engine.session import REFERENCE, Session
+from stoker.engine.showing import environment_view, event_view, matches, resource_view, stack_view
 from stoker.engine.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
-from stoker.schema.resource_type import Reads, ResourceType, ShowsSignals
+from stoker.schema.resource_type import Reads, ShowsSignals
 from stoker.template.definition import Output
-from stoker.template.description import learned_types
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import pseudo_parameters
-from stoker.template.parameter_views import environment_of_stack, shown_parameters
 
 
 class Views:
@@ -64,12 +62,7 @@ class Views:
         """The stack's stored environment, with the parameters that were given for the stack."""
         stack = await self._finder.at(caller, address)
         evaluation = await self._evaluation(stack)
-        inputs = evaluation.inputs
-        return environment_of_stack(
-            inputs.environment.with_parameters(inputs.parameters),
-            evaluation.declarations,
-            learned_types(evaluation),
-        )
+        return environment_view(evaluation)
 
     async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
         """The files that came with the template."""
@@ -115,7 +108,7 @@ class Views:
                 ]
             if depth < query.nested_depth:
                 level = [child for each in level for child in await self._store.children(each.id)]
-        return [view for view in found if _matches(view, query.filters)]
+        return [view for view in found if matches(view, query.filters)]
 
     async def resource(
         self,
@@ -156,7 +149,8 @@ class Views:
             known.update({each.id: each for each in level})
         found = await self._store.events(list(known), query)
         root = stack.address if query.nested_depth else None
-        return [self._event(known[event.stack_id], event, root) for event in found]
+        types = self._ports.types
+        return [event_view(known[event.stack_id], event, types, root) for event in found]
 
     async def event(
         self, caller: Caller, address: StackAddress, name: str, event_id: str
@@ -166,25 +160,7 @@ class Views:
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
             raise NotFound(f'{name} has no event "{event_id}"')
-        return self._event(stack, event, None)
-
-    def _event(self, stack: Stack, event: Event, root: StackAddress | None) -> EventView:
-        properties = event.properties
-        if properties is not None:
-            properties = _given(self._ports.types.find(event.resource_type), properties)
-        return EventView(
-            id=event.id,
-            stack=stack.address,
-            time=event.time,
-            action=event.action.value,
-            status=event.status.value,
-            reason=event.reason,
-            resource_name=event.resource_name,
-            resource_type=event.resource_type,
-            physical_id=event.physical_id,
-            properties=properties,
-            root_stack=root,
-        )
+        return event_view(stack, event, self._ports.types)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
         return await self._evaluations.of(stack)
@@ -254,97 +230,3 @@ def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:
         for need in row.needs:
             needed.setdefault(need, []).append(row.name)
     return needed
-
-
-def _shown(evaluation: Evaluation) -> dict[str, str]:
-    """The parameters of a stack in their shown form."""
-    inputs = evaluation.inputs
-    given = {**inputs.environment.parameters, **inputs.parameters}
-    pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
-    return shown_parameters(evaluation.declarations, evaluation.parameters, given, pseudo)
-
-
-def stack_view(
-    stack: Stack,
-    evaluation: Evaluation | None = None,
-    outputs: tuple[Output, ...] | None = None,
-) -> StackView:
-    """The view of a stack's row. An operation that waits to begin counts as in progress."""
-    waiting = stack.requested is not None and stack.deleted_at is None
-    action = stack.requested if waiting and stack.requested else stack.action
-    return StackView(
-        address=stack.address,
-        action=action.value,
-        status=Status.IN_PROGRESS.value if waiting else stack.status.value,
-        reason=f"Stack {action} started" if waiting else stack.reason,
-        created_at=stack.created_at,
-        updated_at=stack.updated_at,
-        deleted_at=stack.deleted_at,
-        description=stack.description,
-        parameters=_shown(evaluation) if evaluation else {},
-        outputs=outputs,
-        timeout_mins=stack.timeout_mins,
-        disable_rollback=stack.disable_rollback,
-        owner=stack.user_name or None,
-        parent_id=stack.parent_id,
-        user_project_id=stack.user_project_id,
-        tags=stack.tags,
-        nested_depth=stack.depth,
-    )
-
-
-def resource_view(
-    stack: Stack,
-    row: Resource,
-    required_by: Sequence[str],
-    attributes: Mapping[str, Any] | None = None,
-    metadata: Mapping[str, Any] | None = None,
-) -> ResourceView:
-    """The view of a resource's row."""
-    nested = None
-    if row.nested_id is not None:
-        name = physical_name(stack.name, row.name, row.token, 255)
-        nested = StackAddress(stack.project_id, name, row.nested_id)
-    return ResourceView(
-        stack=stack.address,
-        name=row.name,
-        id=row.id,
-        physical_id=row.physical_id,
-        type_name=row.type_name,
-        action=row.action.value,
-        status=row.status.value,
-        reason=row.reason,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        required_by=tuple(required_by),
-        parent_resource=stack.parent_resource,
-        nested=nested,
-        description=row.description,
-        attributes=attributes,
-        metadata=row.metadata if metadata is None else metadata,
-        waiting_for=row.reason if row.status is Status.IN_PROGRESS else None,
-        properties=row.properties,
-    )
-
-
-def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that say more than the defaults of the type."""
-    declared = {} if type_ is None else type_.properties
-    defaults = {name: declared[name].default for name in properties if name in declared}
-    return {
-        name: value
-        for name, value in properties.items()
-        if value is not None and value != defaults.get(name)
-    }
-
-
-def _matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
-    shown = {
-        "type": view.type_name,
-        "name": view.name,
-        "action": view.action,
-        "status": view.status,
-        "id": view.id,
-        "physical_resource_id": view.physical_id,
-    }
-    return all(shown.get(name) in wanted for name, wanted in filters.items())
