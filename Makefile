@@ -31,12 +31,7 @@ test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases 
 	@$(PYTHON) -m tests.conformance
 
 check: $(READY)  ## format, lint, types, layers, sizes
-	@$(VENV)/bin/ruff format --check --quiet . || \
-		{ $(VENV)/bin/ruff format --check .; exit 1; }
-	@$(VENV)/bin/ruff check --quiet .
-	@$(PYTHON) -m mypy --no-error-summary
-	@found=$$($(VENV)/bin/lint-imports --no-logo) || { echo "$$found"; exit 1; }
-	@$(PYTHON) tools/sizes.py
+	@tools/check $(VENV)/bin
 
 format: $(READY)  ## format the code
 	@$(VENV)/bin/ruff format .
