@@ -1,13 +1,15 @@
 #!/bin/sh
-# Sets the web application up and reports success only once it answers.
+# Sets the web application up and reports success only once it answers. Can be run again: a machine
+# that goes down half way begins anew at its next boot.
 set -eu
 
 notify() {
-    $NOTIFY --data-binary "$1"
+    $NOTIFY --silent --show-error --fail --output /dev/null \
+        --retry 60 --retry-delay 1 --retry-all-errors --data-binary "$1"
 }
 trap 'notify "{\"status\": \"FAILURE\", \"reason\": \"setup stopped in line $LINENO\"}"' EXIT
 
-useradd --system --create-home --home-dir /srv/web web
+id web >/dev/null 2>&1 || useradd --system --create-home --home-dir /srv/web web
 
 cat > /srv/web/app.ini <<'CONFIG'
 [web]
