@@ -19,9 +19,10 @@ from tests.recovery import inventory
 from tests.recovery.service import Process, Service, server_processes, until
 
 _LOG = logging.getLogger(__name__)
-HERE = Path(__file__).parent
+TEMPLATE = Path(__file__).parent / "stack.yaml"
+EXAMPLE = Path(__file__).parents[2] / "examples/web-app.yaml"
 KILLS = 20
-FEW_KILLS = 6
+FEW_KILLS = 5
 MANY_KILLS = 60
 LONGEST_LIFE = 0.3
 """Seconds that the service works at most before it is killed."""
@@ -54,14 +55,16 @@ def service(tmp_path: Path) -> Iterator[Service]:
 class Stack:
     """A stack of the test."""
 
-    def __init__(self, service: Service, name: str) -> None:
+    def __init__(self, service: Service, name: str, template: Path, script: str) -> None:
         self.service = service
         self.name = name
+        self.template = template
+        self.script = script
 
     def body(self, **parameters: Any) -> dict[str, Any]:
         return {
-            "template": (HERE / "stack.yaml").read_text(),
-            "files": {"setup.sh": (HERE / "setup.sh").read_text()},
+            "template": self.template.read_text(),
+            "files": {self.script: (self.template.parent / self.script).read_text()},
             "parameters": parameters,
             "timeout_mins": 5,
         }
@@ -149,9 +152,9 @@ class Scene:
         httpx.get(url, headers={"X-Auth-Token": token}, timeout=20).raise_for_status()
         self.before = inventory.take(service)
 
-    def stack(self) -> Stack:
+    def stack(self, template: Path = TEMPLATE, script: str = "setup.sh") -> Stack:
         """A stack of a new name."""
-        self.stacks.append(Stack(self.service, f"s{len(self.stacks)}"))
+        self.stacks.append(Stack(self.service, f"s{len(self.stacks)}", template, script))
         return self.stacks[-1]
 
     def new(self) -> inventory.Inventory:
@@ -250,6 +253,15 @@ def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scen
     scene.disturb(FEW_KILLS, lambda: stack.status() in (None, "DELETE_COMPLETE"))
     stack.await_gone()
     scene.check_gone(processes)
+
+
+def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Scene) -> None:
+    stack = scene.stack(EXAMPLE, "web-app/setup.sh")
+    stack.create(title="It lives")
+    scene.disturb(FEW_KILLS, lambda: stack.status() == "CREATE_COMPLETE")
+    stack.await_status("CREATE_COMPLETE")
+    scene.kill(0)
+    until(lambda: "It lives" in stack.page(), "the page is there again")
 
 
 def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -> None:
