@@ -220,7 +220,8 @@ class Applying:
     ) -> None:
         """Call what is to be called, then commit the success."""
         if isinstance(definition.type, Nests):
-            row = await self._nesting.apply(row, definition, self._operation)
+            used = self._used.get(row.name, frozenset())
+            row = await self._nesting.apply(row, definition, self._operation, used)
         elif work is not None:
             row = await self._actions.run(row, work)
         await self._actions.complete(

@@ -48,19 +48,37 @@ class Nesting:
         self._actions = actions
         self._waiting = waiting
 
-    async def apply(self, row: Resource, definition: Definition, parent: Operation) -> Resource:
+    async def apply(
+        self,
+        row: Resource,
+        definition: Definition,
+        parent: Operation,
+        attributes: frozenset[str] = frozenset(),
+    ) -> Resource:
         """Bring the nested stack to the definition; the row comes back still in progress.
 
-        Raises :class:`ActionFailed` with the nested stack's reason.
+        ``attributes`` are those that the parent's template refers to. Raises
+        :class:`ActionFailed` with the nested stack's reason.
         """
         assert isinstance(definition.type, Nests)
-        call = make_call(self._session, row, definition.type, properties=definition.properties)
-        nested = definition.type.nested(call)
         child = await self._child(row)
+        call = make_call(
+            self._session,
+            row,
+            definition.type,
+            properties=definition.properties,
+            previous=row.properties if child is not None else None,
+            update_policy=definition.update_policy,
+        )
+        members = await self._members(child)
+        call = replace(call, members=members, attributes_used=attributes)
+        nested = definition.type.nested(call)
+        if nested.data is not None:
+            row = replace(row, data=nested.data)
         if child is None:
             row, operation = await self._create(row, definition, nested, parent)
         else:
-            operation = await self._update(child, definition, nested, parent)
+            operation = await self._update(row, child, definition, nested, parent)
         await self._wait_for(row, operation)
         return await self._with_outputs(row)
 
@@ -87,6 +105,14 @@ class Nesting:
         if row.nested_id is None:
             return None
         return await self._session.ports.store.stack(row.nested_id)
+
+    async def _members(self, child: Stack | None) -> dict[str, Any]:
+        """References of the nested stack's resources by name."""
+        if child is None:
+            return {}
+        rows = await self._session.ports.store.resources(child.id)
+        reference_of = self._session.reference_of
+        return {row.name: reference_of(row) for row in rows if row.replaced_by is None}
 
     def _operation(
         self, child_id: str, action: Action, input_id: str | None, parent: Operation | None
@@ -170,7 +196,12 @@ class Nesting:
         return row, operation
 
     async def _update(
-        self, child: Stack, definition: Definition, nested: Nested, parent: Operation
+        self,
+        row: Resource,
+        child: Stack,
+        definition: Definition,
+        nested: Nested,
+        parent: Operation,
     ) -> Operation:
         """The operation that brings the nested stack to its input; one that runs is joined."""
         for known in await self._session.ports.store.operations(child.id):
@@ -179,7 +210,7 @@ class Nesting:
                 return known
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, given.id, parent)
-        await self._session.commit(inputs=[given], operations=[operation])
+        await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         self._session.started(child.id)
         return operation
 

@@ -19,7 +19,10 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Heat::MultipartMime": f"{_HEAT}.multipart_mime:MultipartMime",
     "OS::Heat::None": f"{_HEAT}.none:NoneResource",
     "OS::Heat::RandomString": f"{_HEAT}.random_string:RandomString",
+    "OS::Heat::ResourceChain": f"{_HEAT}.resource_chain:ResourceChain",
+    "OS::Heat::ResourceGroup": f"{_HEAT}.resource_group:ResourceGroup",
     "OS::Heat::SoftwareConfig": f"{_HEAT}.software_config:SoftwareConfig",
+    "OS::Heat::Stack": f"{_HEAT}.stack:RemoteStack",
     "OS::Heat::StructuredConfig": f"{_HEAT}.structured_config:StructuredConfig",
     "OS::Heat::TestResource": f"{_HEAT}.test_resource:TestResource",
     "OS::Heat::UpdateWaitConditionHandle": (

@@ -146,6 +146,10 @@ class Call:
     update_policy: Mapping[str, Any] = field(default_factory=dict)
     configs: Mapping[str, str] = field(default_factory=dict)
     """Content of the software configs of this project that the properties name, by id."""
+    members: Mapping[str, Any] = field(default_factory=dict)
+    """Of a type that nests: references of the nested stack's resources as they are, by name."""
+    attributes_used: frozenset[str] = frozenset()
+    """Of a type that nests: the attributes that the rest of the template refers to."""
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
     signalling: Signalling | None = None
@@ -297,6 +301,8 @@ class Nested:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
+    data: Mapping[str, Any] | None = None
+    """Kept with the resource, and handed to later calls. None leaves it."""
 
 
 @runtime_checkable

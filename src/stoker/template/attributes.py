@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from stoker.schema.resource_type import Nests, ResourceType
 
@@ -16,6 +16,17 @@ class OpenAttributes(Protocol):
 
     def has_attribute(self, name: str) -> bool:
         """Whether there is an attribute of that name."""
+
+
+@runtime_checkable
+class GathersAttributes(Protocol):
+    """Attributes of the type hold a list or map with one value for each member."""
+
+    def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+        """The attribute that ``[first, *rest]`` reads, and the path into each member's value.
+
+        None when it is no such attribute.
+        """
 
 
 def has_attribute(type_: ResourceType, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
 from stoker.schema.resource_type import Nests, ResourceType
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.attributes import has_attribute
+from stoker.template.attributes import GathersAttributes, has_attribute
 from stoker.template.files import find_file
 from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
 from stoker.template.functions.scope import Scope
@@ -130,9 +130,21 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
         bad_name(f"an attribute is named by text, not {kind_of(first)}", (1,))
     if first.startswith(MEMBER) and isinstance(type_, Nests):
         first, rest = _member(first, rest)
+    gathered = type_.gathered(first, rest) if isinstance(type_, GathersAttributes) else None
+    if gathered is not None:
+        return _into_each(scope.facts.attribute(name, gathered[0]), gathered[1])
     if type_ is not None and not has_attribute(type_, first):
         raise _unknown_attribute(name, type_, first)
     return follow(scope.facts.attribute(name, first), rest)[0]
+
+
+def _into_each(value: Any, path: list[Any]) -> Any:
+    """What a path leads to inside each entry of a list or map."""
+    if isinstance(value, Mapping):
+        return {key: follow(inner, path)[0] for key, inner in value.items()}
+    if isinstance(value, list):
+        return [follow(inner, path)[0] for inner in value]
+    return value
 
 
 MEMBER = "resource."

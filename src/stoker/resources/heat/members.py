@@ -1,0 +1,57 @@
+"""Members of groups and chains: the outputs of the nested stack that holds them.
+
+The nested stack has an output for each attribute that someone refers to, named as the attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+VERSION = "2021-04-16"
+"""Of the templates that are generated."""
+
+_MEMBER = "resource."
+_BY_NAME = "attributes."
+
+
+def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+    """The attribute that holds one value for each member, and the path into each of them.
+
+    None for ``own`` attributes of the group, and for those of a single member.
+    """
+    if first == "attributes" and rest and isinstance(rest[0], str):
+        return _BY_NAME + rest[0], rest[1:]
+    if first in own or first == "show" or first.startswith(_MEMBER):
+        return None
+    return first, rest
+
+
+def outputs(names: Sequence[str], own: Iterable[str], used: Iterable[str]) -> dict[str, Any]:
+    """The outputs of the nested stack: references, and those attributes that are used."""
+    references = {name: {"get_resource": name} for name in names}
+    values: dict[str, Any] = {
+        "refs": list(references.values()),
+        "refs_map": references,
+        "attributes": {},
+    }
+    for attribute in sorted(used):
+        if attribute.startswith(_MEMBER):
+            name, _, inner = attribute.removeprefix(_MEMBER).partition(".")
+            if name in references and inner:
+                values[attribute] = {"get_attr": [name, inner]}
+        elif attribute.startswith(_BY_NAME):
+            inner = attribute.removeprefix(_BY_NAME)
+            values[attribute] = {name: {"get_attr": [name, inner]} for name in names}
+        elif attribute not in own and attribute != "show":
+            values[attribute] = [{"get_attr": [name, attribute]} for name in names]
+    return {name: {"value": value} for name, value in values.items()}
+
+
+def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """A generated template."""
+    return {
+        "heat_template_version": VERSION,
+        "resources": dict(resources),
+        "outputs": dict(shown),
+    }

@@ -1,0 +1,54 @@
+"""Resources of several types that share their properties, made one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.resources.heat import members
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.support import since
+
+
+class ResourceChain(ResourceType):
+    """Members named by their position in the list of types."""
+
+    type_name = "OS::Heat::ResourceChain"
+    description = "Resources of several types with the same properties, one after another."
+    support = since("6.0.0")
+    properties = {
+        "resources": Property(
+            Type.LIST, "Types of the members, in order.", required=True, update_allowed=True
+        ),
+        "concurrent": Property(Type.BOOLEAN, "Make the members at the same time.", default=False),
+        "resource_properties": Property(Type.MAP, "Properties of every member."),
+    }
+    attributes = {
+        "refs": Attribute("References of the members, in order.", Type.LIST),
+        "attributes": Attribute("An attribute of each member, by its name.", Type.MAP),
+    }
+
+    def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+        """The attribute that holds a value for each member, and the path into each of them."""
+        return members.gathered(self.attributes, first, rest)
+
+    def nested(self, call: Call) -> Nested:
+        """The members; each needs the one before it, unless they may be concurrent."""
+        resources: dict[str, Any] = {}
+        for position, type_name in enumerate(call.properties["resources"]):
+            body: dict[str, Any] = {"type": str(type_name)}
+            if call.properties.get("resource_properties"):
+                body["properties"] = call.properties["resource_properties"]
+            if position and not call.properties["concurrent"]:
+                body["depends_on"] = [str(position - 1)]
+            resources[str(position)] = body
+        shown = members.outputs(list(resources), self.attributes, call.attributes_used)
+        return Nested(members.template(resources, shown))
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")

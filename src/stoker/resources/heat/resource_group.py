@@ -1,0 +1,208 @@
+"""Many resources of one definition, as the members of a nested stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count, islice
+from typing import Any
+
+from stoker.resources.heat import batches, members
+from stoker.schema.constraints import AllowedValues, Length, Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.support import since
+
+_PAUSE = Property(Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),))
+_BATCH = Property(
+    Type.INTEGER, "Members of one batch at most.", default=1, constraints=(Range(min=1),)
+)
+
+
+class ResourceGroup(ResourceType):
+    """Members named by numbers; those that are removed by name leave their numbers unused."""
+
+    type_name = "OS::Heat::ResourceGroup"
+    description = "A number of resources of the same definition."
+    support = since("2014.1")
+    properties = {
+        "count": Property(
+            Type.INTEGER,
+            "Number of members.",
+            default=1,
+            update_allowed=True,
+            constraints=(Range(min=0),),
+        ),
+        "index_var": Property(
+            Type.STRING,
+            "Text that stands for the number of the member in properties and metadata.",
+            default="%index%",
+            constraints=(Length(min=3),),
+            support=since("2014.2"),
+        ),
+        "resource_def": Property(
+            Type.MAP,
+            "The definition of each member.",
+            required=True,
+            update_allowed=True,
+            entries={
+                "type": Property(Type.STRING, "Type of the members.", required=True),
+                "properties": Property(Type.MAP, "Properties of the members."),
+                "metadata": Property(Type.MAP, "Metadata of the members.", support=since("5.0.0")),
+            },
+        ),
+        "removal_policies": Property(
+            Type.LIST,
+            "Which members go, by name, number or reference; the group is filled up with others.",
+            default=[],
+            update_allowed=True,
+            support=since("2015.1"),
+            items=Property(
+                Type.MAP,
+                entries={
+                    "resource_list": Property(
+                        Type.LIST, "Names, numbers or references of members.", default=[]
+                    )
+                },
+            ),
+        ),
+        "removal_policies_mode": Property(
+            Type.STRING,
+            "Whether the members to be removed come on top of earlier ones, or in their place.",
+            default="append",
+            update_allowed=True,
+            constraints=(AllowedValues(["append", "update"]),),
+            support=since("10.0.0"),
+        ),
+    }
+    attributes = {
+        "refs": Attribute("References of the members, in order.", Type.LIST),
+        "refs_map": Attribute(
+            "References by name of the member.", Type.MAP, support=since("7.0.0")
+        ),
+        "attributes": Attribute(
+            "An attribute of each member, by its name.", Type.MAP, support=since("2014.2")
+        ),
+        "removed_rsrc_list": Attribute(
+            "Names that are not used because of removal policies.",
+            Type.LIST,
+            support=since("7.0.0"),
+        ),
+    }
+    update_policies = {
+        "rolling_update": Property(
+            Type.MAP,
+            "How members change when their definition does.",
+            entries={
+                "min_in_service": Property(
+                    Type.INTEGER,
+                    "Members that stay as they are while a batch changes.",
+                    default=0,
+                    constraints=(Range(min=0),),
+                ),
+                "max_batch_size": _BATCH,
+                "pause_time": _PAUSE,
+            },
+        ),
+        "batch_create": Property(
+            Type.MAP,
+            "How new members are made.",
+            entries={"max_batch_size": _BATCH, "pause_time": _PAUSE},
+        ),
+    }
+
+    def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+        """The attribute that holds a value for each member, and the path into each of them."""
+        return members.gathered(self.attributes, first, rest)
+
+    def nested(self, call: Call) -> Nested:
+        """The members, in batches where a policy says so."""
+        removed = _removed(call)
+        names = list(islice(_usable(removed), call.properties["count"]))
+        order = _order(call, names)
+        definition = call.properties["resource_def"]
+        resources = {
+            name: _member(definition, call.properties["index_var"], name, order) for name in names
+        }
+        pauses = {name: _pause(name, order) for name in order.pauses}
+        shown = members.outputs(names, self.attributes, call.attributes_used)
+        shown["removed_rsrc_list"] = {"value": removed}
+        return Nested(
+            members.template({**resources, **pauses}, shown),
+            data={"removed": removed, **batches.as_data(order)},
+        )
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")
+
+
+def _removed(call: Call) -> list[str]:
+    """Names that are not to be used: recorded ones unless replaced, and those that policies name.
+
+    A policy counts for members that exist, or that it has removed before.
+    """
+    before = set(call.data.get("removed") or ())
+    by_reference = {str(reference): name for name, reference in call.members.items()}
+    found = before if call.properties["removal_policies_mode"] == "append" else set()
+    for policy in call.properties["removal_policies"] or ():
+        for entry in policy.get("resource_list") or ():
+            wanted = str(entry)
+            if wanted in before or wanted in call.members:
+                found = found | {wanted}
+            elif wanted in by_reference:
+                found = found | {by_reference[wanted]}
+    return sorted(found, key=lambda name: (len(name), name))
+
+
+def _usable(removed: list[str]) -> Iterator[str]:
+    unused = frozenset(removed)
+    return (name for name in map(str, count()) if name not in unused)
+
+
+def _order(call: Call, names: list[str]) -> batches.Order:
+    """Batches of all members when their definition changes, else of the new ones alone."""
+    known = batches.recorded(call.data)
+    policies = call.update_policy
+    changed = (
+        bool(call.members)
+        and call.previous.get("resource_def") != (call.properties["resource_def"])
+    )
+    policy = policies.get("rolling_update")
+    if changed and policy is not None:
+        return batches.rolling(known, names, policy)
+    return batches.extended(known, names, policies.get("batch_create"))
+
+
+def _member(
+    definition: Mapping[str, Any], index_var: str, name: str, order: batches.Order
+) -> dict[str, Any]:
+    body: dict[str, Any] = {"type": definition["type"]}
+    for part in ("properties", "metadata"):
+        if definition.get(part):
+            body[part] = _numbered(definition[part], index_var, name)
+    if order.needs.get(name):
+        body["depends_on"] = list(order.needs[name])
+    return body
+
+
+def _pause(name: str, order: batches.Order) -> dict[str, Any]:
+    return {
+        "type": "OS::Heat::Delay",
+        "properties": {"min_wait": order.pauses[name]},
+        "depends_on": list(order.needs[name]),
+    }
+
+
+def _numbered(value: Any, index_var: str, number: str) -> Any:
+    """The value with the number of the member in the place of the variable; keys stay."""
+    if isinstance(value, str):
+        return value.replace(index_var, number)
+    if isinstance(value, Mapping):
+        return {key: _numbered(inner, index_var, number) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_numbered(inner, index_var, number) for inner in value]
+    return value

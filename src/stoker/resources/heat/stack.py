@@ -1,0 +1,231 @@
+"""A stack of its own, made through the orchestration service of the cloud.
+
+The stack bears ``call.physical_name``, hence a lost create is found again by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.faults import NOT_FOUND, CloudFault
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.rest import after_failed_create, polling_pause
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.support import since
+
+_SINCE_12 = since("12.0.0")
+_ELSEWHERE = ("credential_secret_id", "ca_cert")
+"""Keys of the context that only matter for another cloud."""
+
+
+class RemoteStack(ResourceType):
+    """A stack in the project and region of the stack that it is part of."""
+
+    type_name = "OS::Heat::Stack"
+    description = "A stack of its own, which the orchestration service of the cloud makes."
+    service = "orchestration"
+    properties = {
+        "context": Property(
+            Type.MAP,
+            "Where to make the stack. Only the region of the service itself is known.",
+            update_allowed=True,
+            entries={
+                "region_name": Property(Type.STRING, "Region of the stack."),
+                "credential_secret_id": Property(
+                    Type.STRING,
+                    "Secret with credentials for another cloud; not supported.",
+                    update_allowed=True,
+                    support=_SINCE_12,
+                ),
+                "ca_cert": Property(
+                    Type.STRING,
+                    "Certificates of another cloud; not supported.",
+                    update_allowed=True,
+                    support=_SINCE_12,
+                ),
+                "insecure": Property(
+                    Type.BOOLEAN,
+                    "Do not verify the certificates of another cloud.",
+                    default=False,
+                    update_allowed=True,
+                    support=_SINCE_12,
+                ),
+            },
+        ),
+        "template": Property(Type.STRING, "The template.", required=True, update_allowed=True),
+        "timeout": Property(Type.INTEGER, "Minutes that an action may take.", update_allowed=True),
+        "parameters": Property(
+            Type.MAP, "Parameters of the stack.", default={}, update_allowed=True
+        ),
+    }
+    attributes = {
+        "stack_name": Attribute("Name of the stack.", Type.STRING),
+        "outputs": Attribute("Outputs of the stack by name.", Type.MAP),
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Another cloud cannot be reached."""
+        context = properties.get("context")
+        if not isinstance(context, Mapping):
+            return []
+        return [
+            Diagnostic("other-cloud", "stacks are made in this cloud alone", path=("context", name))
+            for name in _ELSEWHERE
+            if context.get(name)
+        ]
+
+    def needs_replacement(self, call: Call) -> bool:
+        """A stack does not move to another region."""
+        return call.changed == {"context"} or _region(call.properties) != _region(call.previous)
+
+    def create(self, call: Call) -> Outcome:
+        """Ask for the stack, then wait for it."""
+        elsewhere = _other_region(call)
+        if elsewhere is not None:
+            return elsewhere
+        if call.physical_id is not None:
+            return _judge(call, call.physical_id)
+        if call.progress.get("lost"):
+            found = self.find(call)
+            if found is not None:
+                return Wait(after=0.0, physical_id=found)
+        body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
+        try:
+            made = send(call.cloud.orchestration, "POST", "/stacks", json=body)
+        except Exception as fault:
+            outcome = after_failed_create(call, fault)
+            if outcome is None:
+                raise
+            return outcome
+        return Wait(after=0.1, physical_id=str(made["stack"]["id"]))
+
+    def update(self, call: Call) -> Outcome:
+        """Ask for the update once, then wait for it."""
+        assert call.physical_id is not None
+        if call.progress.get("asked"):
+            return _judge(call, call.physical_id)
+        send(call.cloud.orchestration, "PUT", _path(call, call.physical_id), json=_wanted(call))
+        return Wait(after=0.1, progress={"asked": True})
+
+    def delete(self, call: Call) -> Outcome:
+        """Ask for the removal once, then wait until the stack is gone."""
+        if call.physical_id is None:
+            return Done()
+        found = _stack(call, call.physical_id)
+        if found is None or found["stack_status"] == "DELETE_COMPLETE":
+            return Done()
+        asked = bool(call.progress.get("asked"))
+        if asked and found["stack_status"] == "DELETE_FAILED":
+            return Failed(_reason(found))
+        if not asked:
+            _ask_for_removal(call, call.physical_id)
+        return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
+
+    def check(self, call: Call) -> Outcome:
+        """Whether there is such a stack, and no action on it has failed."""
+        found = None if call.physical_id is None else _stack(call, call.physical_id)
+        if found is None:
+            return Failed(f"the stack {call.physical_id} no longer exists")
+        failed = str(found["stack_status"]).endswith("_FAILED")
+        return Failed(_reason(found)) if failed else Done()
+
+    def suspend(self, call: Call) -> Outcome:
+        """Suspend the stack, then wait for it."""
+        return _act(call, "suspend")
+
+    def resume(self, call: Call) -> Outcome:
+        """Resume the stack, then wait for it."""
+        return _act(call, "resume")
+
+    def find(self, call: Call) -> str | None:
+        """The stack of the name that a create would have given."""
+        query = {"name": call.physical_name}
+        listed = send(call.cloud.orchestration, "GET", "/stacks", params=query)
+        return next((str(stack["id"]) for stack in listed.get("stacks") or ()), None)
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """Name and outputs as they are now."""
+        assert call.physical_id is not None
+        found = _stack(call, call.physical_id)
+        return {} if found is None else {**_attributes(found), "show": found}
+
+
+def _wanted(call: Call) -> Object:
+    body: Object = {
+        "template": call.properties["template"],
+        "parameters": call.properties.get("parameters") or {},
+    }
+    if call.properties.get("timeout") is not None:
+        body["timeout_mins"] = call.properties["timeout"]
+    return body
+
+
+def _region(properties: Mapping[str, Any]) -> str | None:
+    region: str | None = (properties.get("context") or {}).get("region_name")
+    return region
+
+
+def _other_region(call: Call) -> Failed | None:
+    region = _region(call.properties)
+    if region is None or region == (call.stack.region or call.cloud.config.region_name):
+        return None
+    return Failed(f'the region "{region}" has no orchestration service that is known here')
+
+
+def _path(call: Call, physical_id: str) -> str:
+    return f"/stacks/{quote(call.physical_name, safe='')}/{quote(physical_id, safe='')}"
+
+
+def _stack(call: Call, physical_id: str) -> Object | None:
+    """The stack, or None when there is none."""
+    try:
+        answer = send(call.cloud.orchestration, "GET", _path(call, physical_id))
+    except CloudFault as fault:
+        if fault.status_code == NOT_FOUND:
+            return None
+        raise
+    return dict(answer["stack"])
+
+
+def _ask_for_removal(call: Call, physical_id: str) -> None:
+    try:
+        send(call.cloud.orchestration, "DELETE", _path(call, physical_id))
+    except CloudFault as fault:
+        if fault.status_code != NOT_FOUND:
+            raise
+
+
+def _act(call: Call, action: str) -> Outcome:
+    assert call.physical_id is not None
+    if call.progress.get("asked"):
+        return _judge(call, call.physical_id)
+    path = _path(call, call.physical_id)
+    send(call.cloud.orchestration, "POST", f"{path}/actions", json={action: None})
+    return Wait(after=0.1, progress={"asked": True})
+
+
+def _judge(call: Call, physical_id: str) -> Outcome:
+    """How far the action on the stack is."""
+    found = _stack(call, physical_id)
+    if found is None:
+        return Failed(f"the stack {physical_id} no longer exists")
+    status = str(found["stack_status"])
+    if status.endswith("_FAILED"):
+        return Failed(_reason(found), physical_id)
+    if status == f"{call.action}_COMPLETE":
+        return Done(physical_id, _attributes(found))
+    return Wait(polling_pause(call), physical_id, reason=f"stack is {status}")
+
+
+def _reason(found: Object) -> str:
+    return f"the stack is in status {found['stack_status']}: {found['stack_status_reason']}"
+
+
+def _attributes(found: Object) -> Object:
+    listed = found.get("outputs") or ()
+    outputs = {output["output_key"]: output.get("output_value") for output in listed}
+    return {"stack_name": found["stack_name"], "outputs": outputs}
