@@ -94,13 +94,14 @@ async def test_several_ranges_of_floating_addresses_are_reached_from_servers(
         await fabric.ensure_network(Network("net"))
         await world.router("r1", net="10.0.0.1")
         server = await world.boot("web", "10.0.0.5", web(8080))
+        await world.until_console(server, "metadata [")
         for address in ("127.24.4.43", "127.24.5.43"):
             await world.floating_ip(server, address, "r1")
             client = await world.boot(
                 f"client-{address[7]}",
                 f"10.0.0.{address[7]}0",
-                f"#!/bin/sh\nsleep 0.3\ncurl -s -m 2 --retry 5 --retry-connrefused "
-                f"http://{address}:8080/hostname\n",
+                "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9; do\n"
+                f"curl -s -m 2 http://{address}:8080/hostname && break; sleep 0.2; done\n",
             )
             await world.until_console(client, "web\n")
     finally:

@@ -8,6 +8,7 @@ and never waits for a server.
 import base64
 import gc
 import os
+import select
 import selectors
 import signal
 import socket
@@ -28,6 +29,7 @@ from localcloud.fabric.trials import probe_here
 from localcloud.guest.instance import Instance
 
 Request = dict[str, Any]
+_PATIENCE_SECONDS = 1.0
 _LATER = object()
 """What an operation returns that answers by itself."""
 
@@ -271,6 +273,9 @@ def run(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
     channel.send(control, {"hello": findings.to_json()})
     if not findings.capabilities.isolated or settings["probe_only"]:
         return
+    # The built-in image takes a third of a second to make: not while the cloud starts, which has
+    # nothing to ask yet when it starts for the first time.
+    select.select([control], [], [], _PATIENCE_SECONDS)
     machine = Machine(
         base=disks.make_base(state),
         overlays=findings.capabilities.overlay,

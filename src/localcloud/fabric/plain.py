@@ -93,16 +93,12 @@ class PlainFabric:
     """
 
     def __init__(self, reasons: Sequence[str] = ()) -> None:
-        self._capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
+        self.capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
+        """What the machine allows."""
         self._aliases = _Aliases()
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self._processes: dict[str, _Process] = {}
         self._on_exit: Callable[[Exit], None] = lambda _: None
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the machine allows."""
-        return self._capabilities
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
         """Note whom to tell about ends."""
@@ -111,7 +107,7 @@ class PlainFabric:
     async def close(self) -> None:
         """End every server."""
         await self._forwards.close()
-        await asyncio.gather(*(self._end(server_id) for server_id in list(self._processes)))
+        await asyncio.gather(*(self.stop_server(server_id) for server_id in list(self._processes)))
 
     async def ensure_network(self, network: Network) -> None:
         """Nothing to do: there are no segments."""
@@ -203,9 +199,6 @@ class PlainFabric:
 
     async def stop_server(self, server_id: str) -> None:
         """Power off: all processes end, the directory stays."""
-        await self._end(server_id)
-
-    async def _end(self, server_id: str) -> None:
         running = self._processes.get(server_id)
         if running is None:
             return
@@ -218,7 +211,7 @@ class PlainFabric:
 
     async def delete_server(self, server_id: str, disk: Path) -> None:
         """Power off and remove the directory."""
-        await self._end(server_id)
+        await self.stop_server(server_id)
         await asyncio.to_thread(shutil.rmtree, disk, ignore_errors=True)
 
     async def pause(self, server_id: str, paused: bool) -> None:
