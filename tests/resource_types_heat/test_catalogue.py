@@ -164,3 +164,12 @@ def test_functions_are_listed_with_a_description_and_conditions_on_demand():
     assert all(each["description"] for each in more)
     with pytest.raises(NotFound):
         CATALOGUE.template_functions("heat_template_version.1999", with_conditions=False)
+
+
+def test_descriptions_of_functions_are_plain_sentences():
+    for version in CATALOGUE.template_versions():
+        found = CATALOGUE.template_functions(version["version"], with_conditions=True)
+        for function in found:
+            text = function["description"]
+            assert text.endswith("."), function
+            assert "`" not in text, function

@@ -1,0 +1,153 @@
+"""What requests are refused for, what they may leave out, and what previews show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.finding import Finder
+from stoker.engine.operations import Operations
+from stoker.engine.reading import Views
+from stoker.engine.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Exists, Forbidden, Refused
+
+PLAIN = template({"a": thing(value="one")}, outputs={"o": {"value": {"get_attr": ["a", "id"]}}})
+ASKING = template(
+    {"a": thing(value={"get_param": "value"})},
+    parameters={"value": {"type": "string", "default": "one"}},
+)
+
+
+class AdminsOnly:
+    """Lets nobody use the simulated things."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        return rule != "resource_types:Sim::Thing"
+
+
+def _operations(lab: Lab, policy: Any) -> Operations:
+    ports = replace(lab.engine.ports, policy=policy)
+    return Operations(ports, Finder(ports), lambda stack_id: None)
+
+
+def test_types_that_the_policy_withholds_cannot_be_used() -> None:
+    async def story(lab: Lab) -> None:
+        operations = _operations(lab, AdminsOnly())
+        with pytest.raises(Forbidden, match="Sim::Thing"):
+            await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
+        assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
+
+    in_lab(story)
+
+
+def test_a_preview_shows_resources_and_outputs_and_records_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        request = StackRequest(name="stack", template=PLAIN)
+        stack, resources = await lab.engine.operations.preview_create(CALLER, request)
+        assert [resource.name for resource in resources] == ["a"]
+        assert stack.parameters["OS::stack_id"] == "None"
+        assert stack.outputs is not None
+        assert [output.name for output in stack.outputs] == ["o"]
+        assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("name", ["", "1st", "a b", "x" * 256])
+def test_a_preview_refuses_names_that_a_create_would_refuse(name: str) -> None:
+    async def story(lab: Lab) -> None:
+        request = StackRequest(name=name, template=PLAIN)
+        with pytest.raises(DiagnosticError) as refused:
+            await lab.engine.operations.preview_create(CALLER, request)
+        assert refused.value.first.error_type == "StackValidationFailed"
+
+    in_lab(story)
+
+
+def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(PLAIN)
+        request = StackRequest(name="stack", template=PLAIN)
+        with pytest.raises(Exists):
+            await lab.engine.operations.preview_create(CALLER, request)
+
+    in_lab(story)
+
+
+def test_a_request_without_a_name_is_refused() -> None:
+    async def story(lab: Lab) -> None:
+        with pytest.raises(Refused) as refused:
+            await lab.engine.operations.create(CALLER, StackRequest(template=PLAIN))
+        assert refused.value.error_type == "HTTPBadRequest"
+
+    in_lab(story)
+
+
+def test_who_keeps_the_rest_may_give_values_that_nobody_asks_for() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ASKING)
+        address = await lab.engine.operations.find(CALLER, "stack")
+        request = StackRequest(parameters={"value": "two", "other": 1}, existing=True)
+        await lab.engine.operations.update(CALLER, address, request)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].properties["value"] == "two"
+
+    in_lab(story)
+
+
+def test_who_gives_everything_anew_may_not() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ASKING)
+        address = await lab.engine.operations.find(CALLER, "stack")
+        request = StackRequest(template=ASKING, parameters={"other": 1})
+        with pytest.raises(DiagnosticError) as refused:
+            await lab.engine.operations.update(CALLER, address, request)
+        assert refused.value.first.error_type == "UnknownUserParameter"
+
+    in_lab(story)
+
+
+def test_a_list_after_a_stack_that_there_is_not_is_the_whole_list() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(PLAIN)
+        query = StackQuery(page=Page(marker="nothing"))
+        found = await Views(lab.engine.ports, Finder(lab.engine.ports)).stacks(CALLER, query)
+        assert [stack.address.name for stack in found] == ["stack"]
+
+    in_lab(story)
+
+
+def test_a_list_of_resources_has_attributes_where_asked_for() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(PLAIN)
+        views = Views(lab.engine.ports, Finder(lab.engine.ports))
+        (bare,) = await views.resources(CALLER, address, ResourceQuery())
+        (full,) = await views.resources(CALLER, address, ResourceQuery(with_attributes=True))
+        assert bare.attributes is None
+        assert full.attributes is not None
+        assert full.attributes["id"] == full.physical_id
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "value"),
+    [("update", "UPDATE_FAILED", "one"), ("replace", "UPDATE_COMPLETE", "two")],
+)
+def test_what_the_environment_forbids_is_not_done(changed: str, status: str, value: str) -> None:
+    async def story(lab: Lab) -> None:
+        fixed = {"resource_registry": {"resources": {"a": {"restricted_actions": changed}}}}
+        await lab.create(ASKING, environment=fixed)
+        await lab.update(ASKING, environment=fixed, parameters={"value": "two"})
+        assert await lab.status() == status
+        row = (await lab.rows())["a"]
+        assert row.properties["value"] == value
+        assert row.status == "COMPLETE"
+
+    in_lab(story)
