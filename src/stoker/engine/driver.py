@@ -247,7 +247,7 @@ class Driver:
             session.stack, operation.action, Status.FAILED, reason
         )
         ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-        left, told = self._give_up(session, reason)
+        left, told = _give_up(session, reason)
         operations, events = [ended], [*told, event]
         if operation.rollback:
             back = self._way_back(operation)
@@ -261,18 +261,6 @@ class Driver:
             operations.append(back)
             events.append(begun)
         await session.commit(stack=stack, resources=left, operations=operations, events=events)
-
-    @staticmethod
-    def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
-        """Rows whose action this operation has left unfinished, as failed; and their events."""
-        made = [
-            session.transitions.resource_to(
-                row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
-            )
-            for row in session.rows.values()
-            if row.status is Status.IN_PROGRESS
-        ]
-        return [row for row, _ in made], [event for _, event in made]
 
     def _way_back(self, operation: Operation) -> Operation:
         now = self._ports.clock.now()
@@ -294,3 +282,15 @@ class Driver:
             operation = replace(operation, status=OperationStatus.RUNNING)
             await session.commit(stack=stack, operations=[operation], events=events)
         await self._fail(session, operation, reason)
+
+
+def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
+    """Rows whose action this operation has left unfinished, as failed; and their events."""
+    made = [
+        session.transitions.resource_to(
+            row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
+        )
+        for row in session.rows.values()
+        if row.status is Status.IN_PROGRESS
+    ]
+    return [row for row, _ in made], [event for _, event in made]
