@@ -230,7 +230,7 @@ def test_creates_complete_whenever_the_service_is_killed(scene: Scene) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("_turn", range(5))
+@pytest.mark.parametrize("_turn", range(3))
 def test_creates_complete_however_often_the_service_is_killed(scene: Scene, _turn: int) -> None:
     create_and_delete(scene, MANY_KILLS)
 
