@@ -9,6 +9,7 @@ import pytest
 
 from stoker.engine.records import Status
 from stoker.engine.requests import StackRequest
+from stoker.resources.names import BUILT_IN
 from stoker.resources.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
@@ -36,6 +37,13 @@ def test_every_test_of_order_is_named_by_a_rule() -> None:
     sources = ROOT.glob("tests/ordering/*.py")
     existing = set(re.findall(r"def (test_\w+)", "".join(s.read_text() for s in sources)))
     assert existing - set(TEST_NAME.findall(document)) == set()
+
+
+def test_no_type_that_is_said_to_be_missing_exists() -> None:
+    limits = (ROOT / "docs/limits.md").read_text()
+    [missing] = re.findall(r"\*\*Resource types\.\*\*(.*?)\n\n", limits, re.DOTALL)
+    existing = {name.rpartition("::")[2] for name in BUILT_IN}
+    assert set(re.findall(r"`(\w+)`", missing)) & existing == set()
 
 
 async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
