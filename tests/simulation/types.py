@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.errors import Invalid
+from stoker.resources.heat.delay import Delay
+from stoker.resources.heat.resource_chain import ResourceChain
+from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Cloud, Gone
@@ -97,7 +100,8 @@ class Types:
 
     def __init__(self) -> None:
         self._types: dict[str, ResourceType] = {
-            type_.type_name: type_ for type_ in (Thing(), Gate())
+            type_.type_name: type_
+            for type_ in (Thing(), Gate(), ResourceGroup(), ResourceChain(), Delay())
         }
 
     def find(self, type_name: str) -> ResourceType | None:

@@ -1,0 +1,150 @@
+"""Groups of resources: members, what is removed from them, their attributes, batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.engine_world import Lab, in_lab, template
+
+from stoker.resources.heat.resource_group import ResourceGroup
+from stoker.schema.resource_type import Call, Nested, StackFacts
+
+
+def group(count: int = 3, **more: Any) -> dict[str, Any]:
+    """Properties of a group."""
+    definition = {"type": "OS::Heat::Value", "properties": {"value": "v-%index%"}}
+    return {
+        "count": count,
+        "index_var": "%index%",
+        "resource_def": definition,
+        "removal_policies": [],
+        "removal_policies_mode": "append",
+        **more,
+    }
+
+
+def expand(properties: dict[str, Any], **call: Any) -> Nested:
+    """The nested stack of a group."""
+    return ResourceGroup().nested(
+        Call(
+            stack=StackFacts("id", "stack", "project"),
+            name="g",
+            resource_id="id",
+            token="token",
+            physical_name="stack-g-token",
+            properties=properties,
+            started_at=0.0,
+            now=0.0,
+            **call,
+        )
+    )
+
+
+def resources(nested: Nested) -> dict[str, Any]:
+    """The members of a nested stack, and the pauses between them."""
+    assert not isinstance(nested.template, str)
+    found: dict[str, Any] = nested.template["resources"]
+    return found
+
+
+def needs(nested: Nested) -> dict[str, list[str]]:
+    """What each member waits for."""
+    return {name: body.get("depends_on", []) for name, body in resources(nested).items()}
+
+
+def test_the_number_of_a_member_stands_in_values_and_not_in_keys() -> None:
+    definition = {"type": "T", "properties": {"k%index%": ["%index%", {"a": "x%index%"}]}}
+    made = resources(expand(group(2, resource_def=definition)))
+    assert made["1"]["properties"] == {"k%index%": ["1", {"a": "x1"}]}
+
+
+def test_a_member_is_removed_by_name_by_number_and_by_reference() -> None:
+    members = {"0": "ref-0", "1": "ref-1", "2": "ref-2"}
+    for entry in ("1", 1, "ref-1"):
+        properties = group(2, removal_policies=[{"resource_list": [entry]}])
+        made = expand(properties, members=members)
+        assert list(resources(made)) == ["0", "2"]
+        assert made.data is not None
+        assert made.data["removed"] == ["1"]
+
+
+def test_what_was_never_a_member_is_not_removed() -> None:
+    properties = group(2, removal_policies=[{"resource_list": ["7"]}])
+    made = expand(properties, members={"0": "a", "1": "b"})
+    assert list(resources(made)) == ["0", "1"]
+
+
+def test_removed_members_stay_removed_until_the_mode_says_otherwise() -> None:
+    kept = expand(group(2), data={"removed": ["1"]})
+    assert list(resources(kept)) == ["0", "2"]
+    anew = expand(group(2, removal_policies_mode="update"), data={"removed": ["1"]})
+    assert list(resources(anew)) == ["0", "1"]
+
+
+def test_new_members_come_in_batches_and_known_ones_stay_as_they_are() -> None:
+    policy = {"batch_create": {"max_batch_size": 2}}
+    first = expand(group(3), update_policy=policy)
+    assert needs(first) == {"0": [], "1": [], "2": ["0", "1"]}
+    assert first.data is not None
+    more = expand(
+        group(5), previous=group(3), members={"0": "a"}, data=first.data, update_policy=policy
+    )
+    assert needs(more) == {"0": [], "1": [], "2": ["0", "1"], "3": [], "4": []}
+
+
+def test_a_new_definition_reaches_no_more_members_at_once_than_may_be_out_of_service() -> None:
+    policy = {"rolling_update": {"max_batch_size": 3, "min_in_service": 2}}
+    old = group(4, resource_def={"type": "T"})
+    rolled = expand(group(4), previous=old, members={"0": "a"}, update_policy=policy)
+    assert needs(rolled) == {"0": [], "1": [], "2": ["0", "1"], "3": ["0", "1"]}
+    steady = expand(group(4), previous=group(4), members={"0": "a"}, update_policy=policy)
+    assert not any(needs(steady).values())
+
+
+def test_a_pause_stands_between_batches_and_is_anew_in_each_rolling_update() -> None:
+    policy = {"rolling_update": {"max_batch_size": 1, "pause_time": 5}}
+    old = group(2, resource_def={"type": "T"})
+    rolled = expand(group(2), previous=old, members={"0": "a"}, update_policy=policy)
+    assert needs(rolled) == {"0": [], "1": ["pause-1-1"], "pause-1-1": ["0"]}
+    assert resources(rolled)["pause-1-1"]["properties"] == {"min_wait": 5.0}
+    assert rolled.data is not None
+    again = expand(
+        old, previous=group(2), members={"0": "a"}, data=rolled.data, update_policy=policy
+    )
+    assert needs(again) == {"0": [], "1": ["pause-2-1"], "pause-2-1": ["0"]}
+
+
+def in_stack(properties: dict[str, Any], **outputs: list[Any]) -> dict[str, Any]:
+    """A template with a group of simulated objects."""
+    body = {"type": "OS::Heat::ResourceGroup", "properties": properties}
+    shown = {name: {"value": {"get_attr": ["g", *path]}} for name, path in outputs.items()}
+    return template({"g": body}, outputs=shown)
+
+
+async def _outputs(lab: Lab) -> dict[str, Any]:
+    return dict((await lab.rows())["g"].attributes)
+
+
+def test_a_group_grows_loses_a_member_for_good_and_shows_who_is_left() -> None:
+    definition = {"type": "Sim::Thing"}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(in_stack(group(2, resource_def=definition), refs=["refs"]))
+        assert await lab.status() == "CREATE_COMPLETE"
+        before = (await _outputs(lab))["refs_map"]
+        assert sorted(before) == ["0", "1"]
+        gone = [{"resource_list": [before["0"]]}]
+        await lab.update(
+            in_stack(group(2, resource_def=definition, removal_policies=gone), refs=["refs"])
+        )
+        assert await lab.status() == "UPDATE_COMPLETE"
+        after = await _outputs(lab)
+        assert sorted(after["refs_map"]) == ["1", "2"]
+        assert after["refs_map"]["1"] == before["1"]
+        assert after["removed_rsrc_list"] == ["0"]
+        await lab.update(in_stack(group(3, resource_def=definition), refs=["refs"]))
+        assert sorted((await _outputs(lab))["refs_map"]) == ["1", "2", "3"]
+        await lab.delete()
+        assert not lab.cloud.objects
+
+    in_lab(story)
