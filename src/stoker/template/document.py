@@ -25,6 +25,9 @@ NO_CONDITION = object()
 """The condition of what is unconditional; None may be written in a template, and is refused."""
 
 
+LONGEST_NAME = 255
+
+
 @dataclass(frozen=True, slots=True)
 class ResourceBody:
     """A resource as it was written."""
@@ -129,11 +132,16 @@ def _parse(source: Source) -> Template:
 
 
 def _check_names(template: Template, findings: Findings) -> None:
-    """A reference could not tell a parameter from a resource of the same name."""
-    if not isinstance(template.parameters, Mapping):
-        return
+    """A name must fit into an address; and a parameter's cannot be told from a resource's."""
+    parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
     for name, body in template.resources.items():
-        if name in template.parameters:
+        if "/" in name or not 0 < len(name) <= LONGEST_NAME:
+            message = (
+                f'"{name[:80]}" cannot name a resource: a name has 1 to {LONGEST_NAME} characters,'
+                ' none of them "/"'
+            )
+            findings.add(Diagnostic("invalid-resource-name", message, body.path))
+        if name in parameters:
             message = f'"{name}" is the name of a parameter, too'
             findings.add(Diagnostic("duplicate-name", message, body.path))
 

@@ -95,7 +95,7 @@ def _parse_text(text: str, file: str | None, wrong: str) -> Any:
     if not text.strip():
         return None
     try:
-        return read(text, file).data
+        return read(text, file or "<environment>").data
     except DiagnosticError as error:
         raise DiagnosticError(
             [replace(found, error_type=wrong, file=file) for found in error.diagnostics]

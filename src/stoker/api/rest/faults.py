@@ -108,6 +108,10 @@ def method_not_allowed(method: str, allowed: str) -> Refused:
     return Refused(f"{method} is not possible here, only {allowed}.", "HTTPMethodNotAllowed")
 
 
+_MOST_FINDINGS = 100
+"""So many findings are told at once."""
+
+
 def status_of(error: Exception) -> int:
     """The HTTP status of a refusal, by its type, else by the types of its class's ancestors."""
     if isinstance(error, DiagnosticError):
@@ -125,8 +129,11 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     status = status_of(error)
     detail: dict[str, Any] = {"type": _type_of(error), "traceback": None}
     if isinstance(error, DiagnosticError):
-        detail["message"] = "\n".join(str(d) for d in _errors(error)) or str(error)
-        detail["diagnostics"] = findings(error.diagnostics)
+        lines = [str(d) for d in _errors(error)]
+        if len(lines) > _MOST_FINDINGS:
+            lines[_MOST_FINDINGS:] = [f"and {len(lines) - _MOST_FINDINGS} more"]
+        detail["message"] = "\n".join(lines) or str(error)
+        detail["diagnostics"] = findings(error.diagnostics[:_MOST_FINDINGS])
     elif isinstance(error, Refused):
         detail["message"] = error.message
         detail["diagnostics"] = []

@@ -1,0 +1,45 @@
+"""A change that cannot be written fails alone, whatever shares its transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from stoker.engine.ports import Change
+from stoker.engine.records import Action, Stack, Status
+from stoker.kernel.errors import Exists
+from stoker.store.databases import open_database
+from stoker.store.runners import InlineRunner
+from stoker.store.sealing import FernetSeal
+from stoker.store.store import SqlStore
+
+STACK = Stack("1", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0, "input")
+
+
+@pytest.fixture
+def store() -> SqlStore:
+    key = b"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+    return SqlStore(open_database("sqlite://"), FernetSeal(key), InlineRunner())
+
+
+async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None]:
+    commits = [store.commit(Change(stack.id, None, stacks=(stack,))) for stack in stacks]
+    return await asyncio.gather(*commits, return_exceptions=True)
+
+
+async def test_of_two_new_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
+    first, second = await outcomes(store, STACK, replace(STACK, id="2"))
+    assert first is None
+    assert isinstance(second, Exists)
+    assert await store.stack("1") is not None
+    assert await store.stack("2") is None
+
+
+async def test_text_that_the_database_refuses_fails_its_own_change_alone(store: SqlStore) -> None:
+    bad = replace(STACK, id="2", name="other", reason="\ud800")
+    first, second = await outcomes(store, STACK, bad)
+    assert first is None
+    assert isinstance(second, UnicodeError)
+    assert await store.stack("1") is not None

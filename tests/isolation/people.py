@@ -1,0 +1,117 @@
+"""People with tokens of a running service, and what is left in its database and its cloud."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.recovery.service import Service, until
+
+TABLES = ("contents", "inputs", "stacks", "operations", "resources", "events", "signals")
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a token for a project."""
+
+    url: str
+    token: str
+    project: str
+    user: str = ""
+
+    def ask(self, method: str, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        """A request below the person's own project."""
+        return self.ask_project(self.project, method, path, body, **options)
+
+    def ask_project(
+        self, project: str, method: str, path: str, body: Any = None, **options: Any
+    ) -> httpx.Response:
+        """A request below some project."""
+        headers = {"X-Auth-Token": self.token}
+        address = f"{self.url}/v1/{project}{path}"
+        return httpx.request(method, address, json=body, headers=headers, timeout=60, **options)
+
+    def create(self, name: str, template: Any, **fields: Any) -> str:
+        """A new stack's id, once the stack is complete."""
+        body = {"stack_name": name, "template": template, **fields}
+        answer = self.ask("POST", "/stacks", body)
+        assert answer.status_code == 201, answer.text
+        stack_id = str(answer.json()["stack"]["id"])
+        until(lambda: self.status(name, stack_id) == "CREATE_COMPLETE", f"{name} is complete")
+        return stack_id
+
+    def status(self, name: str, stack_id: str) -> str:
+        """The status of a stack, joined as the API joins it."""
+        answer = self.ask("GET", f"/stacks/{name}/{stack_id}?resolve_outputs=false")
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["stack"]["stack_status"])
+
+    def wait_deleted(self, name: str, stack_id: str) -> None:
+        """Return when the stack is deleted."""
+        until(lambda: self.status(name, stack_id) == "DELETE_COMPLETE", f"{name} is deleted")
+
+
+def demo(service: Service) -> Person:
+    """The ordinary user of the local cloud."""
+    return Person(service.url, *service.authenticate())
+
+
+def admin(service: Service) -> Person:
+    """The administrator of the local cloud."""
+    return Person(service.url, *service.authenticate("stoker-admin"))
+
+
+def newcomer(service: Service, name: str) -> Person:
+    """A member of a new project, who is nobody elsewhere."""
+    token, _ = service.authenticate("stoker-admin")
+    identity = f"{service.cloud_url}/identity/v3"
+    headers = {"X-Auth-Token": token}
+
+    def call(method: str, path: str, body: Any = None) -> Any:
+        answer = httpx.request(method, identity + path, json=body, headers=headers, timeout=30)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    project = call("POST", "/projects", {"project": {"name": name}})["project"]["id"]
+    body = {"name": name, "password": name, "domain_id": "default"}
+    user = call("POST", "/users", {"user": body})["user"]["id"]
+    role = call("GET", "/roles?name=member")["roles"][0]["id"]
+    call("PUT", f"/projects/{project}/users/{user}/roles/{role}")
+    return Person(service.url, token_of(service, user, name, project), project, user)
+
+
+def token_of(service: Service, user: str, password: str, project: str) -> str:
+    """A token for a user in a project."""
+    auth = {
+        "identity": {
+            "methods": ["password"],
+            "password": {"user": {"id": user, "password": password}},
+        },
+        "scope": {"project": {"id": project}},
+    }
+    answer = httpx.post(
+        f"{service.cloud_url}/identity/v3/auth/tokens", json={"auth": auth}, timeout=30
+    )
+    answer.raise_for_status()
+    return answer.headers["X-Subject-Token"]
+
+
+def rows(service: Service) -> dict[str, int]:
+    """How many rows each table has."""
+    with sqlite3.connect(service.data_dir / "stoker.db") as database:
+        return {
+            table: database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in TABLES
+        }
+
+
+def left(service: Service) -> dict[str, int]:
+    """All that a request may leave behind: rows, trusts, servers, networks."""
+    trusts = service.cloud("/identity/v3/OS-TRUST/trusts")["trusts"]
+    servers = service.cloud("/compute/v2.1/servers?all_tenants=1")["servers"]
+    networks = service.cloud("/network/v2.0/networks")["networks"]
+    found = {"trusts": len(trusts), "servers": len(servers), "networks": len(networks)}
+    return {**rows(service), **found}

@@ -1,0 +1,91 @@
+"""A stack user may signal and read the one resource that it was made for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.isolation.people import Person, demo, token_of
+from tests.recovery.service import Service
+
+HANDLE = {
+    "type": "OS::Heat::WaitConditionHandle",
+    "properties": {"signal_transport": "HEAT_SIGNAL"},
+}
+TEMPLATE = {
+    "heat_template_version": "2018-08-31",
+    "resources": {"one": HANDLE, "two": HANDLE, "plain": {"type": "OS::Heat::RandomString"}},
+    "outputs": {name: {"value": {"get_attr": [name, "signal"]}} for name in ("one", "two")},
+}
+NAME = "handles"
+
+
+@pytest.fixture(scope="module")
+def user(service: Service) -> tuple[Person, str]:
+    owner = demo(service)
+    stack_id = owner.create(NAME, TEMPLATE)
+    path = f"/stacks/{NAME}/{stack_id}"
+    shown = owner.ask("GET", f"{path}/outputs/one").json()["output"]["output_value"]
+    signal = json.loads(shown)
+    token = token_of(service, signal["user_id"], signal["password"], signal["project_id"])
+    return Person(service.url, token, signal["project_id"], signal["user_id"]), path
+
+
+def test_it_signals_and_reads_its_own_resource(user: tuple[Person, str]) -> None:
+    person, path = user
+    assert person.ask("POST", f"{path}/resources/one/signal", {"id": "x"}).status_code == 200
+    answer = person.ask("GET", f"{path}/resources/one/metadata")
+    assert answer.status_code == 200, answer.text
+    assert "x" in answer.json()["metadata"]
+
+
+@pytest.mark.parametrize("name", ["two", "plain"])
+def test_it_may_not_use_other_resources_of_its_stack(user: tuple[Person, str], name: str) -> None:
+    person, path = user
+    assert person.ask("POST", f"{path}/resources/{name}/signal").status_code == 403
+    assert person.ask("GET", f"{path}/resources/{name}/metadata").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("method", "below"),
+    [
+        ("GET", ""),
+        ("PUT", ""),
+        ("DELETE", ""),
+        ("GET", "/template"),
+        ("GET", "/environment"),
+        ("GET", "/outputs"),
+        ("GET", "/resources"),
+        ("GET", "/resources/one"),
+        ("GET", "/events"),
+    ],
+)
+def test_it_may_do_nothing_else_to_its_stack(
+    user: tuple[Person, str], method: str, below: str
+) -> None:
+    person, path = user
+    assert person.ask(method, path + below, {}).status_code == 403
+
+
+def test_it_may_not_list_or_make_stacks(user: tuple[Person, str]) -> None:
+    person, _ = user
+    assert person.ask("GET", "/stacks").status_code == 403
+    body = {"stack_name": "mine", "template": TEMPLATE}
+    assert person.ask("POST", "/stacks", body).status_code == 403
+
+
+def test_the_stack_of_somebody_else_is_not_found(
+    service: Service, user: tuple[Person, str]
+) -> None:
+    person, _ = user
+    other = demo(service).create("others", TEMPLATE)
+    answer = person.ask("POST", f"/stacks/others/{other}/resources/one/signal")
+    assert answer.status_code in (403, 404)
+
+
+def test_signals_of_one_resource_are_bounded(service: Service) -> None:
+    owner = demo(service)
+    path = f"/stacks/many/{owner.create('many', TEMPLATE)}/resources/one/signal"
+    answers = [owner.ask("POST", path, {"id": f"{i}"}).status_code for i in range(3)]
+    assert answers == [200, 200, 200]
