@@ -11,6 +11,10 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 
+LONGEST_PAUSE = 60.0
+"""Seconds at most before a driver that fails again and again is started anew."""
+
+
 class InProcess:
     """One driver for each stack that has something to do."""
 
@@ -19,6 +23,7 @@ class InProcess:
         self._drivers: dict[str, Driver] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._parents: dict[str, str | None] = {}
+        self._failures: dict[str, int] = {}
         self._closed = False
 
     async def recover(self) -> None:
@@ -45,8 +50,11 @@ class InProcess:
         except asyncio.CancelledError:
             raise
         except Exception:
+            self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
             log.exception("driver failed; it is started again", stack=stack_id)
-            await asyncio.sleep(1)
+            await asyncio.sleep(min(2 ** (failures - 1), LONGEST_PAUSE))
+        else:
+            self._failures.pop(stack_id, None)
         finally:
             self._drivers.pop(stack_id, None)
             self._tasks.pop(stack_id, None)
