@@ -10,14 +10,20 @@ from typing import Any
 from urllib.parse import quote
 
 from stoker.clouds.collection import Object, send
-from stoker.clouds.faults import NOT_FOUND, CloudFault
+from stoker.clouds.faults import NOT_FOUND, CloudFault, describe, status_of
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.rest import after_failed_create, polling_pause
+from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from stoker.schema.support import since
 
 _SINCE_12 = since("12.0.0")
+_FORBIDDEN = 403
+_HAND_ON = (
+    "a stack that makes stacks acts by a trust, which the identity service hands on only if"
+    " allow_trusts_redelegation is set"
+)
 _ELSEWHERE = ("credential_secret_id", "ca_cert")
 """Keys of the context that only matter for another cloud."""
 
@@ -34,7 +40,11 @@ class RemoteStack(ResourceType):
             "Where to make the stack. Only the region of the service itself is known.",
             update_allowed=True,
             entries={
-                "region_name": Property(Type.STRING, "Region of the stack."),
+                "region_name": Property(
+                    Type.STRING,
+                    "Region of the stack.",
+                    constraints=(Custom("keystone.region"),),
+                ),
                 "credential_secret_id": Property(
                     Type.STRING,
                     "Secret with credentials for another cloud; not supported.",
@@ -97,6 +107,8 @@ class RemoteStack(ResourceType):
         try:
             made = send(call.cloud.orchestration, "POST", "/stacks", json=body)
         except Exception as fault:
+            if status_of(fault) == _FORBIDDEN:
+                return Failed(f"{describe(fault)}; {_HAND_ON}")
             outcome = after_failed_create(call, fault)
             if outcome is None:
                 raise
