@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from stoker.engine.acceptance import Acceptance
 from stoker.engine.decision import Change
@@ -39,22 +40,29 @@ class Previews:
     ) -> tuple[StackView, Sequence[ResourceView]]:
         """What a create would make."""
         stack, evaluation = await self._acceptance.evaluate_new(caller, request)
-        facts = RecordedReferences()
-        needed = _needed_by(evaluation)
 
         def view() -> tuple[StackView, Sequence[ResourceView]]:
-            views = [
-                resource_view(
-                    stack,
-                    self._row_to_be(stack, evaluation, name),
-                    needed.get(name, ()),
-                    dict.fromkeys(evaluation.definition(name, facts).type.attributes),
-                )
-                for name in evaluation.names
-            ]
-            return stack_view(stack, evaluation, tuple(evaluation.outputs(facts))), views
+            outputs = tuple(evaluation.outputs(RecordedReferences()))
+            return stack_view(stack, evaluation, outputs), self._views(stack, evaluation)
 
         return await self._ports.workers.compute(view)
+
+    def _views(self, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
+        """The resources of a stack to be; after each, those of the nested stack behind it."""
+        facts = RecordedReferences()
+        needed = _needed_by(evaluation)
+        views = []
+        for name in evaluation.names:
+            row = self._row_to_be(stack, evaluation, name)
+            attributes = dict.fromkeys(evaluation.definition(name, facts).type.attributes)
+            view = resource_view(stack, row, needed.get(name, ()), attributes)
+            child = evaluation.children.get(name)
+            if child is None:
+                views.append(view)
+                continue
+            inner = replace(stack, name=f"{stack.name}-{name}", parent_resource=name)
+            views += [replace(view, nested=inner.address), *self._views(inner, child)]
+        return views
 
     def _row_to_be(self, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
         definition = defined(evaluation, name, RecordedReferences())
