@@ -148,3 +148,39 @@ def test_a_group_grows_loses_a_member_for_good_and_shows_who_is_left() -> None:
         assert not lab.cloud.objects
 
     in_lab(story)
+
+
+def test_attributes_of_members_are_lists_maps_and_single_values() -> None:
+    definition = {"type": "Sim::Thing", "properties": {"value": "%index%"}}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(
+            in_stack(
+                group(2, resource_def=definition),
+                listed=["value"],
+                mapped=["attributes", "value"],
+                single=["resource.1", "value"],
+            )
+        )
+        assert await lab.status() == "CREATE_COMPLETE"
+        found = await _outputs(lab)
+        assert found["value"] == ["0", "1"]
+        assert found["attributes.value"] == {"0": "0", "1": "1"}
+        assert found["resource.1.value"] == "1"
+
+    in_lab(story)
+
+
+def test_a_chain_makes_its_members_one_after_another() -> None:
+    async def story(lab: Lab) -> None:
+        properties = {"resources": ["Sim::Thing", "Sim::Thing"], "resource_properties": {}}
+        body = {"type": "OS::Heat::ResourceChain", "properties": properties}
+        await lab.create(template({"c": body}))
+        assert await lab.status() == "CREATE_COMPLETE"
+        row = (await lab.rows())["c"]
+        assert row.nested_id is not None
+        members = {r.name: r for r in await lab.engine.ports.store.resources(row.nested_id)}
+        assert members["1"].needs == ("0",)
+        assert row.attributes["refs"] == [members["0"].physical_id, members["1"].physical_id]
+
+    in_lab(story)

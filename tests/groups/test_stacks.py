@@ -1,0 +1,122 @@
+"""Stacks of their own: asked for once, waited for, found again by name."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+from stoker.resources.heat.stack import RemoteStack
+from stoker.schema.resource_type import Call, Done, Failed, StackFacts, Wait
+
+NAME = "stack-s-token"
+
+
+class Orchestration:
+    """An orchestration service with at most one stack."""
+
+    def __init__(self, status: str | None = None) -> None:
+        self.status = status
+        self.refuses = False
+        self.asked: list[tuple[str, str]] = []
+
+    def request(self, path: str, method: str, **more: Any) -> Any:
+        self.asked.append((method, path))
+        if self.refuses:
+            return _answer(403, {"error": {"message": "no"}})
+        if method == "POST":
+            self.status = "CREATE_IN_PROGRESS"
+            return _answer(201, {"stack": {"id": "id"}})
+        if path == "/stacks":
+            wanted = more["params"]["name"]
+            known = [{"id": "id"}] if self.status and wanted == NAME else []
+            return _answer(200, {"stacks": known})
+        if self.status is None:
+            return _answer(404, {"error": {"message": "none"}})
+        if method == "DELETE":
+            self.status = "DELETE_IN_PROGRESS"
+            return _answer(204, None)
+        outputs = [{"output_key": "o", "output_value": 7}]
+        shown = {
+            "stack_name": NAME,
+            "stack_status": self.status,
+            "stack_status_reason": "because",
+            "outputs": outputs,
+        }
+        return _answer(200, {"stack": shown})
+
+
+def _answer(status: int, body: Any) -> Any:
+    content = b"" if body is None else json.dumps(body).encode()
+    return SimpleNamespace(
+        status_code=status,
+        content=content,
+        text=content.decode(),
+        headers={},
+        url="http://cloud/stacks",
+        json=lambda: body,
+    )
+
+
+def call(service: Orchestration, **more: Any) -> Call:
+    """A call for the stack ``s``."""
+    return Call(
+        stack=StackFacts("id", "stack", "project", region="here"),
+        name="s",
+        resource_id="id",
+        token="token",
+        physical_name=NAME,
+        properties={"template": "{}", "parameters": {}, "context": None, "timeout": None}
+        | more.pop("properties", {}),
+        started_at=0.0,
+        now=0.0,
+        cloud=SimpleNamespace(orchestration=service),
+        **more,
+    )
+
+
+def test_a_stack_is_asked_for_and_its_outputs_are_attributes() -> None:
+    service = Orchestration()
+    asked = RemoteStack().create(call(service))
+    assert isinstance(asked, Wait)
+    assert asked.physical_id == "id"
+    assert isinstance(RemoteStack().create(call(service, physical_id="id")), Wait)
+    service.status = "CREATE_COMPLETE"
+    done = RemoteStack().create(call(service, physical_id="id"))
+    assert done == Done("id", {"stack_name": NAME, "outputs": {"o": 7}})
+
+
+def test_a_stack_that_fails_tells_why() -> None:
+    failed = RemoteStack().create(call(Orchestration("CREATE_FAILED"), physical_id="id"))
+    assert isinstance(failed, Failed)
+    assert "because" in failed.reason
+
+
+def test_a_lost_stack_is_found_again_by_its_name() -> None:
+    assert RemoteStack().find(call(Orchestration("CREATE_COMPLETE"))) == "id"
+    assert RemoteStack().find(call(Orchestration())) is None
+
+
+def test_a_refusal_names_the_option_that_allows_it() -> None:
+    service = Orchestration()
+    service.refuses = True
+    failed = RemoteStack().create(call(service))
+    assert isinstance(failed, Failed)
+    assert "allow_trusts_redelegation" in failed.reason
+
+
+def test_another_region_is_refused() -> None:
+    wanted = {"context": {"region_name": "there"}}
+    assert isinstance(RemoteStack().create(call(Orchestration(), properties=wanted)), Failed)
+
+
+def test_a_stack_is_removed_once_and_waited_for_until_it_is_gone() -> None:
+    service = Orchestration("CREATE_COMPLETE")
+    asked = RemoteStack().delete(call(service, physical_id="id"))
+    assert isinstance(asked, Wait)
+    assert asked.progress is not None
+    again = RemoteStack().delete(call(service, physical_id="id", progress=asked.progress))
+    assert isinstance(again, Wait)
+    assert [method for method, _ in service.asked].count("DELETE") == 1
+    service.status = None
+    assert RemoteStack().delete(call(service, physical_id="id")) == Done()
