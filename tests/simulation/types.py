@@ -101,7 +101,7 @@ class Types:
     def __init__(self) -> None:
         self._types: dict[str, ResourceType] = {
             type_.type_name: type_
-            for type_ in (Thing(), Gate(), ResourceGroup(), ResourceChain(), Delay())
+            for type_ in (Thing(), Faulty(), Gate(), ResourceGroup(), ResourceChain(), Delay())
         }
 
     def find(self, type_name: str) -> ResourceType | None:

@@ -49,18 +49,30 @@ class InProcess:
             await driver.run()
         except asyncio.CancelledError:
             raise
-        except Exception:
-            self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
-            log.exception("driver failed; it is started again", stack=stack_id)
-            await asyncio.sleep(min(2 ** (failures - 1), LONGEST_PAUSE))
+        except Exception:  # noqa: BLE001 - a fault with one stack must not end the service
+            await self._pause_after_failure(stack_id)
         else:
             self._failures.pop(stack_id, None)
         finally:
             self._drivers.pop(stack_id, None)
             self._tasks.pop(stack_id, None)
         # what was accepted while the driver was ending found a driver and made no new one
-        if not self._closed and await self._ports.store.operations(stack_id):
+        if not self._closed and await self._has_work(stack_id):
             self.notify(stack_id)
+
+    async def _pause_after_failure(self, stack_id: str) -> None:
+        """Log what is being handled, and wait, longer with every failure in a row."""
+        self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
+        log.exception("driver failed; it is started again", stack=stack_id)
+        await asyncio.sleep(min(2 ** (failures - 1), LONGEST_PAUSE))
+
+    async def _has_work(self, stack_id: str) -> bool:
+        """Whether an operation of the stack has not ended; a store that fails is asked again."""
+        while True:
+            try:
+                return bool(await self._ports.store.operations(stack_id))
+            except Exception:  # noqa: BLE001 - whatever the store says, the stack must not rest
+                await self._pause_after_failure(stack_id)
 
     def _ended(self, stack_id: str) -> None:
         """A stack's operation has ended: whoever waits for the stack looks at it."""

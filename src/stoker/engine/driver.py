@@ -98,6 +98,22 @@ class Driver:
         return newest
 
     async def _drive(self, session: Session, operation: Operation) -> None:
+        """Take one operation to its end.
+
+        A fault of ours is raised, so that the operation is tried again, until its time is up.
+        """
+        try:
+            await self._try(session, operation)
+        except (Fenced, asyncio.CancelledError):
+            raise
+        except Exception as fault:
+            if self._time_left(operation) != 0:
+                raise
+            log.exception("operation given up", stack=self._stack_id)
+            reason = f"fault in the service: {type(fault).__name__}: {fault}"
+            await self._refuse(session, operation, reason)
+
+    async def _try(self, session: Session, operation: Operation) -> None:
         try:
             wanted = await self._wanted(session, operation)
             await read_missing(session, wanted)
