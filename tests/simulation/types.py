@@ -95,6 +95,15 @@ class Gate(ResourceType):
         return f"signal {details['number']}"
 
 
+class Faulty(Thing):
+    """A type with a fault in a method that planning needs."""
+
+    type_name = "Sim::Faulty"
+
+    def needs_replacement(self, call: Call) -> bool:
+        raise RuntimeError("a fault")
+
+
 class Types:
     """The registry of the simulation."""
 
