@@ -54,3 +54,24 @@ async def test_trust_is_removed_and_one_that_is_gone_is_fine(
     assert not fake.objects["trusts"]
     await trusts.revoke(credentials)
     await trusts.revoke({})
+
+
+async def test_caller_who_acts_by_a_trust_for_the_service_shares_it(
+    keystone: Keystone, fake: FakeKeystone
+) -> None:
+    fake.add_token("t")
+    trusts = Trusts(keystone)
+    own = await trusts.grant(USER)
+    by_trust = Caller(
+        "p1",
+        "u1",
+        "demo",
+        frozenset({"member"}),
+        token="t",
+        trust_id=own["trust_id"],
+        trustee_id="id-stoker",
+    )
+    shared = await trusts.grant(by_trust)
+    assert shared["trust_id"] == own["trust_id"]
+    await trusts.revoke(shared)
+    assert list(fake.objects["trusts"]) == [own["trust_id"]]

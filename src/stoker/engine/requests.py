@@ -24,6 +24,10 @@ class Caller:
     user_domain_id: str | None = None
     project_domain_id: str | None = None
     request_id: str | None = None
+    trust_id: str | None = None
+    """The trust that the token acts by."""
+    trustee_id: str | None = None
+    """The user who acts by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Ca
     """The caller that a token stands for. The project is empty for tokens that are for none."""
     user = grant.body["user"]
     project = grant.body.get("project", {})
-    roles = grant.roles
+    roles, trust = grant.roles, grant.body.get("OS-TRUST:trust", {})
     return Caller(
         project_id=grant.project_id,
         user_id=grant.user_id,
@@ -29,6 +29,8 @@ def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Ca
         project_name=str(project.get("name", "")),
         user_domain_id=user.get("domain", {}).get("id"),
         project_domain_id=project.get("domain", {}).get("id"),
+        trust_id=trust.get("id"),
+        trustee_id=trust.get("trustee_user", {}).get("id"),
     )
 
 

@@ -27,8 +27,10 @@ class Trusts:
         return self._settings.trustee or self._settings.service_user
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
-        """A new trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
+        """A trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
 
+        A new one, but for a caller who acts by a trust for our own trustee: a stack that one of
+        our stacks makes. Its trust is shared (``borrowed``), and ends with the stack that has it.
         Refuses (400, ``MissingCredentialError``) callers without token or role, and (403) those
         whom the identity service does not let delegate.
         """
@@ -39,6 +41,13 @@ class Trusts:
                 "MissingCredentialError",
             )
         trustee = await self._keystone.grant_of(self.trustee)
+        if caller.trust_id is not None and caller.trustee_id == trustee.user_id:
+            return {
+                "trust_id": caller.trust_id,
+                "project_id": caller.project_id,
+                "trustor_user_id": caller.user_id,
+                "borrowed": True,
+            }
         trust = {
             "trustor_user_id": caller.user_id,
             "trustee_user_id": trustee.user_id,
@@ -61,7 +70,7 @@ class Trusts:
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         """Remove a trust that :meth:`grant` made; one that is gone is fine."""
         trust_id = credentials.get("trust_id")
-        if not trust_id:
+        if not trust_id or credentials.get("borrowed"):
             return
         acting = await self._acting(str(trust_id))
         if acting is not None:
