@@ -12,25 +12,19 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from stoker.engine.endings import fail, in_progress, refuse, succeed
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.execute import Execution
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
-from stoker.engine.preparation import (
-    call_about,
-    find_usable,
-    read_attributes,
-    read_missing,
-)
-from stoker.engine.records import Action, Event, Operation, OperationStatus, Resource, Stack, Status
+from stoker.engine.preparation import call_about, find_usable, read_missing
+from stoker.engine.records import Action, Operation, OperationStatus
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
 from stoker.kernel.log import Log
 from stoker.template.evaluation import Evaluation
-from stoker.template.survey import RecordedReferences
 
 log = Log(__name__)
 
@@ -111,7 +105,7 @@ class Driver:
                 raise
             log.exception("operation given up", stack=self._stack_id)
             reason = f"fault in the service: {type(fault).__name__}: {fault}"
-            await self._refuse(session, operation, reason)
+            await refuse(session, operation, reason)
 
     async def _try(self, session: Session, operation: Operation) -> None:
         try:
@@ -121,7 +115,7 @@ class Driver:
             if operation.status is OperationStatus.WAITING:
                 operation = await self._begin(session, operation, wanted, usable)
         except (DiagnosticError, Refused) as refused:
-            await self._refuse(session, operation, str(refused))
+            await refuse(session, operation, str(refused))
             return
         execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
         self._execution = execution
@@ -132,9 +126,9 @@ class Driver:
         if execution.waiting.stopped:
             return
         if execution.failed is None:
-            await self._succeed(session, operation, wanted)
+            await succeed(session, operation, wanted)
         else:
-            await self._fail(session, operation, execution.failed)
+            await fail(session, operation, execution.failed)
 
     async def _wanted(self, session: Session, operation: Operation) -> Definitions:
         """The definitions to reach."""
@@ -161,29 +155,9 @@ class Driver:
         planner = Planner(rows, session.reference_of, call_about(session), usable)
         plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
         operation = replace(operation, status=OperationStatus.RUNNING, plan=plan)
-        stack, events = self._in_progress(session, operation)
+        stack, events = in_progress(session, operation)
         await session.commit(stack=stack, operations=[operation], events=events)
         return operation
-
-    def _in_progress(self, session: Session, operation: Operation) -> tuple[Stack, list[Any]]:
-        stack = session.stack
-        if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
-            operation.action in (Action.CREATE, Action.ROLLBACK)
-        ):
-            return stack, []
-        changes: dict[str, Any] = dict(operation.settings)
-        if operation.action is not Action.DELETE:
-            changes["updated_at"] = operation.created_at
-        if operation.input_id is not None:
-            changes["input_id"] = operation.input_id
-        stack, event = session.transitions.stack_to(
-            stack,
-            operation.action,
-            Status.IN_PROGRESS,
-            f"Stack {operation.action} started",
-            **changes,
-        )
-        return stack, [event]
 
     async def _attend(self, session: Session, operation: Operation, execution: Execution) -> None:
         """Let the execution run, and tell it of its time limit, of signals and of successors."""
@@ -221,92 +195,3 @@ class Driver:
             return
         await session.load_signals()
         execution.waiting.rouse()
-
-    async def _succeed(self, session: Session, operation: Operation, wanted: Definitions) -> None:
-        reason = f"Stack {operation.action} completed successfully"
-        changes: dict[str, Any] = {}
-        if operation.action is Action.DELETE:
-            changes["deleted_at"] = self._ports.clock.now()
-        else:
-            changes["good_input_id"] = operation.input_id
-            shown = await self._ports.workers.compute(lambda: self._shown(session, wanted))
-            await read_attributes(session, shown)
-        stack, event = session.transitions.stack_to(
-            session.stack, operation.action, Status.COMPLETE, reason, **changes
-        )
-        ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
-        if operation.action is Action.DELETE:
-            await self._give_back(session.stack)
-        await session.commit(stack=stack, operations=[ended], events=[event])
-
-    @staticmethod
-    def _shown(session: Session, wanted: Definitions) -> list[Resource]:
-        """The rows whose attributes the outputs show."""
-        facts = RecordedReferences()
-        if isinstance(wanted, Evaluation):
-            wanted.outputs(facts)
-        return [session.current[name] for name in facts.attributes if name in session.current]
-
-    async def _give_back(self, stack: Stack) -> None:
-        """Remove what the stack held in Keystone; a failure there must not keep the stack."""
-        if stack.parent_id is not None:
-            return
-        try:
-            await self._ports.workers.run("identity", lambda: self._ports.signallers.close(stack))
-            await self._ports.deferred.revoke(stack.credentials)
-        except Exception as error:  # noqa: BLE001 - whatever Keystone says, the stack is gone
-            log.warning("credentials left behind", stack=stack.id, error=str(error))
-
-    async def _fail(self, session: Session, operation: Operation, reason: str) -> None:
-        """The end of a failed operation and, where asked for, the start of the way back."""
-        stack, event = session.transitions.stack_to(
-            session.stack, operation.action, Status.FAILED, reason
-        )
-        ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-        left, told = _give_up(session, reason)
-        operations, events = [ended], [*told, event]
-        if operation.rollback:
-            back = self._way_back(operation)
-            stack, begun = session.transitions.stack_to(
-                stack,
-                Action.ROLLBACK,
-                Status.IN_PROGRESS,
-                f"Stack ROLLBACK started: {reason}",
-                input_id=back.input_id or stack.input_id,
-            )
-            operations.append(back)
-            events.append(begun)
-        await session.commit(stack=stack, resources=left, operations=operations, events=events)
-
-    def _way_back(self, operation: Operation) -> Operation:
-        now = self._ports.clock.now()
-        length = (operation.deadline or now) - operation.created_at
-        return Operation(
-            id=self._ports.ids.uuid(),
-            stack_id=operation.stack_id,
-            action=Action.ROLLBACK,
-            status=OperationStatus.WAITING,
-            created_at=now,
-            input_id=operation.back_to,
-            deadline=None if operation.deadline is None else now + length,
-        )
-
-    async def _refuse(self, session: Session, operation: Operation, reason: str) -> None:
-        """The operation cannot even be planned."""
-        if operation.status is OperationStatus.WAITING:
-            stack, events = self._in_progress(session, operation)
-            operation = replace(operation, status=OperationStatus.RUNNING)
-            await session.commit(stack=stack, operations=[operation], events=events)
-        await self._fail(session, operation, reason)
-
-
-def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
-    """Rows whose action this operation has left unfinished, as failed; and their events."""
-    made = [
-        session.transitions.resource_to(
-            row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
-        )
-        for row in session.rows.values()
-        if row.status is Status.IN_PROGRESS
-    ]
-    return [row for row, _ in made], [event for _, event in made]
