@@ -63,6 +63,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.now
 
+    def _make_self_pipe(self) -> None:
+        """No sockets: no thread wakes this loop, and thousands of dead loops are kept."""
+        self._ssock = self._csock = None
+
+    def _close_self_pipe(self) -> None:
+        """There is none."""
+
     def _run_once(self) -> None:
         self.turns += 1
         if self.kill_after is not None and self.turns > self.kill_after:
