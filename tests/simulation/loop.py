@@ -60,10 +60,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._clock_resolution = 1e-6
         selector.loop = self
 
-    def _make_self_pipe(self) -> None:
-        """No sockets: nothing wakes this loop from outside, and dead ones are never closed."""
-        self._ssock = self._csock = None
-
     def time(self) -> float:
         return self.now
 

@@ -102,7 +102,7 @@ def _template(
         if source.random() < 0.5:
             resources["r0"]["depends_on"] = "gate"
     if nests:
-        given = {"value": source.choice("abc")}
+        given: dict[str, Any] = {"value": source.choice("abc")}
         if source.random() < 0.5:
             given["value"] = {"get_attr": ["r0", "value"]}
         resources["nest"] = {"type": CHILD, "properties": given}
