@@ -84,7 +84,7 @@ def test_the_stack_of_somebody_else_is_not_found(
     assert answer.status_code in (403, 404)
 
 
-def test_signals_of_one_resource_are_bounded(service: Service) -> None:
+def test_the_owner_of_a_stack_may_signal_its_resources_again_and_again(service: Service) -> None:
     owner = demo(service)
     path = f"/stacks/many/{owner.create('many', TEMPLATE)}/resources/one/signal"
     answers = [owner.ask("POST", path, {"id": f"{i}"}).status_code for i in range(3)]

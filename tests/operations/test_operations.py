@@ -7,7 +7,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.requests import StackRequest
-from stoker.kernel.errors import Exists, NotFound, NotSupported
+from stoker.kernel.errors import Exists, NotFound, NotSupported, Refused
 from stoker.store import tables
 
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
@@ -246,5 +246,21 @@ def test_a_fault_of_the_service_ends_an_operation_at_its_time_limit() -> None:
         assert 60 <= (await lab.events())[-1].time - begun < 125
         await lab.delete()
         assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_signals_of_one_resource_are_bounded() -> None:
+    async def story(lab: Lab) -> None:
+        gate = {"type": "Sim::Gate", "properties": {"count": 5000}}
+        body = StackRequest(name="stack", template=template({"gate": gate}))
+        address = await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        most = lab.engine.ports.limits.signals_per_resource
+        for number in range(most):
+            await lab.engine.signals.signal(CALLER, address, "gate", {"number": number})
+        with pytest.raises(Refused):
+            await lab.engine.signals.signal(CALLER, address, "gate", {"number": most})
+        await lab.delete()
 
     in_lab(story)
