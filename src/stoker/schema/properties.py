@@ -7,7 +7,7 @@ type, template generation and documentation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -108,11 +108,3 @@ class AnyAttribute(Mapping[str, Attribute]):
 
     def __len__(self) -> int:
         return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """What a type declares, as its users see it."""
-
-    properties: Mapping[str, Property] = field(default_factory=dict)
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)

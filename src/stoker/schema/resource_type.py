@@ -166,7 +166,6 @@ class ResourceType(ABC):
     service: ClassVar[str | None] = None
     """Service type of the catalog without which the type is not available, as ``network``."""
     physical_name_limit: ClassVar[int] = 255
-    signal_after: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def create(self, call: Call) -> Outcome:
@@ -268,14 +267,6 @@ class Validates(Protocol):
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Findings on checked properties (values may be Unknown); paths start at the property."""
-
-
-@runtime_checkable
-class PollsMany(Protocol):
-    """One list call tells how far many pending objects are."""
-
-    def poll_many(self, calls: Sequence[Call]) -> Sequence[Outcome]:
-        """An outcome for each call, in order, from as few requests as possible."""
 
 
 @runtime_checkable
