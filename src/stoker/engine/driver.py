@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from stoker.engine.endings import fail, in_progress, refuse, succeed
@@ -20,6 +20,7 @@ from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
 from stoker.engine.preparation import call_about, find_usable, read_missing
 from stoker.engine.records import Action, Operation, OperationStatus
+from stoker.engine.scaling import Scaling
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
@@ -51,7 +52,7 @@ class Driver:
         self._ended = ended
         self._news = asyncio.Event()
         self._session: Session | None = None
-        self._execution: Execution | None = None
+        self._execution: Execution | Scaling | None = None
 
     def notify(self) -> None:
         """There is something new in the store for this stack: an operation or a signal."""
@@ -79,17 +80,19 @@ class Driver:
             log.info("stack taken over by another engine", stack=self._stack_id)
 
     async def _next(self, session: Session) -> Operation | None:
-        """The newest operation; older ones that have not ended never will."""
+        """The operation to go on with; those that it leaves nothing to do never will."""
         self._news.clear()
         open_ = list(await self._ports.store.operations(self._stack_id))
-        if not open_:
-            return None
-        *older, newest = open_
-        if older:
+        if session.stack.deleted_at is not None:
+            next_, over = None, open_
+        else:
+            next_ = _foremost(open_)
+            over = [op for op in open_ if op.action is not Action.SIGNAL and op is not next_]
+        if over:
             await session.commit(
-                operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in older]
+                operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in over]
             )
-        return newest
+        return next_
 
     async def _drive(self, session: Session, operation: Operation) -> None:
         """Take one operation to its end.
@@ -105,9 +108,19 @@ class Driver:
                 raise
             log.exception("operation given up", stack=self._stack_id)
             reason = f"fault in the service: {type(fault).__name__}: {fault}"
-            await refuse(session, operation, reason)
+            if operation.action is Action.SIGNAL:
+                await Scaling(session, operation).give_up(reason)
+            else:
+                await refuse(session, operation, reason)
 
     async def _try(self, session: Session, operation: Operation) -> None:
+        if operation.action is Action.SIGNAL:
+            await self._run(session, operation, Scaling(session, operation))
+        else:
+            await self._change(session, operation)
+
+    async def _change(self, session: Session, operation: Operation) -> None:
+        """An operation that brings the stack to an input, or to nothing."""
         try:
             wanted = await self._wanted(session, operation)
             await read_missing(session, wanted)
@@ -118,17 +131,22 @@ class Driver:
             await refuse(session, operation, str(refused))
             return
         execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
-        self._execution = execution
-        try:
-            await self._attend(session, operation, execution)
-        finally:
-            self._execution = None
+        await self._run(session, operation, execution)
         if execution.waiting.stopped:
             return
         if execution.failed is None:
             await succeed(session, operation, wanted)
         else:
             await fail(session, operation, execution.failed)
+
+    async def _run(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
+        self._execution = execution
+        try:
+            await self._attend(session, operation, execution)
+        finally:
+            self._execution = None
 
     async def _wanted(self, session: Session, operation: Operation) -> Definitions:
         """The definitions to reach."""
@@ -159,7 +177,9 @@ class Driver:
         await session.commit(stack=stack, operations=[operation], events=events)
         return operation
 
-    async def _attend(self, session: Session, operation: Operation, execution: Execution) -> None:
+    async def _attend(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
         """Let the execution run, and tell it of its time limit, of signals and of successors."""
         run = asyncio.ensure_future(execution.run())
         expired = False
@@ -187,11 +207,19 @@ class Driver:
             return None
         return max(operation.deadline - self._ports.clock.now(), 0)
 
-    async def _hear(self, session: Session, operation: Operation, execution: Execution) -> None:
+    async def _hear(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
         """Look what is new: a later operation ends this one, signals wake those who wait."""
-        open_ = await self._ports.store.operations(self._stack_id)
-        if open_ and open_[-1].id != operation.id:
+        first = _foremost(await self._ports.store.operations(self._stack_id))
+        if first is not None and first.id != operation.id:
             execution.stop()
             return
         await session.load_signals()
         execution.waiting.rouse()
+
+
+def _foremost(open_: Sequence[Operation]) -> Operation | None:
+    """The operation that comes first: the newest change of the stack, else the oldest signal."""
+    changes = [op for op in open_ if op.action is not Action.SIGNAL]
+    return changes[-1] if changes else next(iter(open_), None)

@@ -40,6 +40,10 @@ def is_nested(row: Resource) -> bool:
     return row.nested_id is not None
 
 
+class NestedFailed(Exception):
+    """The operation on a nested stack has failed. The text is the reason."""
+
+
 class Nesting:
     """Creates, updates and deletes the nested stacks of one operation."""
 
@@ -60,6 +64,24 @@ class Nesting:
         ``attributes`` are those that the parent's template refers to. Raises
         :class:`ActionFailed` with the nested stack's reason.
         """
+        try:
+            return await self.bring(row, definition, parent, attributes)
+        except NestedFailed as failed:
+            raise await self._action_failed(row, failed) from failed
+
+    async def _action_failed(self, row: Resource, failed: NestedFailed) -> ActionFailed:
+        """The failure of the resource's own action, committed on the row as it is by now."""
+        reason = str(failed)
+        return ActionFailed(await self._actions.fail(self._session.rows[row.id], reason), reason)
+
+    async def bring(
+        self,
+        row: Resource,
+        definition: Definition,
+        parent: Operation,
+        attributes: frozenset[str],
+    ) -> Resource:
+        """As :meth:`apply`, but the row's status is nobody's business; raises NestedFailed."""
         assert isinstance(definition.type, Nests)
         child = await self._child(row)
         call = make_call(
@@ -71,7 +93,12 @@ class Nesting:
             update_policy=definition.update_policy,
         )
         members = await self._members(child)
-        call = replace(call, members=members, attributes_used=attributes)
+        call = replace(
+            call,
+            members={name: self._session.reference_of(member) for name, member in members.items()},
+            failed_members=frozenset(name for name in members if _has_failed(members[name])),
+            attributes_used=attributes,
+        )
         nested = definition.type.nested(call)
         if nested.data is not None:
             row = replace(row, data=nested.data)
@@ -80,7 +107,7 @@ class Nesting:
         else:
             operation = await self._update(row, child, definition, nested, parent)
         await self._wait_for(row, operation)
-        return await self._with_outputs(row)
+        return await self.with_outputs(row)
 
     async def remove(self, row: Resource) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""
@@ -98,7 +125,10 @@ class Nesting:
             operation = self._operation(child.id, Action.DELETE, None, None)
             await self._session.commit(operations=[operation])
         self._session.started(child.id)
-        await self._wait_for(row, operation)
+        try:
+            await self._wait_for(row, operation)
+        except NestedFailed as failed:
+            raise await self._action_failed(row, failed) from failed
         return row
 
     async def _child(self, row: Resource) -> Stack | None:
@@ -106,13 +136,12 @@ class Nesting:
             return None
         return await self._session.ports.store.stack(row.nested_id)
 
-    async def _members(self, child: Stack | None) -> dict[str, Any]:
-        """References of the nested stack's resources by name."""
+    async def _members(self, child: Stack | None) -> dict[str, Resource]:
+        """The nested stack's resources by name."""
         if child is None:
             return {}
         rows = await self._session.ports.store.resources(child.id)
-        reference_of = self._session.reference_of
-        return {row.name: reference_of(row) for row in rows if row.replaced_by is None}
+        return {row.name: row for row in rows if row.replaced_by is None}
 
     def _operation(
         self, child_id: str, action: Action, input_id: str | None, parent: Operation | None
@@ -215,7 +244,7 @@ class Nesting:
         return operation
 
     async def _wait_for(self, row: Resource, operation: Operation) -> None:
-        """Return when the nested operation is complete."""
+        """Return when the nested operation is complete. Raises NestedFailed."""
         wait = Wait(after=LOOK_EVERY, on_signal=True)
         while True:
             seen = self._waiting.round
@@ -224,17 +253,15 @@ class Nesting:
             if status is OperationStatus.COMPLETE:
                 return
             if status.final:
-                reason = now.reason if now is not None and now.reason else "superseded"
-                raise ActionFailed(await self._actions.fail(row, reason), reason)
+                raise NestedFailed(now.reason if now is not None and now.reason else "superseded")
             try:
                 await self._waiting.wait(wait, seen)
             except Stopped:
                 if self._waiting.stopped:
                     raise
-                reason = f"{row.action} aborted: {self._waiting.failed}"
-                raise ActionFailed(await self._actions.fail(row, reason), reason) from None
+                raise NestedFailed(f"{row.action} aborted: {self._waiting.failed}") from None
 
-    async def _with_outputs(self, row: Resource) -> Resource:
+    async def with_outputs(self, row: Resource) -> Resource:
         """The row with the outputs of the nested stack as attributes."""
         child = await self._child(row)
         assert child is not None
@@ -246,6 +273,10 @@ class Nesting:
                 REFERENCE: child.address.arn,
             },
         )
+
+
+def _has_failed(member: Resource) -> bool:
+    return member.status is Status.FAILED or member.unhealthy
 
 
 async def nested_attributes(session: Session, child: Stack) -> dict[str, Any]:

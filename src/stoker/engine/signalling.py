@@ -13,13 +13,22 @@ from typing import Any
 from stoker.engine.calls import make_call
 from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Change, Ports
-from stoker.engine.records import Action, Resource, Status, StoredSignal
+from stoker.engine.records import (
+    Action,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
 from stoker.engine.requests import Caller
+from stoker.engine.scaling import plan_of_signal
 from stoker.engine.session import Session
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
-from stoker.schema.resource_type import Signals
+from stoker.schema.resource_type import AdjustsGroup, Signals
 
 
 class SignalService:
@@ -68,11 +77,35 @@ class SignalService:
             # nothing else bounds the events of what is refused again and again
             await self._ports.store.tidy(stack.id, session.events_to_keep)
             return
+        if isinstance(type_, AdjustsGroup):
+            await self._scale(stack, row)
+            self._notify(stack.id)
+            return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
         )
         await self._record(row, type_.signal_reason(call, accepted), signal)
         self._notify(stack.id)
+
+    async def _scale(self, stack: Stack, policy: Resource) -> None:
+        """Record the operation that applies the signal; its end tells what came of it."""
+        limits, now = self._ports.limits, self._ports.clock.now()
+        waiting = await self._ports.store.operations(stack.id)
+        if len(waiting) >= limits.signals_per_resource:
+            raise LimitExceeded(
+                f"{len(waiting)} signals for this stack have not been applied yet; send more later"
+            )
+        operation = Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=Action.SIGNAL,
+            status=OperationStatus.WAITING,
+            created_at=now,
+            input_id=None,
+            deadline=now + 60 * (stack.timeout_mins or limits.timeout_mins),
+            plan=plan_of_signal(policy),
+        )
+        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
 
     async def _record(self, row: Resource, reason: str, signal: StoredSignal | None) -> None:
         told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)

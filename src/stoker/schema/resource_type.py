@@ -148,6 +148,8 @@ class Call:
     """Content of the software configs of this project that the properties name, by id."""
     members: Mapping[str, Any] = field(default_factory=dict)
     """Of a type that nests: references of the nested stack's resources as they are, by name."""
+    failed_members: frozenset[str] = frozenset()
+    """Those of the members that have failed or were marked unhealthy."""
     attributes_used: frozenset[str] = frozenset()
     """Of a type that nests: the attributes that the rest of the template refers to."""
     cloud: Any = None
@@ -259,6 +261,49 @@ class ShowsSignals(Protocol):
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
         """What the signals add to the metadata of the resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A change to the size of a group that a signal asks for."""
+
+    policy: str
+    """Name of the resource that was signalled."""
+    group: Any
+    """Reference of the group."""
+    kind: str
+    """``change_in_capacity``, ``exact_capacity`` or ``percent_change_in_capacity``."""
+    amount: float
+    least: int = 0
+    """Members that a change in percent adds or removes at least."""
+    cooldown: float = 0.0
+    """Seconds after a change in which the same policy changes nothing."""
+
+
+@runtime_checkable
+class AdjustsGroup(Protocol):
+    """A signal to the resource changes the size of a group of the same stack."""
+
+    def adjustment(self, call: Call) -> Adjustment:
+        """What the signal asks for."""
+
+
+class NoChange(Exception):
+    """An adjustment that leaves a group as it is. The text says why."""
+
+
+@runtime_checkable
+class Resizes(Protocol):
+    """The type is a group, which nests, and whose size adjustments change."""
+
+    def resized(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+        """The data of the group with its new size, for the next :meth:`Nests.nested`.
+
+        Raises :class:`NoChange`.
+        """
+
+    def settled(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+        """The data once the new size is reached."""
 
 
 @runtime_checkable

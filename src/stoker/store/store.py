@@ -81,7 +81,11 @@ class SqlStore:
         # in one statement: between two, the action may have begun
         waiting = (
             sa.select(operations.c.action)
-            .where(operations.c.stack_id == tables.stacks.c.id, operations.c.status == "WAITING")
+            .where(
+                operations.c.stack_id == tables.stacks.c.id,
+                operations.c.status == "WAITING",
+                operations.c.action != "SIGNAL",
+            )
             .order_by(operations.c.number.desc())
             .limit(1)
             .scalar_subquery()

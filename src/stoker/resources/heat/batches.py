@@ -63,6 +63,19 @@ def rolling(order: Order, names: Sequence[str], policy: Mapping[str, Any]) -> Or
     return _in_batches(names, _size(policy, len(names)), policy, order.rounds + 1)
 
 
+def bodies(members: Mapping[str, Mapping[str, Any]], order: Order) -> dict[str, dict[str, Any]]:
+    """The definitions of members and pauses, each with what it needs."""
+    pauses = {
+        name: {"type": "OS::Heat::Delay", "properties": {"min_wait": seconds}}
+        for name, seconds in order.pauses.items()
+    }
+    found: dict[str, dict[str, Any]] = {}
+    for name, body in {**members, **pauses}.items():
+        needs = order.needs.get(name)
+        found[name] = {**body, "depends_on": list(needs)} if needs else dict(body)
+    return found
+
+
 def _size(policy: Mapping[str, Any], members: int) -> int:
     """Members of one batch: at least one, else no more than may be out of service."""
     spare = members - int(policy.get("min_in_service") or 0)

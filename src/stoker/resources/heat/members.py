@@ -5,13 +5,13 @@ The nested stack has an output for each attribute that someone refers to, named 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 VERSION = "2021-04-16"
 """Of the templates that are generated."""
 
-_MEMBER = "resource."
+MEMBER = "resource."
 _BY_NAME = "attributes."
 
 
@@ -21,23 +21,26 @@ def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list
     None for ``own`` attributes of the group, and for those of a single member.
     """
     if first == "attributes" and rest and isinstance(rest[0], str):
-        return _BY_NAME + rest[0], rest[1:]
-    if first in own or first == "show" or first.startswith(_MEMBER):
+        return by_name(rest[0]), rest[1:]
+    if first in own or first == "show" or first.startswith(MEMBER):
         return None
     return first, rest
 
 
-def outputs(names: Sequence[str], own: Iterable[str], used: Iterable[str]) -> dict[str, Any]:
+def by_name(attribute: str) -> str:
+    """The attribute of the group that maps each member to one of its attributes."""
+    return _BY_NAME + attribute
+
+
+def outputs(names: Sequence[str], own: Collection[str], used: Iterable[str]) -> dict[str, Any]:
     """The outputs of the nested stack: references, and those attributes that are used."""
     references = {name: {"get_resource": name} for name in names}
-    values: dict[str, Any] = {
-        "refs": list(references.values()),
-        "refs_map": references,
-        "attributes": {},
-    }
+    values: dict[str, Any] = {"refs": list(references.values()), "refs_map": references}
+    if "attributes" in own:
+        values["attributes"] = {}
     for attribute in sorted(used):
-        if attribute.startswith(_MEMBER):
-            name, _, inner = attribute.removeprefix(_MEMBER).partition(".")
+        if attribute.startswith(MEMBER):
+            name, _, inner = attribute.removeprefix(MEMBER).partition(".")
             if name in references and inner:
                 values[attribute] = {"get_attr": [name, inner]}
         elif attribute.startswith(_BY_NAME):

@@ -121,13 +121,12 @@ class ResourceGroup(ResourceType):
         order = _order(call, names)
         definition = call.properties["resource_def"]
         resources = {
-            name: _member(definition, call.properties["index_var"], name, order) for name in names
+            name: _member(definition, call.properties["index_var"], name) for name in names
         }
-        pauses = {name: _pause(name, order) for name in order.pauses}
         shown = members.outputs(names, self.attributes, call.attributes_used)
         shown["removed_rsrc_list"] = {"value": removed}
         return Nested(
-            members.template({**resources, **pauses}, shown),
+            members.template(batches.bodies(resources, order), shown),
             data={"removed": removed, **batches.as_data(order)},
         )
 
@@ -177,24 +176,12 @@ def _order(call: Call, names: list[str]) -> batches.Order:
     return batches.extended(known, names, policies.get("batch_create"))
 
 
-def _member(
-    definition: Mapping[str, Any], index_var: str, name: str, order: batches.Order
-) -> dict[str, Any]:
+def _member(definition: Mapping[str, Any], index_var: str, name: str) -> dict[str, Any]:
     body: dict[str, Any] = {"type": definition["type"]}
     for part in ("properties", "metadata"):
         if definition.get(part):
             body[part] = _numbered(definition[part], index_var, name)
-    if order.needs.get(name):
-        body["depends_on"] = list(order.needs[name])
     return body
-
-
-def _pause(name: str, order: batches.Order) -> dict[str, Any]:
-    return {
-        "type": "OS::Heat::Delay",
-        "properties": {"min_wait": order.pauses[name]},
-        "depends_on": list(order.needs[name]),
-    }
 
 
 def _numbered(value: Any, index_var: str, number: str) -> Any:

@@ -1,0 +1,209 @@
+"""A group whose size scaling policies change, as the members of a nested stack."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.heat import batches, members
+from stoker.resources.heat.capacity import adjusted, bounded
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import (
+    Adjustment,
+    Call,
+    Failed,
+    Nested,
+    NoChange,
+    Outcome,
+    ResourceType,
+)
+from stoker.schema.support import since
+from stoker.schema.unknown import Unknown
+
+_AT_LEAST_0 = (Range(min=0),)
+_NAME_LENGTH = 12
+
+
+class AutoScalingGroup(ResourceType):
+    """Members with names of their own; when the group shrinks, failed and old members go first.
+
+    The data holds the ``names`` of the members, oldest first, how many have been ``made`` so far,
+    and when which policy has last changed the size (``scaled``).
+    """
+
+    type_name = "OS::Heat::AutoScalingGroup"
+    description = "Resources of the same definition, as many as scaling policies say."
+    support = since("2014.1")
+    properties = {
+        "resource": Property(
+            Type.MAP,
+            "The definition of each member, as it would stand in a template.",
+            required=True,
+            update_allowed=True,
+        ),
+        "max_size": Property(
+            Type.INTEGER,
+            "Members at most.",
+            required=True,
+            update_allowed=True,
+            constraints=_AT_LEAST_0,
+        ),
+        "min_size": Property(
+            Type.INTEGER,
+            "Members at least.",
+            required=True,
+            update_allowed=True,
+            constraints=_AT_LEAST_0,
+        ),
+        "cooldown": Property(
+            Type.INTEGER,
+            "Seconds after a change of size in which no policy changes it again.",
+            update_allowed=True,
+        ),
+        "desired_capacity": Property(
+            Type.INTEGER,
+            "Members at first, and whenever the group is updated.",
+            update_allowed=True,
+        ),
+        "rolling_updates": Property(
+            Type.MAP,
+            "How members change when their definition does.",
+            default={"min_in_service": 0, "max_batch_size": 1, "pause_time": 0},
+            update_allowed=True,
+            entries={
+                "min_in_service": Property(
+                    Type.INTEGER,
+                    "Members that stay as they are while a batch changes.",
+                    default=0,
+                    constraints=_AT_LEAST_0,
+                ),
+                "max_batch_size": Property(
+                    Type.INTEGER,
+                    "Members of one batch at most.",
+                    default=1,
+                    constraints=(Range(min=1),),
+                ),
+                "pause_time": Property(
+                    Type.NUMBER, "Seconds between batches.", default=0, constraints=_AT_LEAST_0
+                ),
+            },
+        ),
+    }
+    attributes = {
+        "outputs": Attribute(
+            "An attribute of each member, by its name.", Type.MAP, support=since("2014.2")
+        ),
+        "outputs_list": Attribute(
+            "An attribute of each member, as a list.", Type.LIST, support=since("2014.2")
+        ),
+        "current_size": Attribute("Number of members.", Type.INTEGER, support=since("2015.1")),
+        "refs": Attribute("References of the members.", Type.LIST, support=since("7.0.0")),
+        "refs_map": Attribute(
+            "References by name of the member.", Type.MAP, support=since("7.0.0")
+        ),
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """The bounds must leave room for a size, and for the one that is desired."""
+        smallest, largest = properties.get("min_size"), properties.get("max_size")
+        desired = properties.get("desired_capacity")
+        if not isinstance(smallest, int) or not isinstance(largest, int):
+            return []
+        if smallest > largest:
+            message = f"min_size ({smallest}) must not be above max_size ({largest})"
+            return [Diagnostic("bad-sizes", message, ("min_size",))]
+        if desired is None or isinstance(desired, Unknown) or smallest <= desired <= largest:
+            return []
+        message = f"desired_capacity ({desired}) must be from {smallest} to {largest}"
+        return [Diagnostic("bad-sizes", message, ("desired_capacity",))]
+
+    def has_attribute(self, name: str) -> bool:
+        """Members are reached as ``resource.NAME``."""
+        return name.startswith(members.MEMBER)
+
+    def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+        """The attribute that holds a value for each member, and the path into each of them."""
+        if first not in ("outputs", "outputs_list") or not rest or not isinstance(rest[0], str):
+            return None
+        each = members.by_name(rest[0]) if first == "outputs" else rest[0]
+        return each, rest[1:]
+
+    def nested(self, call: Call) -> Nested:
+        """As many members as there should be; all in batches when their definition changes."""
+        made = call.data.get("made", 0)
+        names = _remaining(call, _size(call))
+        while len(names) < _size(call):
+            names.append(_name(call.resource_id, made))
+            made += 1
+        order = _order(call, names)
+        bodies = batches.bodies(dict.fromkeys(names, call.properties["resource"]), order)
+        shown = members.outputs(names, self.attributes, call.attributes_used)
+        shown["current_size"] = {"value": len(names)}
+        data = {"names": names, "made": made, "scaled": call.data.get("scaled", {})}
+        return Nested(members.template(bodies, shown), data={**data, **batches.as_data(order)})
+
+    def resized(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+        """The data with the size that the adjustment asks for. Raises NoChange."""
+        _check_cooldown(call, adjustment)
+        size = len(call.data["names"])
+        new = bounded(
+            adjusted(size, adjustment), call.properties["min_size"], call.properties["max_size"]
+        )
+        if new == size:
+            raise NoChange(f"no change: {call.name} has {size} members already")
+        return {**call.data, "size": new}
+
+    def settled(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+        """The data with the time, from which cooldowns count."""
+        return {**call.data, "scaled": {**call.data["scaled"], adjustment.policy: call.now}}
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")
+
+
+def _size(call: Call) -> int:
+    """The size to reach: as adjusted, or as it is; as desired when the definition is new."""
+    size: int = call.data.get("size", len(call.data.get("names", ())))
+    if "names" not in call.data or dict(call.previous) != dict(call.properties):
+        size = call.properties["desired_capacity"] or size
+    return bounded(size, call.properties["min_size"], call.properties["max_size"])
+
+
+def _remaining(call: Call, size: int) -> list[str]:
+    """The members that stay, oldest first: those that have failed go first, then the oldest."""
+    known = list(call.data.get("names", ()))
+    going = sorted(known, key=lambda name: name not in call.failed_members)
+    gone = frozenset(going[: max(len(known) - size, 0)])
+    return [name for name in known if name not in gone]
+
+
+def _name(resource_id: str, number: int) -> str:
+    """A name for the member that is made as the ``number``-th: it is never used again."""
+    digest = hashlib.sha256(f"{resource_id}/{number}".encode()).digest()
+    return base64.b32encode(digest).decode().lower()[:_NAME_LENGTH]
+
+
+def _order(call: Call, names: list[str]) -> batches.Order:
+    known = batches.recorded(call.data)
+    if call.previous and call.previous.get("resource") != call.properties["resource"]:
+        return batches.rolling(known, names, call.properties["rolling_updates"])
+    return batches.kept(known, names)
+
+
+def _check_cooldown(call: Call, adjustment: Adjustment) -> None:
+    """Raises NoChange while the group, or the policy, rests after a change."""
+    scaled: Mapping[str, float] = call.data.get("scaled", {})
+    ends = [max(scaled.values(), default=0) + (call.properties["cooldown"] or 0)]
+    ends.append(scaled.get(adjustment.policy, 0) + adjustment.cooldown)
+    left = max(ends) - call.now
+    if scaled and left > 0:
+        raise NoChange(f"no change: {call.name} rests for {left:.0f} s more (cooldown)")

@@ -1,0 +1,30 @@
+"""How many members a scaling group has: what adjustments make of it, within its bounds."""
+
+from __future__ import annotations
+
+import math
+
+from stoker.schema.resource_type import Adjustment
+
+CHANGE = "change_in_capacity"
+EXACT = "exact_capacity"
+PERCENT = "percent_change_in_capacity"
+
+
+def adjusted(size: int, adjustment: Adjustment) -> int:
+    """The size that an adjustment asks for.
+
+    A change in percent is rounded towards the size that there is, but to one member at least.
+    """
+    if adjustment.kind == EXACT:
+        return math.trunc(adjustment.amount)
+    if adjustment.kind == CHANGE:
+        return size + math.trunc(adjustment.amount)
+    change = size * adjustment.amount / 100
+    members = max(math.floor(abs(change)), 1, adjustment.least) if change else 0
+    return size + int(math.copysign(members, change))
+
+
+def bounded(size: int, smallest: int, largest: int) -> int:
+    """The size within its bounds."""
+    return max(smallest, min(size, largest))
