@@ -53,13 +53,16 @@ class Cloud:
     """Tokens, in the order in which objects were made for them."""
     violations: list[str] = field(default_factory=list)
     undeletable: set[str] = field(default_factory=set)
+    quota: int | None = None
+    """Objects at most."""
     recorded: Callable[[str], bool] = lambda object_id: True
     """Whether some engine has put the object on record."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def create(self, kind: str, token: str, properties: Mapping[str, Any]) -> str:
         self._disturb()
-        if properties.get("fail") == "create":
+        full = self.quota is not None and len(self.objects) >= self.quota
+        if full or properties.get("fail") == "create":
             raise Refused(f"{kind} refused: quota exceeded")
         if token in self.made:
             self.violations.append(f"P3: a second object for the token {token}")

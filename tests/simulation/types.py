@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.errors import Invalid
+from stoker.resources.heat.autoscaling_group import AutoScalingGroup
 from stoker.resources.heat.delay import Delay
 from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
+from stoker.resources.heat.scaling_policy import ScalingPolicy
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Cloud, Gone
@@ -104,14 +106,39 @@ class Faulty(Thing):
         raise RuntimeError("a fault")
 
 
+class Policy(ScalingPolicy):
+    """A scaling policy that needs no identity service, and has no addresses."""
+
+    type_name = "Sim::Policy"
+    service = None
+
+    def create(self, call: Call) -> Outcome:
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        return {}
+
+
+BUILT_IN = (
+    Thing(),
+    Faulty(),
+    Gate(),
+    Policy(),
+    AutoScalingGroup(),
+    ResourceGroup(),
+    ResourceChain(),
+    Delay(),
+)
+
+
 class Types:
     """The registry of the simulation."""
 
     def __init__(self) -> None:
-        self._types: dict[str, ResourceType] = {
-            type_.type_name: type_
-            for type_ in (Thing(), Faulty(), Gate(), ResourceGroup(), ResourceChain(), Delay())
-        }
+        self._types: dict[str, ResourceType] = {type_.type_name: type_ for type_ in BUILT_IN}
 
     def find(self, type_name: str) -> ResourceType | None:
         return self._types.get(type_name)

@@ -20,6 +20,7 @@ from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
 from stoker.engine.preparation import call_about, find_usable, read_missing
 from stoker.engine.records import Action, Operation, OperationStatus
+from stoker.engine.refreshing import Refreshing, is_refresh
 from stoker.engine.scaling import Scaling
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
@@ -109,12 +110,15 @@ class Driver:
             log.exception("operation given up", stack=self._stack_id)
             reason = f"fault in the service: {type(fault).__name__}: {fault}"
             if operation.action is Action.SIGNAL:
-                await Scaling(session, operation).give_up(reason)
+                given_up = replace(operation, status=OperationStatus.FAILED, reason=reason)
+                await session.commit(operations=[given_up])
             else:
                 await refuse(session, operation, reason)
 
     async def _try(self, session: Session, operation: Operation) -> None:
-        if operation.action is Action.SIGNAL:
+        if operation.action is Action.SIGNAL and is_refresh(operation.plan):
+            await Refreshing(session, operation).run()
+        elif operation.action is Action.SIGNAL:
             await self._run(session, operation, Scaling(session, operation))
         else:
             await self._change(session, operation)

@@ -16,6 +16,7 @@ from stoker.engine.calls import make_call
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.nesting import NestedFailed, Nesting
 from stoker.engine.records import Action, Event, Operation, OperationStatus, Resource, Status
+from stoker.engine.refreshing import refresh_around
 from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.schema.resource_type import Adjustment, AdjustsGroup, NoChange, Resizes, ResourceType
@@ -80,10 +81,6 @@ class Scaling:
         """The operation's time is up."""
         self.waiting.fail(reason, 0)
 
-    async def give_up(self, reason: str) -> None:
-        """End the operation because of a fault of ours."""
-        await self._end(OperationStatus.FAILED, reason)
-
     async def _judge(self, target: _Target) -> None:
         """Commit the new size, so that it counts once. Raises NoChange."""
         call = make_call(self._session, target.group, target.type)
@@ -132,11 +129,15 @@ class Scaling:
             late = f"no change: it came while {group.name} was being scaled"
             ended += [(op, OperationStatus.COMPLETE, late) for op in await self._late(group)]
         events = [event for op, end, why in ended for event in self._events(op, end, why)]
+        operations = [replace(op, status=end, reason=why) for op, end, why in ended]
+        above = refresh_around(self._session) if group is not None else []
         await self._session.commit(
             resources=[group] if group is not None else [],
-            operations=[replace(op, status=end, reason=why) for op, end, why in ended],
+            operations=[*operations, *above],
             events=events,
         )
+        for operation in above:
+            self._session.started(operation.stack_id)
 
     async def _late(self, group: Resource) -> list[Operation]:
         """The signals for the same group that have been accepted meanwhile."""

@@ -1,0 +1,277 @@
+"""A signal to a scaling policy changes the size of a group, once, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template
+from tests.simulation.scenario import Kill
+from tests.simulation.world import CALLER, EngineLife, World
+
+from stoker.engine.finding import Finder
+from stoker.engine.records import Stack
+from stoker.engine.requests import StackRequest
+from stoker.engine.signalling import SignalService
+from stoker.kernel.errors import LimitExceeded
+
+
+def scaled(
+    amount: float = 1,
+    kind: str = "change_in_capacity",
+    member: dict[str, Any] | None = None,
+    policy: dict[str, Any] | None = None,
+    **group: Any,
+) -> dict[str, Any]:
+    """A template with a group, a policy and an output."""
+    sizes = {"min_size": 1, "max_size": 5, **group}
+    return template(
+        {
+            "g": {
+                "type": "OS::Heat::AutoScalingGroup",
+                "properties": {
+                    **sizes,
+                    "resource": {"type": "Sim::Thing", "properties": member or {}},
+                },
+            },
+            "p": {
+                "type": "Sim::Policy",
+                "properties": {
+                    "auto_scaling_group_id": {"get_resource": "g"},
+                    "adjustment_type": kind,
+                    "scaling_adjustment": amount,
+                    **(policy or {}),
+                },
+            },
+        },
+        outputs={"size": {"value": {"get_attr": ["g", "current_size"]}}},
+    )
+
+
+async def signal(lab: Lab, name: str = "p") -> None:
+    """Signal the policy, do not wait."""
+    address = await lab.engine.operations.find(CALLER, "stack")
+    await lab.engine.signals.signal(CALLER, address, name, {})
+
+
+async def size(lab: Lab) -> int:
+    """The size of the group as the stack's output shows it, which is what the cloud has."""
+    address = await lab.engine.operations.find(CALLER, "stack")
+    shown = (await lab.engine.views.output(CALLER, address, "size")).value
+    assert shown == len(lab.cloud.objects)
+    return int(shown)
+
+
+async def told(lab: Lab) -> list[str]:
+    """What the events say of the signals."""
+    return [
+        f"{event.action}_{event.status}: {event.reason}"
+        for event in await lab.events()
+        if event.resource_name == "p" and event.action == "SIGNAL"
+    ]
+
+
+def test_a_signal_adds_a_member_and_leaves_stack_and_group_as_they_are() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled())
+        before = await lab.rows()
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 2
+        assert await lab.status() == "CREATE_COMPLETE"
+        after = await lab.rows()
+        for name in ("g", "p"):
+            assert (after[name].action, after[name].status) == (
+                before[name].action,
+                before[name].status,
+            )
+        assert await told(lab) == ["SIGNAL_COMPLETE: g has been scaled"]
+
+    in_lab(story)
+
+
+def test_the_bounds_of_the_group_hold_whatever_a_policy_asks_for() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled(100))
+        for _ in range(2):
+            await signal(lab)
+            await lab.engine.dispatch.idle()
+        assert await size(lab) == 5
+        assert (await told(lab))[-1] == "SIGNAL_COMPLETE: no change: g has 5 members already"
+
+    in_lab(story)
+
+
+def test_signals_that_come_while_the_group_is_being_scaled_change_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled(member={"slow": 10}))
+        await signal(lab)
+        await lab.pass_time(5)
+        await signal(lab)
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 2
+        assert len(await told(lab)) == 3
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 3
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(("group", "policy"), [(60, None), (None, 60)])
+def test_a_cooldown_begins_when_the_new_size_is_reached(
+    group: int | None, policy: int | None
+) -> None:
+    async def story(lab: Lab) -> None:
+        rests = {"cooldown": policy} if policy else {}
+        more = {"cooldown": group} if group else {}
+        await lab.create(scaled(member={"slow": 10}, policy=rests, **more))
+        for seconds, wanted in ((0, 2), (50, 2), (11, 3)):
+            await lab.pass_time(seconds)
+            await signal(lab)
+            await lab.engine.dispatch.idle()
+            assert await size(lab) == wanted
+
+    in_lab(story)
+
+
+def test_a_signal_during_an_update_is_applied_after_it() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled())
+        await lab.begin_update(scaled(member={"value": "new", "slow": 10}))
+        await lab.pass_time(0.5)
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert await size(lab) == 2
+        assert {thing.properties["value"] for thing in lab.cloud.objects.values()} == {"new"}
+
+    in_lab(story)
+
+
+def test_an_update_during_scaling_comes_first_and_the_signal_still_counts_once() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled(member={"slow": 10}))
+        await signal(lab)
+        await lab.pass_time(3)
+        await lab.update(scaled(member={"slow": 10, "value": "new"}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert await lab.operations() == []
+        assert await size(lab) == 2
+
+    in_lab(story)
+
+
+def test_a_delete_during_scaling_leaves_no_operation_and_no_object() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(scaled(member={"slow": 10}))
+        await signal(lab)
+        await lab.pass_time(3)
+        await signal(lab)
+        await lab.delete()
+        assert lab.cloud.objects == {}
+        assert await lab.engine.ports.store.operations(address.id) == []
+
+    in_lab(story)
+
+
+def test_a_policy_without_a_group_says_so_in_its_event() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled(policy={"auto_scaling_group_id": "somewhere"}))
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        [event] = await told(lab)
+        assert event.startswith("SIGNAL_FAILED: no group of this stack")
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_a_member_that_cannot_be_made_fails_the_signal_and_goes_first_later() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(scaled())
+        good = set(lab.cloud.objects)
+        lab.cloud.quota = 1
+        await signal(lab)
+        await lab.engine.dispatch.idle()
+        [event] = await told(lab)
+        assert event.startswith("SIGNAL_FAILED: Resource CREATE failed")
+        lab.cloud.quota = None
+        await lab.update(scaled(desired_capacity=1))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert await size(lab) == 1
+        assert set(lab.cloud.objects) == good
+
+    in_lab(story)
+
+
+def test_signals_that_wait_are_bounded() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(scaled(member={"slow": 1000}))
+        ports = lab.engine.ports
+        strict = replace(ports, limits=replace(ports.limits, signals_per_resource=3))
+        signals = SignalService(strict, Finder(strict), lab.engine.dispatch.notify)
+        for _ in range(3):
+            await signals.signal(CALLER, address, "p", {})
+        with pytest.raises(LimitExceeded, match="have not been applied yet"):
+            await signals.signal(CALLER, address, "p", {})
+
+    in_lab(story)
+
+
+def test_outputs_of_the_stacks_around_a_nested_group_follow_its_size() -> None:
+    async def story(lab: Lab) -> None:
+        files = {"inner.yaml": json.dumps(scaled()), "outer.yaml": json.dumps(around("inner.yaml"))}
+        await lab.create(around("outer.yaml"), files=files)
+        inner = await nested(lab, await nested(lab, await lab.stack()))
+        await lab.engine.signals.signal(CALLER, inner.address, "p", {})
+        await lab.engine.dispatch.idle()
+        assert await size(lab) == 2
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
+
+
+def around(file: str) -> dict[str, Any]:
+    """A template that shows the size of the group in another one."""
+    return template({"n": {"type": file}}, outputs={"size": {"value": {"get_attr": ["n", "size"]}}})
+
+
+async def nested(lab: Lab, stack: Stack) -> Stack:
+    """The one nested stack of a stack."""
+    [child] = await lab.engine.ports.store.children(stack.id)
+    return child
+
+
+@pytest.mark.parametrize("turns", range(1, 240, 3))
+def test_a_signal_counts_once_wherever_the_engine_dies(turns: int) -> None:
+    world = World(turns)
+    world.cloud.trouble = 0.0
+
+    async def make(engine: EngineLife) -> None:
+        await engine.operations.create(CALLER, StackRequest(name="stack", template=scaled()))
+        await engine.dispatch.idle()
+
+    accepted = []
+
+    async def scale(engine: EngineLife) -> None:
+        address = await engine.operations.find(CALLER, "stack")
+        await engine.signals.signal(CALLER, address, "p", {})
+        accepted.append(turns)
+        await engine.dispatch.idle()
+
+    async def look(engine: EngineLife) -> None:
+        await asyncio.sleep(60)
+        await engine.dispatch.idle()
+        lab = Lab(engine, world)
+        assert await lab.operations() == []
+        assert await size(lab) in ({2} if accepted else {1, 2})
+        assert world.cloud.violations == []
+
+    world.live(make)
+    world.live(scale, Kill(turns, returns=False))
+    world.live(look)
