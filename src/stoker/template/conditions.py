@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path
 from stoker.schema.unknown import Unknown
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
@@ -14,6 +14,10 @@ from stoker.template.functions.words import kind_of
 
 MAX_CHAIN = 40
 """Conditions that may build on each other."""
+
+
+_REPEATED = "failed-condition"
+"""Code of findings on a condition at a place where it is used."""
 
 
 class NamedConditions:
@@ -30,7 +34,7 @@ class NamedConditions:
         """Whether a condition holds, given by its name or as it was written; none always holds.
 
         Raises :class:`Failure`. Findings inside a named condition are found by :meth:`check`;
-        here they are reported once more, at the place of use.
+        here the first of them is repeated, at the place of use.
         """
         if isinstance(condition, dict):
             condition = self._scope.resolve(condition)
@@ -47,7 +51,7 @@ class NamedConditions:
             try:
                 if isinstance(written, str):
                     raise _invalid(written)
-                self._named(name)
+                self._value(name)
             except Failure as failure:
                 found.extend(self._finding(name, d) for d in failure.diagnostics)
         return found
@@ -58,16 +62,22 @@ class NamedConditions:
         return replace(found, path=(self._section, name, *inner))
 
     def _named(self, name: str) -> bool:
-        if name not in self._written:
-            raise Failure(
-                [
-                    Diagnostic(
-                        "unknown-condition",
-                        f'there is no condition "{name}"',
-                        suggestion=did_you_mean(name, self._written),
-                    )
-                ]
-            )
+        if name in self._written:
+            try:
+                return self._value(name)
+            except Failure as failure:
+                raise Failure([self._repeated(name, failure.diagnostics[0])]) from None
+        raise Failure(
+            [
+                Diagnostic(
+                    "unknown-condition",
+                    f'there is no condition "{name}"',
+                    suggestion=did_you_mean(name, self._written),
+                )
+            ]
+        )
+
+    def _value(self, name: str) -> bool:
         known = self._known.get(name)
         if known is None:
             known = self._evaluate(name)
@@ -75,6 +85,13 @@ class NamedConditions:
         if isinstance(known, Failure):
             raise known
         return known
+
+    def _repeated(self, name: str, found: Diagnostic) -> Diagnostic:
+        """What is wrong with a named condition, at the place where it is used."""
+        if found.code in (_REPEATED, "circular-condition"):
+            return replace(found, path=())
+        place = format_path((self._section, name, *found.path))
+        return replace(found, code=_REPEATED, message=f"{found.message}, at {place}", path=())
 
     def _evaluate(self, name: str) -> bool | Failure:
         if name in self._open:

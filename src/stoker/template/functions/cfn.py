@@ -9,14 +9,13 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import Failure, bad_arguments, bad_value
-from stoker.template.functions.references import attribute, parameter, resource_name
+from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import (
     as_index,
     as_json,
     as_text,
     replace_words,
-    replacement_values,
     split,
 )
 from stoker.template.functions.words import kind_of
@@ -24,21 +23,18 @@ from stoker.template.functions.words import kind_of
 
 def ref(arguments: Any, scope: Scope) -> Any:
     """A parameter, or the reference id of a resource."""
-    if isinstance(arguments, list):
-        bad_arguments("the argument is a name, not a list")
-    name = scope.resolve(arguments)
-    if isinstance(name, Unknown):
-        return name
-    if isinstance(name, str) and name in scope.parameters:
-        return scope.parameters[name]
-    if isinstance(name, str) and name in scope.resources:
-        return scope.facts.reference(name)
+    if isinstance(arguments, list | dict):
+        bad_arguments(f"the argument is a name, not {kind_of(arguments)}")
+    if isinstance(arguments, str) and arguments in scope.parameters:
+        return scope.parameters[arguments]
+    if isinstance(arguments, str) and arguments in scope.resources:
+        return scope.facts.reference(arguments)
     raise Failure(
         [
             Diagnostic(
                 "unknown-name",
-                f'there is no parameter and no enabled resource "{name}"',
-                suggestion=did_you_mean(str(name), [*scope.resources, *scope.parameters]),
+                f'there is no parameter and no enabled resource "{arguments}"',
+                suggestion=did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
             )
         ]
     )
@@ -46,31 +42,28 @@ def ref(arguments: Any, scope: Scope) -> Any:
 
 def ref_param(arguments: Any, scope: Scope) -> Any:
     """A parameter: conditions cannot refer to resources."""
-    if isinstance(arguments, str) and arguments not in scope.parameters:
-        raise Failure(
-            [
-                Diagnostic(
-                    "unknown-name",
-                    f'there is no parameter "{arguments}"',
-                    error_type="InvalidTemplateReference",
-                    suggestion=did_you_mean(arguments, scope.parameters),
-                )
-            ]
-        )
-    name = scope.resolve(arguments)
-    if not isinstance(name, str):
-        bad_arguments(f"a parameter is named by text, not {kind_of(name)}")
-    return parameter(name, scope)
+    if isinstance(arguments, list | dict):
+        bad_arguments(f"a parameter is named by text, not {kind_of(arguments)}")
+    if isinstance(arguments, str) and arguments in scope.parameters:
+        return scope.parameters[arguments]
+    raise Failure(
+        [
+            Diagnostic(
+                "unknown-name",
+                f'there is no parameter "{arguments}"',
+                error_type="InvalidTemplateReference",
+                suggestion=did_you_mean(str(arguments), scope.parameters),
+            )
+        ]
+    )
 
 
 def get_att(arguments: Any, scope: Scope) -> Any:
     """An attribute of a resource."""
-    path = scope.resolve(arguments)
+    path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
     unknown = unknown_in(path)
     if unknown is not None:
         return unknown
-    if not isinstance(path, list) or len(path) != 2:
-        bad_arguments("the arguments are [resource, attribute]")
     return attribute(resource_name(path[0], scope), path[1:], scope)
 
 
@@ -122,7 +115,10 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
     if not isinstance(pair[0], dict):
         bad_arguments(f"the placeholders are a map, not {kind_of(pair[0])}", (0,))
     params, template = scope.resolve(pair)
-    template, params = replacement_values(template, params)
+    if not isinstance(params, Mapping | Unknown):
+        bad_value(f"the placeholders are a map, not {kind_of(params)}", (0,))
+    if not isinstance(template, str | Unknown):
+        bad_value(f"the template is text, not {kind_of(template)}", (1,))
     unknown = unknown_in([template, params])
     if unknown is not None:
         return unknown

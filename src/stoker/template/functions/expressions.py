@@ -30,8 +30,11 @@ def yaql(arguments: Any, scope: Scope) -> Any:
             bad_arguments('the arguments are "expression" and "data"', (key,))
     if "expression" not in arguments:
         bad_arguments('the argument "expression" is missing')
-    if isinstance(arguments["expression"], str):
-        _parsed(arguments["expression"])
+    written = arguments["expression"]
+    if isinstance(written, str):
+        _parsed(written)
+    elif not scope.is_call(written):
+        bad_arguments(f"the expression is text, not {kind_of(written)}", ("expression",))
     expression = scope.entry(arguments, "expression")
     data = scope.entry(arguments, "data") if "data" in arguments else {}
     unknown = unknown_in([expression, data])

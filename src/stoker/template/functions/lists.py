@@ -80,19 +80,24 @@ def filter_(arguments: Any, scope: Scope) -> Any:
 
 def repeat(arguments: Any, scope: Scope) -> Any:
     """A template for every value of one or more lists or maps, in all combinations or in step."""
-    _check_repeat(arguments, scope)
+    _check_repeat(arguments)
+    permutations = arguments.get("permutations", True)
+    if not isinstance(permutations, bool):
+        bad_arguments(
+            f"this is written as true or false, not {kind_of(permutations)}", ("permutations",)
+        )
     return _repeat(arguments, scope, _values_or_keys)
 
 
 def repeat_combined(arguments: Any, scope: Scope) -> Any:
     """What a template gives for every combination of entries of lists or maps."""
-    _check_repeat(arguments, scope)
+    _check_repeat(arguments)
     return _repeat(_combined(arguments), scope, _values_or_keys)
 
 
 def repeat_lists(arguments: Any, scope: Scope) -> Any:
     """What a template gives for every combination of entries of lists."""
-    _check_repeat(arguments, scope)
+    _check_repeat(arguments)
     return _repeat(_combined(arguments), scope, _values)
 
 
@@ -100,7 +105,7 @@ def _combined(arguments: dict[str, Any]) -> dict[str, Any]:
     return {key: arguments[key] for key in ("template", "for_each")}
 
 
-def _check_repeat(arguments: Any, scope: Scope) -> None:
+def _check_repeat(arguments: Any) -> None:
     if not isinstance(arguments, dict):
         bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
     for key in ("template", "for_each"):
@@ -108,9 +113,6 @@ def _check_repeat(arguments: Any, scope: Scope) -> None:
             bad_arguments(f'the argument "{key}" is missing')
     if not isinstance(arguments["for_each"], dict):
         bad_arguments(f"this is a map, not {kind_of(arguments['for_each'])}", ("for_each",))
-    permutations = arguments.get("permutations", True)
-    if not isinstance(permutations, bool) and not scope.is_call(permutations):
-        bad_arguments(f"this is a boolean, not {kind_of(permutations)}", ("permutations",))
 
 
 Values = Callable[[Any, str], list[Any]]
@@ -130,16 +132,17 @@ def _values_or_keys(value: Any, key: str) -> list[Any]:
 
 def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
     for_each = scope.entry(arguments, "for_each")
-    permutations = scope.entry(arguments, "permutations") if "permutations" in arguments else True
     template = scope.entry(arguments, "template")
-    unknown = unknown_in([for_each, permutations])
+    unknown = unknown_in(for_each)
     if unknown is not None:
         return unknown
     if not isinstance(for_each, Mapping):
         bad_value(f"this is a map, not {kind_of(for_each)}", ("for_each",))
+    if not for_each:
+        bad_value("there is nothing to repeat over: the map is empty", ("for_each",))
     words = list(for_each)
     lists = [values_of(for_each[word], word) for word in words]
-    if permutations:
+    if arguments.get("permutations", True):
         count = 1
         for entries in lists:
             count *= len(entries)
@@ -147,9 +150,10 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
             bad_value(f"there would be {count} repetitions; at most {MAX_VALUES} are allowed")
         rows: Iterable[tuple[Any, ...]] = itertools.product(*lists)
     else:
-        if len({len(entries) for entries in lists}) > 1:
+        lengths = {len(for_each[word]) for word in words if for_each[word] is not None}
+        if len(lengths) > 1:
             bad_value("without permutations all lists must have the same length", ("for_each",))
-        rows = zip(*lists, strict=True)
+        rows = zip(*lists, strict=False)
     most = MAX_VALUES // (1 + _size(template))
     result = [_filled(template, words, row) for row in itertools.islice(rows, most + 1)]
     if len(result) > most:

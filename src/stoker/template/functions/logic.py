@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
@@ -36,7 +37,7 @@ def equals(arguments: Any, scope: Scope) -> Any:
 
 def not_(arguments: Any, scope: Scope) -> Any:
     """Whether a condition does not hold."""
-    return not scope.condition({"not": arguments}, "not")
+    return not scope.conditions.holds(arguments)
 
 
 def fn_not(arguments: Any, scope: Scope) -> Any:
@@ -56,12 +57,14 @@ def or_(arguments: Any, scope: Scope) -> Any:
     return any(_each(arguments, scope))
 
 
-def _each(arguments: Any, scope: Scope) -> list[bool]:
+def _each(arguments: Any, scope: Scope) -> Iterator[bool]:
+    """Whether each condition holds, one after the other: and, or stop where the result is sure."""
     if not isinstance(arguments, list):
         bad_arguments(f"the arguments are a list of conditions, not {kind_of(arguments)}")
     if len(arguments) < 2:
         bad_arguments("there must be two conditions or more")
-    return [scope.condition(arguments, index) for index in range(len(arguments))]
+    conditions = scope.resolve(arguments)
+    return (scope.condition(conditions, index) for index in range(len(conditions)))
 
 
 def contains(arguments: Any, scope: Scope) -> Any:

@@ -38,21 +38,28 @@ def map_replace(arguments: Any, scope: Scope) -> Any:
         return unknown
     if not isinstance(values, list) or len(values) != 2:
         bad_value("the arguments are [map, {keys: map, values: map}]")
-    given, replacements = values
-    for position, value in enumerate(values):
-        if not isinstance(value, Mapping):
-            bad_value(f"this is a map, not {kind_of(value)}", (position,))
-    for key, value in replacements.items():
+    given, replacements = _map(values[0], (0,)), _map(values[1], (1,))
+    for key in replacements:
         if key not in ("keys", "values"):
             bad_value('only "keys" and "values" can be replaced', (1, key))
-        if not isinstance(value, Mapping):
-            bad_value(f"this is a map, not {kind_of(value)}", (1, key))
-    return _replaced(given, replacements.get("keys", {}), replacements.get("values", {}))
+    keys, others = (_map(replacements.get(key), (1, key)) for key in ("keys", "values"))
+    return _replaced(given, keys, others)
+
+
+def _map(value: Any, path: tuple[int | str, ...]) -> Mapping[Any, Any]:
+    """A map; null is an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        bad_value(f"this is a map, not {kind_of(value)}", path)
+    return value
 
 
 def _replaced(
     given: Mapping[Any, Any], keys: Mapping[Any, Any], values: Mapping[Any, Any]
 ) -> dict[Any, Any]:
+    keys = {key: new for key, new in keys.items() if new is not None}
+    values = {value: new for value, new in values.items() if new is not None}
     result: dict[Any, Any] = {}
     for key, value in given.items():
         new = keys.get(key, key)

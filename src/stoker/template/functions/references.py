@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
@@ -30,8 +30,16 @@ def get_param(arguments: Any, scope: Scope) -> Any:
     known = unknown_in(path)
     if known is not None:
         return known
-    found, reached = follow(value, path)
+    found, reached = follow(value, path, _index_in_text)
     return found if reached else ""
+
+
+def _index_in_text(part: Any) -> Any:
+    """An index that was given as text, as a parameter or a member of a group gives it."""
+    try:
+        return int(part) if isinstance(part, str) else part
+    except ValueError:
+        return part
 
 
 def parameter(name: str, scope: Scope) -> Any:
@@ -53,7 +61,13 @@ def parameter(name: str, scope: Scope) -> Any:
     )
 
 
-def follow(value: Any, path: list[Any]) -> tuple[Any, bool]:
+def _index_as_written(part: Any) -> Any:
+    return part
+
+
+def follow(
+    value: Any, path: list[Any], index_of: Callable[[Any], Any] = _index_as_written
+) -> tuple[Any, bool]:
     """What a path leads to inside a value, and whether it leads anywhere."""
     for part in path:
         if isinstance(value, Unknown):
@@ -63,6 +77,7 @@ def follow(value: Any, path: list[Any]) -> tuple[Any, bool]:
                 return None, False
             value = value[part]
         elif isinstance(value, list | str):
+            part = index_of(part)
             if not isinstance(part, int) or not -len(value) <= part < len(value):
                 return None, False
             value = value[part]
@@ -95,6 +110,13 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
             ]
         )
     return name
+
+
+def get_attr_of_name(arguments: Any, scope: Scope) -> Any:
+    """An attribute of a resource, which must be named, or what a path into it leads to."""
+    if isinstance(arguments, list) and len(arguments) == 1:
+        bad_arguments("the arguments are [resource, attribute, path...]: the attribute is missing")
+    return get_attr(arguments, scope)
 
 
 def get_attr(arguments: Any, scope: Scope) -> Any:

@@ -71,6 +71,7 @@ _FUNCTIONS: Mapping[str, Function] = {
 """The newest form of each function."""
 
 _EARLIER: tuple[tuple[str, str, Function], ...] = (
+    ("2015-10-15", "get_attr", references.get_attr_of_name),
     ("2015-10-15", "list_join", strings.list_join_plain),
     ("2015-10-15", "str_replace", strings.str_replace_plain),
     ("2016-10-14", "repeat", lists.repeat_lists),

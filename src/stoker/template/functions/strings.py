@@ -49,7 +49,7 @@ def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
     text, unused, params = _replace(arguments, scope)
     _refuse_unused(unused)
     for key, value in params.items():
-        if value is None or value == "":
+        if value is None or value in ("", [], {}):
             bad_value(f'the value of "{key}" is empty', ("params", key))
     return text
 
@@ -152,7 +152,7 @@ def list_join(arguments: Any, scope: Scope) -> Any:
     if not isinstance(arguments, list) or len(arguments) < 2:
         bad_arguments("the arguments are [delimiter, list, ...]")
     delimiter, *lists = scope.resolve(arguments)
-    return _joined(delimiter, lists, _json_item)
+    return _joined(delimiter, [entries or [] for entries in lists], _json_item)
 
 
 def list_join_plain(arguments: Any, scope: Scope) -> Any:
@@ -196,8 +196,8 @@ def _json_item(value: Any, path: tuple[int, int]) -> str:
 
 
 def str_split(arguments: Any, scope: Scope) -> Any:
-    """A text split at a delimiter, or one part of it."""
-    if isinstance(arguments, dict) and not scope.is_call(arguments):
+    """A text split at a delimiter, or at white space if that is null, or one part of it."""
+    if isinstance(arguments, str | dict) and not scope.is_call(arguments):
         bad_arguments("the arguments are [delimiter, text, index]")
     values = scope.resolve(arguments)
     unknown = unknown_in(values)
@@ -210,11 +210,11 @@ def str_split(arguments: Any, scope: Scope) -> Any:
         return None
     if not isinstance(text, str):
         bad_value(f"only text can be split, not {kind_of(text)}", (1,))
-    parts = split(delimiter, text)
+    parts = text.split() if delimiter is None else split(delimiter, text)
     if len(values) == 2:
         return parts
     index = as_index(values[2], (2,))
-    if not 0 <= index < len(parts):
+    if not -len(parts) <= index < len(parts):
         bad_value(f"there are {len(parts)} parts: the index is at most {len(parts) - 1}", (2,))
     return parts[index]
 
@@ -236,7 +236,7 @@ def split(delimiter: Any, text: str) -> list[str]:
     return text.split(delimiter)
 
 
-DIGESTS = frozenset(name for name in hashlib.algorithms_guaranteed if not name.startswith("shake"))
+DIGESTS = frozenset(name for name in hashlib.algorithms_available if not name.startswith("shake"))
 """Algorithms whose digests have one length."""
 
 
@@ -257,7 +257,10 @@ def digest(arguments: Any, scope: Scope) -> Any:
         octets = text.encode("latin-1")
     except UnicodeEncodeError as error:
         bad_value(f'"{text[error.start]}" is not a Latin-1 character', (1,))
-    return hashlib.new(algorithm.lower(), octets, usedforsecurity=False).hexdigest()
+    try:
+        return hashlib.new(algorithm.lower(), octets, usedforsecurity=False).hexdigest()
+    except ValueError as error:
+        bad_value(f'"{algorithm}" cannot be used on this machine: {error}', (0,))
 
 
 _URL_PARTS = ("scheme", "username", "password", "host", "port", "path", "query", "fragment")
@@ -285,10 +288,10 @@ def _check_url_shape(arguments: Mapping[str, Any], scope: Scope) -> None:
         if key == "query":
             if not isinstance(value, dict):
                 bad_arguments(f"the query is a map, not {kind_of(value)}", (key,))
-        elif isinstance(value, list | dict):
-            bad_arguments(f"this part is text, not {kind_of(value)}", (key,))
-        elif key == "port" and value not in (None, ""):
+        elif key == "port":
             _port(value, bad_arguments)
+        elif not isinstance(value, str):
+            bad_arguments(f"this part is text, not {kind_of(value)}", (key,))
 
 
 def _port(value: Any, refuse: Any) -> int:
@@ -297,11 +300,14 @@ def _port(value: Any, refuse: Any) -> int:
     except (TypeError, ValueError, OverflowError):
         port = 0
     if not 1 <= port <= 65535:
-        refuse(f"{value!r} is not a port between 1 and 65535", ("port",))
+        refuse(f"a port is a number from 1 to 65535, not {as_json(value)}", ("port",))
     return port
 
 
 def _url(parts: Mapping[str, Any]) -> str:
+    for key, value in parts.items():
+        if key != "query" and isinstance(value, list | dict):
+            bad_value(f"this part is text, not {kind_of(value)}", (key,))
     scheme = as_text(parts.get("scheme"))
     if ":" in scheme:
         bad_value('a scheme has no ":"', ("scheme",))
