@@ -1,0 +1,195 @@
+"""The size of a scaling group, and which of its members come and go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
+
+from stoker.resources.heat.autoscaling_group import AutoScalingGroup
+from stoker.resources.heat.capacity import adjusted
+from stoker.resources.heat.scaling_policy import ScalingPolicy
+from stoker.schema.resource_type import Adjustment, Call, Done, Nested, NoChange
+
+
+def group(**more: Any) -> dict[str, Any]:
+    """Properties of a group, as the framework completes them."""
+    rolling = {"min_in_service": 0, "max_batch_size": 1, "pause_time": 0}
+    return {
+        "resource": {"type": "T"},
+        "min_size": 0,
+        "max_size": 10,
+        "desired_capacity": None,
+        "cooldown": None,
+        "rolling_updates": rolling,
+        **more,
+    }
+
+
+def first(**properties: Any) -> tuple[Call, Nested]:
+    """A new group."""
+    call = make_call(AutoScalingGroup(), group(**properties))
+    return call, AutoScalingGroup().nested(call)
+
+
+def then(call: Call, nested: Nested, properties: dict[str, Any], **more: Any) -> Nested:
+    """The group after an update."""
+    latest = replace(
+        call,
+        data=nested.data or {},
+        previous=call.properties,
+        properties={**call.properties, **properties},
+        members=dict.fromkeys(names(nested)),
+        **more,
+    )
+    return AutoScalingGroup().nested(latest)
+
+
+def names(nested: Nested) -> list[str]:
+    """The members, oldest first."""
+    assert nested.data is not None
+    return list(nested.data["names"])
+
+
+def bodies(nested: Nested) -> dict[str, Any]:
+    """The members as the generated template defines them."""
+    assert not isinstance(nested.template, str)
+    found: dict[str, Any] = nested.template["resources"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("properties", "size"),
+    [
+        ({"min_size": 2}, 2),
+        ({"desired_capacity": 3}, 3),
+        ({"min_size": 1, "desired_capacity": 0}, 1),
+        ({}, 0),
+    ],
+)
+def test_a_new_group_has_the_desired_size_or_the_smallest(
+    properties: dict[str, Any], size: int
+) -> None:
+    assert len(names(first(**properties)[1])) == size
+
+
+def test_a_group_that_does_not_change_keeps_its_members_and_its_size() -> None:
+    call, nested = first(min_size=1, desired_capacity=3)
+    scaled = Nested(nested.template, data={**(nested.data or {}), "size": 5})
+    grown = then(call, scaled, {})
+    assert names(grown)[:3] == names(nested)
+    assert len(names(grown)) == 5
+    assert names(then(call, grown, {})) == names(grown)
+
+
+def test_an_update_goes_back_to_the_desired_size_but_not_to_a_desired_size_of_nothing() -> None:
+    call, nested = first(desired_capacity=4)
+    assert len(names(then(call, nested, {"desired_capacity": 2}))) == 2
+    assert len(names(then(call, nested, {"desired_capacity": 0}))) == 4
+    assert len(names(then(call, nested, {"desired_capacity": None, "max_size": 3}))) == 3
+
+
+def test_failed_members_go_first_and_then_the_oldest() -> None:
+    call, nested = first(desired_capacity=4)
+    oldest, second, third, youngest = names(nested)
+    smaller = then(call, nested, {"desired_capacity": 2}, failed_members=frozenset({third}))
+    assert names(smaller) == [second, youngest]
+    assert oldest not in bodies(smaller)
+
+
+def test_the_name_of_a_member_that_is_gone_is_not_used_again() -> None:
+    call, nested = first(desired_capacity=3)
+    smaller = then(call, nested, {"desired_capacity": 1})
+    larger = then(call, smaller, {"desired_capacity": 3})
+    assert names(larger)[0] == names(nested)[2]
+    assert not set(names(larger)[1:]) & set(names(nested))
+
+
+def test_members_change_in_batches_when_their_definition_does() -> None:
+    batches = {"min_in_service": 1, "max_batch_size": 2, "pause_time": 5}
+    call, nested = first(desired_capacity=3, rolling_updates=batches)
+    assert all("depends_on" not in body for body in bodies(nested).values())
+    changed = bodies(then(call, nested, {"resource": {"type": "U"}}))
+    one, two, three = names(nested)
+    [pause] = set(changed) - {one, two, three}
+    assert changed[pause]["depends_on"] == [one, two]
+    assert changed[three] == {"type": "U", "depends_on": [pause]}
+
+
+@pytest.mark.parametrize(
+    ("properties", "place"),
+    [
+        ({"min_size": 3, "max_size": 2}, "min_size"),
+        ({"min_size": 1, "max_size": 2, "desired_capacity": 3}, "desired_capacity"),
+        ({"min_size": 2, "max_size": 4, "desired_capacity": 1}, "desired_capacity"),
+    ],
+)
+def test_sizes_that_contradict_each_other_are_refused(
+    properties: dict[str, Any], place: str
+) -> None:
+    [found] = AutoScalingGroup().validate(properties)
+    assert found.path == (place,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "amount", "least", "size", "new"),
+    [
+        ("change_in_capacity", 2, 0, 3, 5),
+        ("change_in_capacity", -2, 0, 3, 1),
+        ("exact_capacity", 7, 0, 3, 7),
+        ("percent_change_in_capacity", 50, 0, 5, 7),
+        ("percent_change_in_capacity", -50, 0, 5, 3),
+        ("percent_change_in_capacity", 10, 0, 3, 4),
+        ("percent_change_in_capacity", -10, 0, 3, 2),
+        ("percent_change_in_capacity", 10, 2, 3, 5),
+        ("percent_change_in_capacity", -10, 2, 3, 1),
+        ("percent_change_in_capacity", 0, 2, 3, 3),
+        ("percent_change_in_capacity", 100, 0, 0, 0),
+    ],
+)
+def test_adjustments_are_rounded_towards_the_size_that_there_is(
+    kind: str, amount: float, least: int, size: int, new: int
+) -> None:
+    assert adjusted(size, Adjustment("p", "g", kind, amount, least)) == new
+
+
+def test_a_cooldown_of_one_policy_does_not_hold_back_another() -> None:
+    call, nested = first(desired_capacity=1)
+    call = replace(call, data=nested.data or {}, now=100.0)
+    rests = Adjustment("p", "g", "change_in_capacity", 1, cooldown=60)
+    call = replace(call, data=AutoScalingGroup().settled(call, rests), now=150.0)
+    with pytest.raises(NoChange, match="10 s more"):
+        AutoScalingGroup().resized(call, rests)
+    assert AutoScalingGroup().resized(call, replace(rests, policy="q"))["size"] == 2
+
+
+def test_a_smallest_step_goes_with_percentages_only() -> None:
+    properties = {"adjustment_type": "exact_capacity", "min_adjustment_step": 1}
+    [found] = ScalingPolicy().validate(properties)
+    assert found.path == ("min_adjustment_step",)
+    assert not ScalingPolicy().validate(
+        {"adjustment_type": "percent_change_in_capacity", "min_adjustment_step": 1}
+    )
+
+
+def test_a_policy_has_a_signed_address_and_a_user_of_its_own() -> None:
+    type_, signalling = ScalingPolicy(), RecordedSignalling()
+    properties = {
+        "auto_scaling_group_id": "g",
+        "adjustment_type": "exact_capacity",
+        "scaling_adjustment": 1,
+    }
+    call = make_call(type_, properties, signalling=signalling)
+    done = type_.create(call)
+    assert isinstance(done, Done)
+    assert done.attributes == {
+        "alarm_url": "http://cfn/v1/signal/r?AWSAccessKeyId=access-user-r",
+        "signal_url": "http://stoker/v1/signal/r",
+    }
+    again = after(call, done)
+    assert type_.create(again) == done
+    assert type_.read(again) == done.attributes
+    type_.delete(again)
+    assert signalling.deleted == [call.resource_id]
