@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from html import escape
 from http import HTTPStatus
 from typing import Any
@@ -19,6 +20,21 @@ def json_response(
     """An answer with a JSON body, in ASCII."""
     content = json.dumps(value, default=_plain).encode("ascii")
     return Response(content, status, headers, media_type="application/json")
+
+
+async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
+    """An answer with a list, and other members after it.
+
+    The rows are made and written one by one on a thread: other requests go on meanwhile, however
+    long the list is.
+    """
+
+    def content() -> bytes:
+        written = ", ".join(json.dumps(row, default=_plain) for row in rows)
+        members = [f'"{name}": [{written}]', *(f'"{k}": {json.dumps(v)}' for k, v in more.items())]
+        return f"{{{', '.join(members)}}}".encode("ascii")
+
+    return Response(await asyncio.to_thread(content), media_type="application/json")
 
 
 def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:

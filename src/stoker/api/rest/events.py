@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response
+from stoker.api.rest.answers import json_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import not_found
 from stoker.api.rest.links import link
@@ -57,7 +57,7 @@ async def _list(call: Call, resource_name: str | None) -> Response:
         events = ()
     if resource_name is not None and not events:
         raise not_found(f'There are no events of a resource "{resource_name}".')
-    return json_response({"events": [_summary(call, event) for event in events]})
+    return await list_response("events", (_summary(call, event) for event in events))
 
 
 def _summary(call: Call, event: EventView) -> dict[str, Any]:

@@ -27,17 +27,12 @@ def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, 
     )
 
 
-def with_next(
-    answer: dict[str, Any],
-    query: QueryParams,
-    page: Page,
-    count: int,
-    last: str | None,
-    address: str,
+def next_page(
+    query: QueryParams, page: Page, count: int, last: str | None, address: str
 ) -> dict[str, Any]:
-    """The answer with a link to the next page, if this page is full."""
+    """The member ``links`` with the address of the next page; nothing unless this page is full."""
     if last is None or page.limit is None or count != page.limit:
-        return answer
+        return {}
     parameters = [(key, value) for key, value in query.multi_items() if key != "marker"]
     parameters.append(("marker", last))
-    return {**answer, "links": [link(f"{address}?{urlencode(parameters)}", "next")]}
+    return {"links": [link(f"{address}?{urlencode(parameters)}", "next")]}

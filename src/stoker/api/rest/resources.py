@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response
+from stoker.api.rest.answers import json_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import link
@@ -34,7 +34,7 @@ async def index(call: Call) -> Response:
     )
     found = await call.service.views.resources(call.caller, call.stack, query)
     shape = _detailed if detailed else _summary
-    return json_response({"resources": [shape(call, resource) for resource in found]})
+    return await list_response("resources", (shape(call, resource) for resource in found))
 
 
 async def show(call: Call) -> Response:

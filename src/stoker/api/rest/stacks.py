@@ -7,11 +7,11 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import accepted, json_response, no_content
+from stoker.api.rest.answers import accepted, json_response, list_response, no_content
 from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.links import link
-from stoker.api.rest.paging import with_next
+from stoker.api.rest.paging import next_page
 from stoker.api.rest.shapes import list_row, shown_stack
 from stoker.api.rest.stack_query import stack_query
 from stoker.api.rest.values import query_flag
@@ -37,14 +37,13 @@ async def index(call: Call) -> Response:
     nothing = query.page.limit == 0
     stacks = () if nothing else await call.service.views.stacks(call.caller, query)
     with_project = query.all_projects or call.caller.is_admin
-    answer: dict[str, Any] = {
-        "stacks": [list_row(call.links, stack, with_project=with_project) for stack in stacks]
-    }
-    if query_flag(call.query, "with_count"):
-        answer["count"] = await call.service.views.count_stacks(call.caller, query)
+    rows = (list_row(call.links, stack, with_project=with_project) for stack in stacks)
     last = stacks[-1].address.id if stacks else None
     address = f"{call.links.root}/v1/{call.project_id}/stacks"
-    return json_response(with_next(answer, call.query, query.page, len(stacks), last, address))
+    more = next_page(call.query, query.page, len(stacks), last, address)
+    if query_flag(call.query, "with_count"):
+        more["count"] = await call.service.views.count_stacks(call.caller, query)
+    return await list_response("stacks", rows, **more)
 
 
 async def detail(call: Call) -> Response:
