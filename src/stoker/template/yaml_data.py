@@ -6,7 +6,6 @@ before it can hurt; what aliases share is built once, but counts each time that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
@@ -16,6 +15,12 @@ from stoker.template.short_tags import short_tag
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
+MAX_REPEATED = 100_000
+"""Values that aliases stand for, each counted as often as it is used."""
+LONG_TEXT = 64
+"""Characters of a text that count as one value more when an alias repeats it."""
+MAX_DIGITS = 3000
+"""Of a number; Python writes none out that has more than 4,300."""
 
 _TAG = "tag:yaml.org,2002:"
 _STRINGS = frozenset({"!", _TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge"})
@@ -24,7 +29,9 @@ _BOOLEANS = {
     **dict.fromkeys(("no", "false", "off"), False),
 }
 _RESOLVERS = yaml.SafeLoader.yaml_implicit_resolvers
+_NUMBERS = frozenset({_TAG + "int", _TAG + "float"})
 _ABSENT = object()
+_ENTRY = object()
 _MERGE = object()
 
 
@@ -85,16 +92,20 @@ def _advice(text: str, mark: yaml.Mark | None, words: str) -> str | None:
     return None
 
 
-@dataclass(slots=True)
 class _Open:
-    """A list or map that is being built, and what it counts so far."""
+    """A list or map that is being built."""
 
-    value: Any
-    start: Any
-    key: Any = _ABSENT
-    size: int = 1
-    depth: int = 0
-    merges: list[Any] = field(default_factory=list)
+    __slots__ = ("before", "depth", "key", "merges", "start", "value")
+
+    def __init__(self, value: Any, start: Any, before: int) -> None:
+        self.value = value
+        self.start = start
+        self.before = before
+        """Values before its own first one."""
+        self.key: Any = _ABSENT if type(value) is dict else _ENTRY
+        """Of a map the key whose value is awaited."""
+        self.depth = 1
+        self.merges: list[Any] = []
 
 
 class _Builder:
@@ -103,53 +114,87 @@ class _Builder:
     def __init__(self, text: str, file: str | None) -> None:
         self._loader = yaml.CSafeLoader(text)
         self._file = file
+        self._top = _Open([], None, 0)
         self._open: list[_Open] = []
         self._plain: dict[str, Any] = {}
         self._anchors: dict[str, tuple[Any, int, int]] = {}
-        self._root: Any = None
+        self._values = 0
+        self._repeated = 0
+        self._documents = 0
 
     def document(self) -> Any:
         """The data of the only document in the stream; None if there is none."""
         next_event = self._loader.get_event
-        documents = 0
+        scalar = yaml.ScalarEvent
+        plain = self._plain
         while True:
             event = next_event()
-            kind = type(event)
-            if kind is yaml.ScalarEvent:
-                self._put(self._anchored(event, self._scalar(event), 1, 0), 1, 0, event)
-            elif kind is yaml.MappingStartEvent:
-                self._begin({}, event)
-            elif kind is yaml.SequenceStartEvent:
-                self._begin([], event)
-            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                self._end()
-            elif kind is yaml.AliasEvent:
-                self._alias(event)
-            elif kind is yaml.DocumentStartEvent:
-                documents += 1
-                if documents > 1:
-                    self._refuse("many-documents", "there must be one document only", event)
-            elif kind is yaml.StreamEndEvent:
-                return self._root
+            if type(event) is not scalar:
+                if self._structure(event):
+                    return self._top.value[0] if self._top.value else None
+                continue
+            item = event.value
+            if event.tag is not None or event.anchor is not None:
+                item = self._marked(event)
+            elif event.implicit[0]:
+                item = plain.get(item, _ABSENT)
+                if item is _ABSENT:
+                    item = plain[event.value] = self._implicit(event)
+            self._values += 1
+            top = self._top
+            key = top.key
+            if key is _ENTRY:
+                top.value.append(item)
+            elif key is _ABSENT or key is _MERGE:
+                self._put(item, event)
+            else:
+                top.value[key] = item
+                top.key = _ABSENT
+
+    def _structure(self, event: Any) -> bool:
+        """Take what is not a scalar. Whether the stream has ended."""
+        kind = type(event)
+        if kind is yaml.MappingStartEvent:
+            self._begin({}, event)
+        elif kind is yaml.SequenceStartEvent:
+            self._begin([], event)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            self._end()
+        elif kind is yaml.AliasEvent:
+            self._alias(event)
+        elif kind is yaml.DocumentStartEvent:
+            self._documents += 1
+            if self._documents > 1:
+                self._refuse("many-documents", "there must be one document only", event)
+        return kind is yaml.StreamEndEvent
 
     def _begin(self, value: Any, event: Any) -> None:
-        self._open.append(_Open(value, event))
+        self._open.append(self._top)
+        self._top = _Open(value, event, self._values)
+        self._values += 1
         if len(self._open) > MAX_DEPTH:
             self._too_deep(event)
+        if self._values > MAX_NODES:
+            message = f"the document has more than {MAX_NODES} values"
+            self._refuse("too-many-nodes", message, event)
 
     def _end(self) -> None:
-        done = self._open.pop()
+        done = self._top
+        above = self._top = self._open.pop()
         value = done.value
-        for source in done.merges:
-            value = {**source, **value}
-        value = self._tagged(done.start, value)
-        self._anchored(done.start, value, done.size, done.depth + 1)
-        self._put(value, done.size, done.depth + 1, done.start)
-
-    def _anchored(self, event: Any, value: Any, size: int, depth: int) -> Any:
-        if event.anchor is not None:
-            self._anchors[event.anchor] = (value, size, depth)
-        return value
+        if done.merges:
+            merged: dict[str, Any] = {}
+            for source in reversed(done.merges):
+                merged.update(source)
+            value = {**merged, **value}
+        start = done.start
+        if start.tag is not None:
+            value = self._tagged(start, value)
+        if start.anchor is not None:
+            self._anchors[start.anchor] = (value, self._values - done.before, done.depth)
+        if done.depth >= above.depth:
+            above.depth = done.depth + 1
+        self._put(value, start)
 
     def _alias(self, event: Any) -> None:
         known = self._anchors.get(event.anchor)
@@ -159,21 +204,19 @@ class _Builder:
         value, size, depth = known
         if len(self._open) + depth > MAX_DEPTH:
             self._too_deep(event)
-        self._put(value, size, depth, event)
+        self._top.depth = max(self._top.depth, depth + 1)
+        self._values += size
+        self._repeated += size
+        if self._repeated > MAX_REPEATED:
+            message = f"aliases repeat more than {MAX_REPEATED} values; long texts count as several"
+            advice = "write what is used so often into a file or a parameter"
+            self._refuse("too-many-nodes", message, event, advice)
+        self._put(value, event)
 
-    def _put(self, value: Any, size: int, depth: int, event: Any) -> None:
+    def _put(self, value: Any, event: Any) -> None:
         """Put a complete value where it belongs."""
-        if not self._open:
-            self._root = value
-            return
-        top = self._open[-1]
-        top.size += size
-        if top.size > MAX_NODES:
-            message = f"the document has more than {MAX_NODES} values"
-            self._refuse("too-many-nodes", message, event)
-        if depth > top.depth:
-            top.depth = depth
-        if type(top.value) is list:
+        top = self._top
+        if top.key is _ENTRY:
             top.value.append(value)
         elif top.key is _ABSENT:
             top.key = self._key(top.value, value, event)
@@ -202,17 +245,21 @@ class _Builder:
                 self._refuse("bad-merge", message, event)
         return sources
 
-    def _scalar(self, event: Any) -> Any:
+    def _marked(self, event: Any) -> Any:
+        """The value of a scalar with a tag or an anchor."""
         text = event.value
         if event.tag is not None:
-            return self._converted(event.tag, text, event)
-        if not event.implicit[0]:
-            return text
-        value = self._plain.get(text, _ABSENT)
-        if value is _ABSENT:
-            value = self._converted(_implicit_tag(text), text, event)
-            self._plain[text] = value
+            value = self._converted(event.tag, text, event)
+        else:
+            value = self._implicit(event) if event.implicit[0] else text
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (value, 1 + len(text) // LONG_TEXT, 0)
         return value
+
+    def _implicit(self, event: Any) -> Any:
+        """The value of plain text, which may spell something else than text."""
+        text = event.value
+        return self._converted(_implicit_tag(text), text, event)
 
     def _converted(self, tag: str, text: str, event: Any) -> Any:
         if tag in _STRINGS:
@@ -222,12 +269,15 @@ class _Builder:
         if tag == _TAG + "bool" and text.lower() in _BOOLEANS:
             return _BOOLEANS[text.lower()]
         node = yaml.ScalarNode(tag, text)
+        if tag in _NUMBERS and len(text) > MAX_DIGITS:
+            message = f"a number has at most {MAX_DIGITS} digits; put longer text into quotes"
+            self._refuse("bad-number", message, event)
         try:
             if tag == _TAG + "int":
                 return self._loader.construct_yaml_int(node)
             if tag == _TAG + "float":
                 return self._loader.construct_yaml_float(node)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             self._refuse("bad-number", f'"{text[:40]}" is not a number', event)
         return self._tagged(event, text)
 
@@ -245,9 +295,12 @@ class _Builder:
     def _too_deep(self, event: Any) -> NoReturn:
         self._refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels", event)
 
-    def _refuse(self, code: str, message: str, event: Any) -> NoReturn:
+    def _refuse(
+        self, code: str, message: str, event: Any, suggestion: str | None = None
+    ) -> NoReturn:
         mark = event.start_mark
-        refuse(code, message, position=Position(self._file, mark.line + 1, mark.column + 1))
+        position = Position(self._file, mark.line + 1, mark.column + 1)
+        refuse(code, message, position=position, suggestion=suggestion)
 
 
 def _implicit_tag(text: str) -> str:
