@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
 
-from stoker.resources.heat.autoscaling_group import AutoScalingGroup
+from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.capacity import adjusted
-from stoker.resources.heat.scaling_policy import ScalingPolicy
+from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.schema.resource_type import Adjustment, Call, Done, Nested, NoChange
 
 
@@ -30,8 +30,8 @@ def group(**more: Any) -> dict[str, Any]:
 
 def first(**properties: Any) -> tuple[Call, Nested]:
     """A new group."""
-    call = make_call(AutoScalingGroup(), group(**properties))
-    return call, AutoScalingGroup().nested(call)
+    call = make_call(AutoScalingResourceGroup(), group(**properties))
+    return call, AutoScalingResourceGroup().nested(call)
 
 
 def then(call: Call, nested: Nested, properties: dict[str, Any], **more: Any) -> Nested:
@@ -44,7 +44,7 @@ def then(call: Call, nested: Nested, properties: dict[str, Any], **more: Any) ->
         members=dict.fromkeys(names(nested)),
         **more,
     )
-    return AutoScalingGroup().nested(latest)
+    return AutoScalingResourceGroup().nested(latest)
 
 
 def names(nested: Nested) -> list[str]:
@@ -129,7 +129,7 @@ def test_members_change_in_batches_when_their_definition_does() -> None:
 def test_sizes_that_contradict_each_other_are_refused(
     properties: dict[str, Any], place: str
 ) -> None:
-    [found] = AutoScalingGroup().validate(properties)
+    [found] = AutoScalingResourceGroup().validate(properties)
     assert found.path == (place,)
 
 
@@ -159,23 +159,23 @@ def test_a_cooldown_of_one_policy_does_not_hold_back_another() -> None:
     call, nested = first(desired_capacity=1)
     call = replace(call, data=nested.data or {}, now=100.0)
     rests = Adjustment("p", "g", "change_in_capacity", 1, cooldown=60)
-    call = replace(call, data=AutoScalingGroup().settled(call, rests), now=150.0)
+    call = replace(call, data=AutoScalingResourceGroup().settled(call, rests), now=150.0)
     with pytest.raises(NoChange, match="10 s more"):
-        AutoScalingGroup().resized(call, rests)
-    assert AutoScalingGroup().resized(call, replace(rests, policy="q"))["size"] == 2
+        AutoScalingResourceGroup().resized(call, rests)
+    assert AutoScalingResourceGroup().resized(call, replace(rests, policy="q"))["size"] == 2
 
 
 def test_a_smallest_step_goes_with_percentages_only() -> None:
     properties = {"adjustment_type": "exact_capacity", "min_adjustment_step": 1}
-    [found] = ScalingPolicy().validate(properties)
+    [found] = AutoScalingPolicy().validate(properties)
     assert found.path == ("min_adjustment_step",)
-    assert not ScalingPolicy().validate(
+    assert not AutoScalingPolicy().validate(
         {"adjustment_type": "percent_change_in_capacity", "min_adjustment_step": 1}
     )
 
 
 def test_a_policy_has_a_signed_address_and_a_user_of_its_own() -> None:
-    type_, signalling = ScalingPolicy(), RecordedSignalling()
+    type_, signalling = AutoScalingPolicy(), RecordedSignalling()
     properties = {
         "auto_scaling_group_id": "g",
         "adjustment_type": "exact_capacity",

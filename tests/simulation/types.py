@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.errors import Invalid
-from stoker.resources.heat.autoscaling_group import AutoScalingGroup
+from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.delay import Delay
 from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
-from stoker.resources.heat.scaling_policy import ScalingPolicy
+from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Cloud, Gone
@@ -106,7 +106,7 @@ class Faulty(Thing):
         raise RuntimeError("a fault")
 
 
-class Policy(ScalingPolicy):
+class Policy(AutoScalingPolicy):
     """A scaling policy that needs no identity service, and has no addresses."""
 
     type_name = "Sim::Policy"
@@ -127,7 +127,7 @@ BUILT_IN = (
     Faulty(),
     Gate(),
     Policy(),
-    AutoScalingGroup(),
+    AutoScalingResourceGroup(),
     ResourceGroup(),
     ResourceChain(),
     Delay(),

@@ -14,7 +14,7 @@ BUILT_IN: Mapping[str, str] = {
     "AWS::CloudFormation::WaitConditionHandle": (
         f"{_AWS}.wait_condition_handle:WaitConditionHandle"
     ),
-    "OS::Heat::AutoScalingGroup": f"{_HEAT}.autoscaling_group:AutoScalingGroup",
+    "OS::Heat::AutoScalingGroup": f"{_HEAT}.autoscaling_group:AutoScalingResourceGroup",
     "OS::Heat::CloudConfig": f"{_HEAT}.cloud_config:CloudConfig",
     "OS::Heat::Delay": f"{_HEAT}.delay:Delay",
     "OS::Heat::MultipartMime": f"{_HEAT}.multipart_mime:MultipartMime",
@@ -22,7 +22,7 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Heat::RandomString": f"{_HEAT}.random_string:RandomString",
     "OS::Heat::ResourceChain": f"{_HEAT}.resource_chain:ResourceChain",
     "OS::Heat::ResourceGroup": f"{_HEAT}.resource_group:ResourceGroup",
-    "OS::Heat::ScalingPolicy": f"{_HEAT}.scaling_policy:ScalingPolicy",
+    "OS::Heat::ScalingPolicy": f"{_HEAT}.scaling_policy:AutoScalingPolicy",
     "OS::Heat::SoftwareConfig": f"{_HEAT}.software_config:SoftwareConfig",
     "OS::Heat::Stack": f"{_HEAT}.stack:RemoteStack",
     "OS::Heat::StructuredConfig": f"{_HEAT}.structured_config:StructuredConfig",

@@ -28,7 +28,7 @@ _AT_LEAST_0 = (Range(min=0),)
 _NAME_LENGTH = 12
 
 
-class AutoScalingGroup(ResourceType):
+class AutoScalingResourceGroup(ResourceType):
     """Members with names of their own; when the group shrinks, failed and old members go first.
 
     The data holds the ``names`` of the members, oldest first, how many have been ``made`` so far,

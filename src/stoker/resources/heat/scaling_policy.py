@@ -23,7 +23,7 @@ from stoker.schema.support import since
 from stoker.schema.unknown import Unknown
 
 
-class ScalingPolicy(ResourceType):
+class AutoScalingPolicy(ResourceType):
     """Makes signed and plain addresses for signals. Calls the identity service."""
 
     type_name = "OS::Heat::ScalingPolicy"
