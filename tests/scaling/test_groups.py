@@ -162,7 +162,7 @@ def test_a_cooldown_of_one_policy_does_not_hold_back_another() -> None:
     call = replace(call, data=AutoScalingResourceGroup().settled(call, rests), now=150.0)
     with pytest.raises(NoChange, match="10 s more"):
         AutoScalingResourceGroup().resized(call, rests)
-    assert AutoScalingResourceGroup().resized(call, replace(rests, policy="q"))["size"] == 2
+    assert AutoScalingResourceGroup().resized(call, replace(rests, policy="q")).data["size"] == 2
 
 
 def test_a_smallest_step_goes_with_percentages_only() -> None:

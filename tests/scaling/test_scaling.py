@@ -88,7 +88,7 @@ def test_a_signal_adds_a_member_and_leaves_stack_and_group_as_they_are() -> None
                 before[name].action,
                 before[name].status,
             )
-        assert await told(lab) == ["SIGNAL_COMPLETE: g has been scaled"]
+        assert await told(lab) == ["SIGNAL_COMPLETE: g: from 1 to 2 members"]
 
     in_lab(story)
 
@@ -199,7 +199,7 @@ def test_a_member_that_cannot_be_made_fails_the_signal_and_goes_first_later() ->
         await signal(lab)
         await lab.engine.dispatch.idle()
         [event] = await told(lab)
-        assert event.startswith("SIGNAL_FAILED: Resource CREATE failed")
+        assert event.startswith("SIGNAL_FAILED: g: from 1 to 2 members: Resource CREATE failed")
         lab.cloud.quota = None
         await lab.update(scaled(desired_capacity=1))
         assert await lab.status() == "UPDATE_COMPLETE"

@@ -84,10 +84,12 @@ class Scaling:
     async def _judge(self, target: _Target) -> None:
         """Commit the new size, so that it counts once. Raises NoChange."""
         call = make_call(self._session, target.group, target.type)
-        data = target.sizes.resized(call, target.adjustment)
-        self._operation = replace(self._operation, status=OperationStatus.RUNNING)
+        new = target.sizes.resized(call, target.adjustment)
+        self._operation = replace(
+            self._operation, status=OperationStatus.RUNNING, reason=new.reason
+        )
         await self._session.commit(
-            resources=[replace(target.group, data=data)], operations=[self._operation]
+            resources=[replace(target.group, data=new.data)], operations=[self._operation]
         )
 
     async def _resize(self, target: _Target) -> None:
@@ -100,12 +102,13 @@ class Scaling:
             row = await self._nesting.bring(before, definition, self._operation, used)
         except NestedFailed as failed:
             row = await self._nesting.with_outputs(session.rows[before.id])
-            await self._end(OperationStatus.FAILED, str(failed), replace(row, reason=before.reason))
+            reason = f"{self._operation.reason}: {failed}"
+            await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
             return
         settled = target.sizes.settled(make_call(session, row, target.type), target.adjustment)
         await self._end(
             OperationStatus.COMPLETE,
-            f"{target.group.name} has been scaled",
+            self._operation.reason,
             replace(row, reason=before.reason, data=settled),
         )
 

@@ -288,6 +288,16 @@ class AdjustsGroup(Protocol):
         """What the signal asks for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """What an adjustment makes of a group."""
+
+    data: Mapping[str, Any]
+    """The data of the group, for the next :meth:`Nests.nested`."""
+    reason: str
+    """What happens, in words."""
+
+
 class NoChange(Exception):
     """An adjustment that leaves a group as it is. The text says why."""
 
@@ -296,11 +306,8 @@ class NoChange(Exception):
 class Resizes(Protocol):
     """The type is a group, which nests, and whose size adjustments change."""
 
-    def resized(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
-        """The data of the group with its new size, for the next :meth:`Nests.nested`.
-
-        Raises :class:`NoChange`.
-        """
+    def resized(self, call: Call, adjustment: Adjustment) -> Resized:
+        """The group with its new size. Raises :class:`NoChange`."""
 
     def settled(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data once the new size is reached."""

@@ -19,6 +19,7 @@ from stoker.schema.resource_type import (
     Nested,
     NoChange,
     Outcome,
+    Resized,
     ResourceType,
 )
 from stoker.schema.support import since
@@ -146,7 +147,7 @@ class AutoScalingResourceGroup(ResourceType):
         data = {"names": names, "made": made, "scaled": call.data.get("scaled", {})}
         return Nested(members.template(bodies, shown), data={**data, **batches.as_data(order)})
 
-    def resized(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+    def resized(self, call: Call, adjustment: Adjustment) -> Resized:
         """The data with the size that the adjustment asks for. Raises NoChange."""
         _check_cooldown(call, adjustment)
         size = len(call.data["names"])
@@ -155,7 +156,7 @@ class AutoScalingResourceGroup(ResourceType):
         )
         if new == size:
             raise NoChange(f"no change: {call.name} has {size} members already")
-        return {**call.data, "size": new}
+        return Resized({**call.data, "size": new}, f"{call.name}: from {size} to {new} members")
 
     def settled(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data with the time, from which cooldowns count."""
