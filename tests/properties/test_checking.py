@@ -73,14 +73,25 @@ def test_values_of_another_type_are_refused_in_their_place(kind, given):
     ("kind", "given", "value"),
     [
         (Type.LIST, "a,b", ["a", "b"]),
-        (Type.LIST, '[{"a": 1}]', [{"a": 1}]),
+        (Type.LIST, "", []),
+        (Type.LIST, [{"a": 1}], [{"a": 1}]),
         (Type.MAP, '{"a": 1}', {"a": 1}),
-        (Type.STRING, {"a": 1}, '{"a": 1}'),
-        (Type.STRING, ["a", "b"], "a,b"),
+        (Type.MAP, '["a"]', ["a"]),
+        (Type.MAP, [{"a": 1}], [{"a": 1}]),
+        (Type.MAP, "", ""),
     ],
 )
 def test_declared_conversions_bridge_text_lists_and_maps(kind, given, value):
     assert value_of(Property(kind, convert=True), given) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [(Type.STRING, ["a"]), (Type.STRING, {"a": 1}), (Type.LIST, 5), (Type.MAP, 5), (Type.MAP, "x")],
+)
+def test_declared_conversions_have_limits(kind, given):
+    (error,) = checked(Property(kind, convert=True), given).errors
+    assert error.code == "wrong-type"
 
 
 def test_absent_values_are_defaults_or_none_at_every_level():

@@ -56,44 +56,43 @@ def to_boolean(value: Any) -> bool:
     raise Mismatch(f"{shown(value)} is neither true nor false")
 
 
-def to_string(value: Any, *, convert: bool = False) -> str:
-    """Text; whole numbers and booleans are written out, with ``convert`` maps and lists too."""
+def to_string(value: Any) -> str:
+    """Text; whole numbers and booleans are written out."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):
         return str(value)
-    if convert and isinstance(value, Mapping):
-        return json.dumps(value)
-    if convert and isinstance(value, list):
-        return ",".join(str(item) for item in value)
     raise Mismatch(f"{shown(value)} is not a string")
 
 
-def to_list(value: Any, *, convert: bool = False) -> list[Any]:
-    """A list; with ``convert`` also JSON text or text with commas."""
+def to_list(value: Any) -> list[Any]:
+    """A list."""
     if isinstance(value, list):
         return value
-    if convert and isinstance(value, str):
-        parsed = _json(value)
-        if isinstance(parsed, list):
-            return parsed
-        return value.split(",") if value else []
     raise Mismatch(f"{shown(value)} is not a list")
 
 
-def to_map(value: Any, *, convert: bool = False) -> Mapping[str, Any]:
-    """A map; with ``convert`` also JSON text."""
+def to_list_parameter(value: Any) -> list[Any]:
+    """A list, or text with commas."""
+    if isinstance(value, str):
+        return value.split(",") if value else []
+    return to_list(value)
+
+
+def to_map(value: Any) -> Mapping[str, Any]:
+    """A map."""
     if isinstance(value, Mapping):
         return value
-    if convert and isinstance(value, str):
-        parsed = _json(value)
-        if isinstance(parsed, dict):
-            return parsed
     raise Mismatch(f"{shown(value)} is not a map")
 
 
-def _json(text: str) -> Any:
+def to_json_parameter(value: Any) -> Any:
+    """A map, a list, or what JSON text says."""
+    if isinstance(value, list) or value == "":
+        return value
+    if not isinstance(value, str):
+        return to_map(value)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise Mismatch(f"{shown(value)} is not JSON: {error}") from None

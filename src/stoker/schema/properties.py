@@ -55,7 +55,7 @@ class Property:
     """The entries of a list."""
     finder: Finder | None = None
     convert: bool = False
-    """A map or list may also be given as JSON text, or a string as map (then it is serialised)."""
+    """As parameters take them: a map may be a list or JSON text, a list may be text with commas."""
     implemented: bool = True
     support: SupportStatus = SUPPORTED
     renamed_to: str | None = None

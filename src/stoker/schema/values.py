@@ -17,7 +17,9 @@ from stoker.schema.conversion import (
     Mismatch,
     to_boolean,
     to_integer,
+    to_json_parameter,
     to_list,
+    to_list_parameter,
     to_map,
     to_number,
     to_string,
@@ -158,7 +160,7 @@ class _Checker:
     def _convert(self, value: Any, declared: Property, path: Path) -> Any:
         match declared.type:
             case Type.STRING:
-                return unknown_in(value) or to_string(value, convert=declared.convert)
+                return unknown_in(value) or to_string(value)
             case Type.INTEGER:
                 return to_integer(value)
             case Type.NUMBER:
@@ -166,7 +168,7 @@ class _Checker:
             case Type.BOOLEAN:
                 return to_boolean(value)
             case Type.LIST:
-                entries = to_list(value, convert=declared.convert)
+                entries = to_list_parameter(value) if declared.convert else to_list(value)
                 if declared.items is None:
                     return entries
                 return [
@@ -174,7 +176,9 @@ class _Checker:
                     for index, entry in enumerate(entries)
                 ]
             case Type.MAP:
-                mapping = to_map(value, convert=declared.convert)
+                if declared.convert:
+                    return to_json_parameter(value)
+                mapping = to_map(value)
                 if declared.entries is None:
                     return mapping
                 return self.check_map(mapping, declared.entries, path)

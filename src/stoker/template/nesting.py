@@ -5,10 +5,10 @@ The parameters of the template are the properties of the type, its outputs are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
 from stoker.schema.properties import Attribute, Property, Type
@@ -52,7 +52,11 @@ class TemplateType(ResourceType):
 
     def nested(self, call: Call) -> Nested:
         """The nested stack: the template, with the properties that are given as parameters."""
-        given = {name: value for name, value in call.properties.items() if value is not None}
+        given = {
+            name: _as_members(value) if self.properties[name].type is Type.LIST else value
+            for name, value in call.properties.items()
+            if value is not None
+        }
         return Nested(self.template.source.text or self.template.data, given, self.url)
 
     def has_attribute(self, name: str) -> bool:
@@ -79,10 +83,26 @@ class TemplateType(ResourceType):
         return Failed(f"{self.type_name} is deleted as a nested stack")
 
 
+def _as_members(entries: Any) -> Any:
+    """A list as a parameter takes it: of texts, into which maps are spread out member by member."""
+    if not isinstance(entries, list):
+        return entries
+    if entries and all(isinstance(entry, Mapping) for entry in entries):
+        return [
+            f".member.{number}.{key}={value}"
+            for number, entry in enumerate(entries)
+            for key, value in entry.items()
+        ]
+    return ["" if entry is None else entry for entry in entries]
+
+
 def template_type(
-    type_name: str, template: Template, url: str, inner: TypeResolver
+    type_name: str, template: Template, url: str, inner: TypeResolver, defaults: Collection[str]
 ) -> TemplateType:
-    """The type that a template stands for. Raises :class:`DiagnosticError`."""
+    """The type that a template stands for. Raises :class:`DiagnosticError`.
+
+    ``defaults`` are the parameters that the environment gives a default.
+    """
     findings = Findings()
     declared = declare(template.parameters, template.version, findings)
     findings.raise_errors()
@@ -96,7 +116,10 @@ def template_type(
             "template": template,
             "url": url,
             "inner": inner,
-            "properties": {name: _property(parameter) for name, parameter in declared.items()},
+            "properties": {
+                name: _property(parameter, has_default=name in defaults)
+                for name, parameter in declared.items()
+            },
             "attributes": {
                 name: Attribute(str(body.description or ""))
                 for name, body in template.outputs.items()
@@ -107,11 +130,11 @@ def template_type(
     return instance
 
 
-def _property(parameter: Parameter) -> Property:
+def _property(parameter: Parameter, *, has_default: bool) -> Property:
     return Property(
         _TYPES[parameter.type],
         parameter.description,
-        required=parameter.default is None,
+        required=parameter.default is None and not has_default,
         update_allowed=True,
         constraints=parameter.constraints,
         convert=True,
@@ -185,7 +208,8 @@ class TypeResolver:
             )
         template = parsed(self._inputs.files[url], url)
         inner = TypeResolver(replace(self._inputs, url=url), self._types)
-        return template_type(type_name, template, url, inner)
+        defaults = self._inputs.environment.parameter_defaults
+        return template_type(type_name, template, url, inner, defaults)
 
 
 def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:

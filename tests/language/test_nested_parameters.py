@@ -1,0 +1,95 @@
+"""What the properties of a resource become as parameters of the template that it stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import Severity
+from stoker.resources.registry import Registry
+from stoker.template.document import parse
+from stoker.template.environment import Environment
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+TYPES = Registry()
+
+
+def _child(kind: str) -> str:
+    return f"""
+heat_template_version: 2021-04-16
+parameters:
+  p: {{type: {kind}}}
+outputs:
+  o: {{value: {{get_param: p}}}}
+"""
+
+
+def _evaluation(kind: str, properties: dict[str, Any], **environment: Any) -> Evaluation:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {"n": {"type": "child.yaml", "properties": properties}},
+    }
+    inputs = Inputs(files={"child.yaml": _child(kind)}, environment=Environment(**environment))
+    return Evaluation(parse(template), inputs, TYPES)
+
+
+def _errors(evaluation: Evaluation) -> list[str]:
+    return [d.message for d in evaluation.validate() if d.severity is Severity.ERROR]
+
+
+class Nothing:
+    """No resources."""
+
+    def reference(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        raise KeyError(name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [
+        ("string", 5, "5"),
+        ("string", True, "True"),
+        ("json", ["a", {"b": 1}], ["a", {"b": 1}]),
+        ("json", '["a"]', ["a"]),
+        ("json", {"a": 1}, {"a": 1}),
+        ("comma_delimited_list", "a,b", ["a", "b"]),
+        ("comma_delimited_list", ["a", None], ["a", ""]),
+        (
+            "comma_delimited_list",
+            [{"a": 1, "b": "x"}, {"a": 2}],
+            [".member.0.a=1", ".member.0.b=x", ".member.1.a=2"],
+        ),
+    ],
+)
+def test_a_property_becomes_a_parameter(kind: str, given: Any, value: Any) -> None:
+    evaluation = _evaluation(kind, {"p": given})
+    assert _errors(evaluation) == []
+    (output,) = evaluation.children["n"].outputs(Nothing())
+    assert output.value == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("string", ["a"]),
+        ("string", {"a": 1}),
+        ("json", "no json"),
+        ("json", 5),
+        ("comma_delimited_list", 5),
+    ],
+)
+def test_a_property_that_no_parameter_can_take_is_refused(kind: str, given: Any) -> None:
+    assert len(_errors(_evaluation(kind, {"p": given}))) == 1
+
+
+def test_a_default_from_the_environment_satisfies_a_required_parameter() -> None:
+    assert "required" in _errors(_evaluation("string", {}))[0]
+    evaluation = _evaluation("string", {}, parameter_defaults={"p": "d"})
+    assert _errors(evaluation) == []
+    (output,) = evaluation.children["n"].outputs(Nothing())
+    assert output.value == "d"
