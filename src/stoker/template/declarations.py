@@ -139,7 +139,7 @@ def declare(section: Any, version: Version, findings: Findings) -> dict[str, Par
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, findings)
-            _check(parameter, path, findings)
+            _check(parameter, version.dialect.default, path, findings)
         except _Refused as refused:
             findings.add(refused.diagnostic)
         else:
@@ -171,8 +171,8 @@ def _read_hot(
         name=name,
         type=_type(snippet, "type", HOT_TYPES, path),
         default=snippet.get("default"),
-        label=_text(snippet, "label", path) or None,
-        description=_text(snippet, "description", path),
+        label=snippet.get("label"),
+        description=_described(snippet.get("description")),
         hidden=_truth(snippet.get("hidden")),
         immutable=_truth(snippet.get("immutable")),
         tags=_tags(snippet.get("tags"), path),
@@ -205,13 +205,8 @@ def _type(
     return types[wanted]
 
 
-def _text(snippet: Mapping[str, Any], key: str, path: Path) -> str:
-    value = snippet.get(key)
-    if value is None:
-        return ""
-    if isinstance(value, Mapping | list):
-        raise _refuse((*path, key), f"{key} must be text, not {_kind(value)}")
-    return str(value)
+def _described(value: Any) -> Any:
+    return "" if value is None else value
 
 
 def _truth(value: Any) -> bool:
@@ -326,6 +321,9 @@ def _read_range(value: Any, description: str | None, path: Path) -> Constraint:
 def _read_modulo(value: Any, description: str | None, path: Path) -> Constraint:
     if not isinstance(value, Mapping) or value.get("step") is None or value.get("offset") is None:
         raise _refuse(path, "modulo must be a map with step and offset")
+    for key in value:
+        if key not in {"step", "offset"}:
+            raise _refuse((*path, key), f'modulo has no "{key}"', "step and offset are known")
     step = _bound(value["step"], to_integer, (*path, "step"))
     offset = _bound(value["offset"], to_integer, (*path, "offset"))
     if step == 0:
@@ -356,13 +354,6 @@ def _read_allowed_pattern(value: Any, description: str | None, path: Path) -> Co
 def _read_custom(value: Any, description: str | None, path: Path) -> Constraint:
     if not isinstance(value, str):
         raise _refuse(path, f"a custom constraint must be a name, not {_kind(value)}")
-    if value not in PURE and value not in CLOUD:
-        raise _refuse(
-            path,
-            f'there is no custom constraint "{value}"',
-            did_you_mean(value, PURE.keys() | CLOUD),
-            "StackValidationFailed",
-        )
     return Custom(value, description)
 
 
@@ -385,8 +376,8 @@ def _read_cfn(
         name=name,
         type=_type(snippet, "Type", CFN_TYPES, path),
         default=snippet.get("Default"),
-        label=_text(snippet, "Label", path) or None,
-        description=_text(snippet, "Description", path),
+        label=snippet.get("Label"),
+        description=_described(snippet.get("Description")),
         hidden=str(no_echo).lower() == "true",
         constraints=tuple(_cfn_constraints(snippet, path)),
     )
@@ -414,7 +405,7 @@ def _cfn_constraints(snippet: Mapping[str, Any], path: Path) -> list[Constraint]
     return found
 
 
-def _check(parameter: Parameter, path: Path, findings: Findings) -> None:
+def _check(parameter: Parameter, default_key: str, path: Path, findings: Findings) -> None:
     """Whether the constraints fit the type, and the default the constraints."""
     for constraint in parameter.constraints:
         if parameter.type not in _APPLICABLE[type(constraint)]:
@@ -429,8 +420,20 @@ def _check(parameter: Parameter, path: Path, findings: Findings) -> None:
                     Severity.WARNING,
                 )
             )
+        if isinstance(constraint, Custom) and constraint.name not in PURE.keys() | CLOUD:
+            findings.add(_unknown_constraint(constraint.name, path))
     if parameter.default is not None:
-        _check_default(parameter, path)
+        _check_default(parameter, (*path, default_key))
+
+
+def _unknown_constraint(name: str, path: Path) -> Diagnostic:
+    """No value can be checked by it; whether there will be one, the declaration cannot know."""
+    return Diagnostic(
+        "invalid-parameter-value",
+        f'there is no custom constraint "{name}"',
+        path,
+        suggestion=did_you_mean(name, PURE.keys() | CLOUD),
+    )
 
 
 def _is_empty(constraint: Length | Range) -> bool:
@@ -444,9 +447,9 @@ def _check_default(parameter: Parameter, path: Path) -> None:
         value = coerce(parameter.type, parameter.default)
     except Mismatch as mismatch:
         if parameter.constraints or parameter.type in {ParameterType.LIST, ParameterType.JSON}:
-            raise _refuse((*path, "default"), f"the default does not fit: {mismatch}") from None
+            raise _refuse(path, f"the default does not fit: {mismatch}") from None
         return
     fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]
     faults = violations(replace(parameter, constraints=tuple(fixed)), value)
     if faults:
-        raise _refuse((*path, "default"), f"the default does not fit: {faults[0]}")
+        raise _refuse(path, f"the default does not fit: {faults[0]}")

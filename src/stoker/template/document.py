@@ -19,7 +19,7 @@ from stoker.kernel.diagnostics import (
 )
 from stoker.template.functions.words import kind_of
 from stoker.template.source import Source, accept, read
-from stoker.template.versions import VERSION_KEYS, Version, version_of
+from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
 """The condition of what is unconditional; None may be written in a template, and is refused."""
@@ -66,7 +66,7 @@ class Template:
     description: Any = "No description"
     parameters: Any = None
     """Declarations as written; :mod:`stoker.template.declarations` reads them."""
-    parameter_groups: Any = ()
+    parameter_groups: Any = None
     mappings: Any = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)
     resources: Mapping[str, ResourceBody] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def _parse(source: Source) -> Template:
         version=version,
         description=data.get(dialect.description) or "No description",
         parameters=data.get(dialect.parameters),
-        parameter_groups=data.get("parameter_groups") or (),
+        parameter_groups=data.get("parameter_groups"),
         mappings=(data.get(dialect.mappings) if dialect.mappings else None) or {},
         conditions=reader.section(dialect.conditions) if version.has_conditions else {},
         resources=_resources(reader),
@@ -211,15 +211,9 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if not isinstance(body, Mapping):
         reader.refuse("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
         return None
-    for key in body:
-        if key not in reader.version.resource_keys:
-            version = f"{reader.version.key} {reader.version.name}"
-            reader.refuse(
-                "unknown-key",
-                f'"{key}" is not a key of a resource in {version}',
-                (*path, key),
-                suggestion=did_you_mean(str(key), reader.version.resource_keys),
-            )
+    if dialect is HOT or not body.get(dialect.type):
+        for found in unknown_keys(body, reader.version, path):
+            reader.findings.add(found)
     type_name = body.get(dialect.type)
     if type_name is not None and not isinstance(type_name, str):
         reader.refuse(
@@ -232,7 +226,9 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     for key, kinds, words in _shapes(reader.version):
         value = body.get(key)
         if key in body and not isinstance(value, kinds):
-            reader.refuse("bad-shape", f"{key} is {words}, not {kind_of(value)}", (*path, key))
+            message = f"{key} is {words}, not {kind_of(value)}"
+            advice = f'leave "{key}" out' if value is None else None
+            reader.refuse("bad-shape", message, (*path, key), suggestion=advice)
             return None
     return ResourceBody(
         name=name,
@@ -245,22 +241,37 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         update_policy=body.get(dialect.update_policy) or {},
         creation_policy=body.get(dialect.creation_policy) or {},
         condition=body.get(dialect.condition, NO_CONDITION),
-        external_id=body.get(dialect.external_id),
+        external_id=body.get(dialect.external_id) if dialect.external_id else None,
         description=body.get(dialect.description, "") or "",
     )
 
 
+def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
+    """Findings on the keys of a resource that its version does not have."""
+    return [
+        Diagnostic(
+            "unknown-key",
+            f'"{key}" is not a key of a resource in {version.key} {version.name}',
+            (*path, key),
+            suggestion=did_you_mean(str(key), version.resource_keys),
+        )
+        for key in body
+        if key not in version.resource_keys
+    ]
+
+
 def _shapes(version: Version) -> tuple[tuple[str, Any, str], ...]:
-    """Key of a resource, the Python types that it may have, and these in words."""
+    """Key of a resource, the Python types that it may have (maps call functions), in words."""
     dialect = version.dialect
     return (
-        (dialect.properties, Mapping | None, "a map"),
-        (dialect.metadata, Mapping | None, "a map"),
+        (dialect.properties, Mapping, "a map"),
+        (dialect.metadata, Mapping, "a map"),
         (dialect.depends_on, str | list, "a name or a list of names"),
-        (dialect.deletion_policy, str | Mapping | None, "text"),
-        (dialect.update_policy, Mapping | None, "a map"),
+        (dialect.deletion_policy, str | Mapping, "text"),
+        (dialect.update_policy, Mapping, "a map"),
         (dialect.creation_policy, Mapping | None, "a map"),
-        (dialect.description, str | None, "text"),
+        (dialect.external_id, str | Mapping, "text"),
+        (dialect.description, str, "text"),
     )
 
 

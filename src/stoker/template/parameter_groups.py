@@ -13,9 +13,9 @@ _KEYS = frozenset({"label", "description", "parameters"})
 
 def group_findings(section: Any, parameters: Collection[str]) -> list[Diagnostic]:
     """What is wrong with the section; every parameter may stand in one group only."""
-    if not section:
+    if section is None:
         return []
-    if not isinstance(section, list | tuple):
+    if not isinstance(section, list):
         return [_finding("parameter_groups must be a list of groups", ())]
     findings: list[Diagnostic] = []
     seen: set[str] = set()

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
-from stoker.schema.checks import PURE
+from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom
 from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
@@ -39,8 +39,9 @@ class Parameter:
     type: ParameterType
     default: Any = None
     """As it was written; None means that a value must be given."""
-    label: str | None = None
-    description: str = ""
+    label: Any = None
+    """As it was written, as is the description: text in all but odd templates."""
+    description: Any = ""
     hidden: bool = False
     immutable: bool = False
     tags: tuple[str, ...] | None = None
@@ -177,7 +178,7 @@ def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
     return [
         CustomCheck(constraint.name, item, ("parameters", parameter.name))
         for constraint in parameter.constraints
-        if isinstance(constraint, Custom) and constraint.name not in PURE
+        if isinstance(constraint, Custom) and constraint.name in CLOUD
         for item in items
         if not isinstance(item, Unknown)
     ]

@@ -49,19 +49,26 @@ class Settled:
         """The declared parameters."""
         return declare(self._template.parameters, self._template.version, self.findings)
 
+    @property
+    def _declared_names(self) -> frozenset[str]:
+        """Names with a declaration, be it wrong."""
+        written = self._template.parameters
+        return frozenset(written if isinstance(written, Mapping) else ())
+
     @cached_property
     def resolved(self) -> Resolved:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
         environment = self._inputs.environment
+        wrong = self._declared_names - self.declarations.keys()
+        given = {**environment.parameters, **self._inputs.parameters}
         resolved = resolve(
             self.declarations,
-            {**environment.parameters, **self._inputs.parameters},
+            {name: value for name, value in given.items() if name not in wrong},
             environment.parameter_defaults,
             pseudo_parameters(self._template.version, self._inputs.identity),
         )
         self.findings.extend(resolved.findings)
-        written = self._template.parameters
-        for name in written if isinstance(written, Mapping) else ():
+        for name in (*wrong, *self.declarations):
             resolved.values.setdefault(name, Unknown(frozenset()))
         return resolved
 
@@ -108,5 +115,5 @@ class Settled:
 
     def section_findings(self) -> list[Diagnostic]:
         """What is wrong with the parameter groups and the conditions section."""
-        groups = group_findings(self._template.parameter_groups, self.declarations)
+        groups = group_findings(self._template.parameter_groups, self._declared_names)
         return [*groups, *self.conditions.check()]

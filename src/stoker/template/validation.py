@@ -13,7 +13,7 @@ from dataclasses import replace
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
 from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates
-from stoker.template.document import Template
+from stoker.template.document import Template, unknown_keys
 from stoker.template.functions.failure import SHAPE
 from stoker.template.lookalikes import lookalikes
 from stoker.template.policies import UNSUPPORTED, policy_findings
@@ -49,7 +49,20 @@ def resource_findings(
             else:
                 values.append(diagnostic)
         values.extend(_of_type(template, survey))
-    return [*form, *references, *_circle(template, needs), *values, *lookalikes(template)]
+    warnings = [*_ignored_keys(template), *lookalikes(template)]
+    return [*form, *references, *_circle(template, needs), *values, *warnings]
+
+
+def _ignored_keys(template: Template) -> list[Diagnostic]:
+    """Warnings for keys that mean nothing here: templates written for others are full of them."""
+    if template.version.dialect is not CFN:
+        return []
+    written = template.data[CFN.resources] if template.resources else {}
+    return [
+        replace(found, message=f"{found.message}: it is ignored", severity=Severity.WARNING)
+        for name, body in template.resources.items()
+        for found in unknown_keys(written[name], template.version, body.path)
+    ]
 
 
 def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Diagnostic]:

@@ -20,6 +20,7 @@ class Dialect:
     name: str
     description: str
     parameters: str
+    default: str
     resources: str
     outputs: str
     conditions: str
@@ -58,6 +59,7 @@ HOT = Dialect(
     name="hot",
     description="description",
     parameters="parameters",
+    default="default",
     resources="resources",
     outputs="outputs",
     conditions="conditions",
@@ -77,6 +79,7 @@ CFN = Dialect(
     name="cfn",
     description="Description",
     parameters="Parameters",
+    default="Default",
     resources="Resources",
     outputs="Outputs",
     conditions="Conditions",

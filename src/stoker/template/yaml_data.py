@@ -12,6 +12,7 @@ import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
 from stoker.template.short_tags import short_tag
+from stoker.template.yaml_tags import TAGS, plain_value
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -285,8 +286,11 @@ class _Builder:
         tag = event.tag
         if tag is None or tag in ("!", _TAG + "map", _TAG + "seq"):
             return value
-        if tag == _TAG + "set" and isinstance(value, dict):
-            return list(value)
+        if tag in TAGS:
+            try:
+                return plain_value(tag, value)
+            except ValueError as error:
+                self._refuse("bad-tag", str(error), event)
         function = short_tag(tag, value)
         if function is None:
             self._refuse("unknown-tag", f'the tag "{tag}" is not known', event)

@@ -60,6 +60,9 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
 
 def get_att(arguments: Any, scope: Scope) -> Any:
     """An attribute of a resource."""
+    if isinstance(arguments, str) and "." not in arguments:
+        message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
+        raise Failure([Diagnostic("unknown-resource", message)])
     path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
     unknown = unknown_in(path)
     if unknown is not None:
@@ -115,10 +118,11 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
     if not isinstance(pair[0], dict):
         bad_arguments(f"the placeholders are a map, not {kind_of(pair[0])}", (0,))
     params, template = scope.resolve(pair)
-    if not isinstance(params, Mapping | Unknown):
-        bad_value(f"the placeholders are a map, not {kind_of(params)}", (0,))
-    if not isinstance(template, str | Unknown):
-        bad_value(f"the template is text, not {kind_of(template)}", (1,))
+    for position, (value, kind, words) in enumerate(
+        ((params, Mapping, "the placeholders are a map"), (template, str, "the template is text"))
+    ):
+        if not isinstance(value, kind | Unknown):
+            bad_value(f"{words}, not {kind_of(value)}", (position,))
     unknown = unknown_in([template, params])
     if unknown is not None:
         return unknown

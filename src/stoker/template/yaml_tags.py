@@ -1,0 +1,36 @@
+"""Values of YAML's own tags for which JSON has no type: sets, pairs and octets.
+
+Templates are stored and answered as JSON, so that these become lists and text when they are read.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+_OWN = "tag:yaml.org,2002:"
+TAGS = frozenset(_OWN + name for name in ("binary", "omap", "pairs", "set"))
+
+
+def plain_value(tag: str, value: Any) -> Any:
+    """The plain value of a tagged one. Raises ``ValueError`` if it is not what the tag takes."""
+    match tag.removeprefix(_OWN), value:
+        case "set", dict():
+            return list(value)
+        case "binary", str():
+            return _text(value)
+        case (("omap" | "pairs"), list()) if all(map(_is_pair, value)):
+            return [list(*entry.items()) for entry in value]
+    forms = {"set": "a set is a map of nothing", "binary": "base 64 is text"}
+    raise ValueError(forms.get(tag.removeprefix(_OWN), "pairs are a list of maps of one key"))
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, dict) and len(entry) == 1
+
+
+def _text(encoded: str) -> str:
+    try:
+        return b64decode("".join(encoded.split()), validate=True).decode()
+    except ValueError:
+        raise ValueError("this is not UTF-8 text in base 64") from None

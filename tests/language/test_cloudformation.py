@@ -1,0 +1,61 @@
+"""What CloudFormation templates may say, and how they are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.resources.registry import Registry
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+TYPES = Registry()
+
+
+def findings(**sections: Any) -> list[Diagnostic]:
+    template = {"AWSTemplateFormatVersion": "2010-09-09", **sections}
+    return list(Evaluation(parse(template), Inputs(), TYPES).validate())
+
+
+def in_property(value: Any) -> Diagnostic:
+    properties = {"Type": "OS::Heat::Value", "Properties": {"value": value}}
+    return findings(Resources={"r": properties})[0]
+
+
+def in_output(value: Any) -> Diagnostic:
+    return findings(Outputs={"o": {"Value": value}})[0]
+
+
+def test_keys_of_resources_that_mean_nothing_here_are_ignored_with_a_warning() -> None:
+    body = {"Type": "OS::Heat::None", "UpdateReplacePolicy": "Retain", "Foo": 1}
+    found = [(d.severity, d.code, d.path[-1]) for d in findings(Resources={"r": body})]
+    assert found == [
+        (Severity.WARNING, "unknown-key", "UpdateReplacePolicy"),
+        (Severity.WARNING, "unknown-key", "Foo"),
+    ]
+
+
+@pytest.mark.parametrize("name", [["s"], {"a": "b"}, {"Ref": "AWS::StackName"}])
+def test_ref_takes_a_plain_name_only(name: Any) -> None:
+    for found in (in_property({"Ref": name}), in_output({"Ref": name})):
+        assert (found.severity, found.code) == (Severity.ERROR, "bad-arguments")
+
+
+@pytest.mark.parametrize("name", [None, 1, "nowhere"])
+def test_a_condition_that_refers_to_no_parameter_is_refused_as_a_bad_reference(name: Any) -> None:
+    found = findings(Conditions={"c": {"Fn::Equals": [{"Ref": name}, "x"]}})[0]
+    assert found.error_type == "InvalidTemplateReference"
+
+
+def test_getatt_of_a_name_alone_is_refused_as_a_bad_reference() -> None:
+    assert in_property({"Fn::GetAtt": "r"}).error_type == "InvalidTemplateReference"
+    assert in_output({"Fn::GetAtt": "r"}).error_type == "StackValidationFailed"
+    assert in_property({"Fn::GetAtt": "r.value"}).error_type == "StackValidationFailed"
+
+
+def test_a_bad_template_of_replace_is_found_at_its_place() -> None:
+    found = in_output({"Fn::Replace": [{"a": "b"}, 5]})
+    assert found.path == ("Outputs", "o", "Value", "Fn::Replace", 1)

@@ -1,0 +1,38 @@
+"""The keys of a resource, and what may stand under them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.template.document import parse
+
+KEYS = [
+    "properties",
+    "metadata",
+    "depends_on",
+    "deletion_policy",
+    "update_policy",
+    "external_id",
+    "description",
+]
+
+
+def refusal(key: str, value: Any) -> tuple[str, Any, str | None]:
+    body = {"type": "OS::Heat::None", key: value}
+    with pytest.raises(DiagnosticError) as caught:
+        parse({"heat_template_version": "2021-04-16", "resources": {"r": body}})
+    found = caught.value.first
+    return found.code, found.path, found.suggestion
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_with_nothing_under_it_is_refused_with_the_advice_to_leave_it_out(key: str) -> None:
+    assert refusal(key, None) == ("bad-shape", ("resources", "r", key), f'leave "{key}" out')
+
+
+@pytest.mark.parametrize("value", [5, ["a"], True])
+def test_an_external_id_is_text(value: Any) -> None:
+    assert refusal("external_id", value)[0] == "bad-shape"

@@ -1,0 +1,77 @@
+"""Declarations of parameters that are unusual or wrong, and what else is said then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
+from stoker.resources.registry import Registry
+from stoker.template.declarations import declare_or_raise
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+from stoker.template.parameter_views import describe_parameter
+from stoker.template.versions import VERSIONS
+
+HOT = VERSIONS[-1]
+CFN = VERSIONS[0]
+
+
+def evaluation(declaration: Any, groups: Any = None) -> Evaluation:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "parameters": {"p": declaration},
+        "parameter_groups": groups,
+    }
+    return Evaluation(parse(template), Inputs(parameters={"p": "x"}), Registry())
+
+
+def kinds(found: Any) -> list[tuple[Severity, str]]:
+    return [(d.severity, d.code) for d in found]
+
+
+def first(section: Any, version: Any) -> Diagnostic:
+    with pytest.raises(DiagnosticError) as caught:
+        declare_or_raise(section, version)
+    return caught.value.first
+
+
+def test_a_description_and_a_label_stay_as_they_were_written() -> None:
+    snippet = {"type": "string", "label": 5, "description": ["d"]}
+    parameter = declare_or_raise({"p": snippet}, HOT)["p"]
+    described = describe_parameter(parameter, None, None)
+    assert (described["Label"], described["Description"]) == (5, ["d"])
+
+
+def test_an_unknown_custom_constraint_refuses_stacks_and_only_warns_of_templates() -> None:
+    tested = evaluation({"type": "string", "constraints": [{"custom_constraint": "net_cidrs"}]})
+    assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-value")]
+    assert tested.validate().errors[0].suggestion == 'did you mean "net_cidr"?'
+    assert kinds(tested.validate_template()) == [(Severity.WARNING, "invalid-parameter-value")]
+    assert "p" in tested.declarations
+
+
+def test_modulo_has_step_and_offset_only() -> None:
+    modulo = {"modulo": {"step": 2, "offset": 0, "stride": 1}}
+    found = first({"p": {"type": "number", "constraints": [modulo]}}, HOT)
+    assert found.path == ("parameters", "p", "constraints", 0, "modulo", "stride")
+
+
+def test_a_wrong_declaration_is_the_only_fault_of_a_parameter_with_a_value_and_a_group() -> None:
+    tested = evaluation({"type": "strnig"}, [{"parameters": ["p"]}])
+    assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-declaration")]
+
+
+def test_a_default_that_does_not_fit_is_found_at_its_place_in_both_dialects() -> None:
+    hot = {"type": "string", "default": "abc", "constraints": [{"length": {"max": 2}}]}
+    cfn = {"Type": "String", "Default": "abc", "MaxLength": 2}
+    assert first({"p": hot}, HOT).path == ("parameters", "p", "default")
+    assert first({"p": cfn}, CFN).path == ("Parameters", "p", "Default")
+
+
+@pytest.mark.parametrize("groups", [{}, 0, "", False])
+def test_parameter_groups_are_a_list(groups: Any) -> None:
+    found = evaluation({"type": "string"}, groups).validate()
+    assert kinds(found) == [(Severity.ERROR, "invalid-parameter-group")]
