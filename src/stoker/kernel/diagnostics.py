@@ -18,6 +18,11 @@ from itertools import islice
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a document."""
 
+MAX_MESSAGE = 2000
+"""Characters of a message: it may quote names and texts of any length."""
+_MAX_PART = 260
+"""Characters of a key that are shown in a path."""
+
 
 class Severity(StrEnum):
     """How bad a finding is. Only errors refuse a document."""
@@ -55,6 +60,10 @@ class Diagnostic:
     position: Position | None = None
     suggestion: str | None = None
 
+    def __post_init__(self) -> None:
+        if len(self.message) > MAX_MESSAGE:
+            object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
+
     @property
     def place(self) -> str:
         """The path as text, as ``resources.server.properties.networks[0]``; empty at the root."""
@@ -82,8 +91,14 @@ def format_path(path: Path) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if text else str(part)
+            name = shortened(str(part), _MAX_PART)
+            text += f".{name}" if text else name
     return text
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or as much of its beginning as fits into ``most`` characters with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class DiagnosticError(Exception):
@@ -92,7 +107,10 @@ class DiagnosticError(Exception):
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         found = tuple(diagnostics)
         self.diagnostics = tuple(sorted(found, key=lambda d: d.severity is not Severity.ERROR))
-        super().__init__("\n".join(str(d) for d in self.diagnostics))
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 
     @property
     def first(self) -> Diagnostic:
@@ -153,7 +171,7 @@ class _Effort:
         self._seen = time.monotonic()
 
 
-_effort = _Effort(capacity=0.5, refill=1.0)
+_effort = _Effort(capacity=0.5, refill=0.25)
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100
 

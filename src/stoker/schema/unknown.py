@@ -26,14 +26,22 @@ class Unknown:
 
 def unknown_in(value: Any) -> Unknown | None:
     """What is unknown anywhere inside a value, merged into one, or None if all of it is known."""
+    sources: set[str] = set()
     found: Unknown | None = None
     pending = [value]
     while pending:
         item = pending.pop()
-        if isinstance(item, Unknown):
-            found = item if found is None else found | item
+        kind = type(item)
+        if kind in _PLAIN:
+            continue
+        if kind is list or kind is tuple:
+            pending.extend(item)
+        elif kind is Unknown:
+            found = item
+            sources |= item.sources
         elif isinstance(item, Mapping):
             pending.extend(item.values())
-        elif isinstance(item, list | tuple):
-            pending.extend(item)
-    return found
+    return Unknown(frozenset(sources)) if found is not None and found.sources != sources else found
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})

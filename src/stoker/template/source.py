@@ -7,6 +7,7 @@ that a correct document pays nothing for them.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -120,8 +121,7 @@ def _read_json(text: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            names = [key for key, _ in pairs]
-            again = next(name for name in names if names.count(name) > 1)
+            again = Counter(key for key, _ in pairs).most_common(1)[0][0]
             refuse("duplicate-key", f'the key "{again}" is given twice in one map')
         return found
 

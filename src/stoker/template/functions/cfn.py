@@ -131,7 +131,8 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
             bad_value(f'"{key}" may be text or a number, not {kind_of(value)}', (0, key))
         if not isinstance(key, str) or not key:
             bad_value("a placeholder is text, and not empty", (0,))
-    return replace_words(template, {key: as_text(value) for key, value in params.items()})[0]
+    pairs = {key: as_text(value) for key, value in params.items()}
+    return replace_words(template, pairs, scope.allowance)[0]
 
 
 def base64(arguments: Any, scope: Scope) -> Any:

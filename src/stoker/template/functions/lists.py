@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
+from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.failure import Failure, bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import MAX_VALUES
+from stoker.template.functions.size import MAX_TEXT, check_text
 from stoker.template.functions.words import kind_of
 
 
@@ -21,15 +23,15 @@ def list_concat(arguments: Any, scope: Scope) -> Any:
     if not isinstance(lists, list):
         bad_value(f"the arguments are a list of lists, not {kind_of(lists)}")
     result: list[Any] = []
-    unknown: Unknown | None = None
+    unknown: list[Any] = []
     for position, entries in enumerate(lists):
         if isinstance(entries, Unknown):
-            unknown = entries if unknown is None else unknown | entries
+            unknown.append(entries)
         elif isinstance(entries, list):
             result.extend(entries)
         elif entries is not None:
             bad_value(f"only lists can be put together, not {kind_of(entries)}", (position,))
-    return result if unknown is None else unknown
+    return unknown_in(unknown) if unknown else result
 
 
 def list_concat_unique(arguments: Any, scope: Scope) -> Any:
@@ -41,20 +43,20 @@ def list_concat_unique(arguments: Any, scope: Scope) -> Any:
 
 def unique(entries: Iterable[Any]) -> list[Any]:
     """The first of equal entries, in order."""
-    seen: set[Any] = set()
-    others: list[Any] = []
-    result = []
+    found: dict[Hashable, Any] = {}
     for entry in entries:
-        if isinstance(entry, list | dict):
-            if entry in others:
-                continue
-            others.append(entry)
-        elif entry in seen:
-            continue
-        else:
-            seen.add(entry)
-        result.append(entry)
-    return result
+        found.setdefault(frozen(entry), entry)
+    return list(found.values())
+
+
+def frozen(value: Any) -> Hashable:
+    """Stands for a value in sets: equal for equal values, and for these alone."""
+    if isinstance(value, list):
+        return (list, *map(frozen, value))
+    if isinstance(value, Mapping):
+        return (dict, frozenset((key, frozen(item)) for key, item in value.items()))
+    key: Hashable = value
+    return key
 
 
 def filter_(arguments: Any, scope: Scope) -> Any:
@@ -75,7 +77,8 @@ def filter_(arguments: Any, scope: Scope) -> Any:
         return entries
     if not isinstance(values, list):
         bad_value(f"the values to leave out are a list, not {kind_of(values)}", (0,))
-    return [entry for entry in entries if entry not in values]
+    unwanted = set(map(frozen, values))
+    return [entry for entry in entries if frozen(entry) not in unwanted]
 
 
 def repeat(arguments: Any, scope: Scope) -> Any:
@@ -143,21 +146,24 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
     words = list(for_each)
     lists = [values_of(for_each[word], word) for word in words]
     if arguments.get("permutations", True):
-        count = 1
-        for entries in lists:
-            count *= len(entries)
-        if count > MAX_VALUES:
-            bad_value(f"there would be {count} repetitions; at most {MAX_VALUES} are allowed")
+        count = math.prod(map(len, lists))
         rows: Iterable[tuple[Any, ...]] = itertools.product(*lists)
     else:
         lengths = {len(for_each[word]) for word in words if for_each[word] is not None}
         if len(lengths) > 1:
             bad_value("without permutations all lists must have the same length", ("for_each",))
+        count = min(map(len, lists))
         rows = zip(*lists, strict=False)
-    most = MAX_VALUES // (1 + _size(template))
-    result = [_filled(template, words, row) for row in itertools.islice(rows, most + 1)]
-    if len(result) > most:
-        bad_value(f"the result would have more than {MAX_VALUES} values")
+    most = max(scope.allowance.values, 0) // ((1 + _size(template)) * len(words))
+    if count > most:
+        message = f"there would be {count} repetitions; at most {most} are allowed here"
+        advice = "repeat a smaller template, or over shorter lists"
+        raise Failure([Diagnostic("too-large", message, suggestion=advice)])
+    result = []
+    for row in rows:
+        filled = _filled(template, words, row)
+        scope.allowance.count(filled)
+        result.append(filled)
     return result
 
 
@@ -176,6 +182,8 @@ def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:
             if not isinstance(value, str):
                 message = f'only text can be put in place of "{word}", not {kind_of(value)}'
                 bad_value(message, ("for_each", word))
+            if len(template) * len(value) > MAX_TEXT:
+                check_text(len(template) + template.count(word) * (len(value) - len(word)))
             template = template.replace(word, value)
         return template
     if isinstance(template, list):

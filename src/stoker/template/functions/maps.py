@@ -19,15 +19,15 @@ def map_merge(arguments: Any, scope: Scope) -> Any:
     if not isinstance(maps, list):
         bad_value(f"the arguments are a list of maps, not {kind_of(maps)}")
     result: dict[Any, Any] = {}
-    unknown: Unknown | None = None
+    unknown: list[Any] = []
     for position, entries in enumerate(maps):
         if isinstance(entries, Unknown):
-            unknown = entries if unknown is None else unknown | entries
+            unknown.append(entries)
         elif isinstance(entries, Mapping):
             result.update(entries)
         elif entries is not None:
             bad_value(f"only maps can be merged, not {kind_of(entries)}", (position,))
-    return result if unknown is None else unknown
+    return unknown_in(unknown) if unknown else result
 
 
 def map_replace(arguments: Any, scope: Scope) -> Any:

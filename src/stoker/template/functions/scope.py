@@ -26,6 +26,8 @@ ABSENT = object()
 """The value of what is to be left out of the list or map that it stands in."""
 
 
+MAX_FAULTS = 100
+"""Findings in one list or map: the rest of it is not looked at."""
 TOO_DEEP = Diagnostic("too-deep", "functions are nested too deeply here")
 
 
@@ -99,12 +101,17 @@ class Scope:
             raise failure.inside(key) from None
 
     def with_facts(self, facts: Facts) -> Scope:
-        """The same scope with other facts."""
-        return replace(self, facts=facts)
+        """The same scope with other facts, and an allowance of its own."""
+        allowance = Allowance()
+        allowance.widen(len(self.resources))
+        return replace(self, facts=facts, allowance=allowance)
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:
         try:
-            return function(arguments, self)
+            value = function(arguments, self)
+            if isinstance(value, str | list | dict):
+                self.allowance.count(value)
+            return value
         except Failure as failure:
             raise failure.inside(name) from None
         except RecursionError:
@@ -118,6 +125,8 @@ class Scope:
                 value = self._value(item) if isinstance(item, dict | list) else item
             except Failure as failure:
                 found.extend(failure.inside(key).diagnostics)
+                if len(found) >= MAX_FAULTS:
+                    break
             else:
                 if value is not ABSENT:
                     result[key] = value
@@ -133,6 +142,8 @@ class Scope:
                 value = self._value(item) if isinstance(item, dict | list) else item
             except Failure as failure:
                 found.extend(failure.inside(index).diagnostics)
+                if len(found) >= MAX_FAULTS:
+                    break
             else:
                 if value is not ABSENT:
                     result.append(value)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from stoker.template.functions.failure import bad_value
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.template.functions.failure import Failure, bad_value
 
-MAX_TEXT = 8 * 1024 * 1024
+MEBIBYTE = 1024 * 1024
+MAX_TEXT = 8 * MEBIBYTE
 """Characters of a text that a function gives."""
 MAX_VALUES = 1_000_000
 """Entries and texts in one value, each counted as often as it occurs."""
-MAX_CHARACTERS = 32 * 1024 * 1024
+MAX_CHARACTERS = 32 * MEBIBYTE
 """Characters of all texts in one value."""
+MAX_PARTS = 500_000
+"""Parts that a text may be split into, and words that may be replaced in it."""
 
 
 def check_size(value: Any) -> None:
@@ -39,14 +43,75 @@ def check_text(size: int) -> None:
         bad_value(f"the text would have {size} characters; at most {MAX_TEXT} are allowed")
 
 
+def check_parts(count: int) -> None:
+    """Raise :class:`Failure` for a text with more parts than a function may make or replace."""
+    if count > MAX_PARTS:
+        bad_value(f"the text would have {count} parts; at most {MAX_PARTS} are allowed")
+
+
 @dataclass(slots=True)
 class Allowance:
-    """Seconds that the slow calls of one evaluation may take together."""
+    """What the functions of one evaluation, nested templates included, may do together.
 
-    seconds: float = 2.0
-    free: float = 0.05
+    Every result of a function counts, those of references included: whatever is done with a
+    result afterwards takes time in proportion to its size.
+    """
+
+    values: int = 500_000
+    """Values in lists and maps; a list or map counts as two."""
+    octets: int = 32 * MEBIBYTE
+    """Of texts, as they are kept in memory."""
+    searched: int = 2 * 1024 * MEBIBYTE
+    """Characters that may be searched for words."""
+    nested: int = 200_000
+    """Values in the documents of nested templates that are looked into in advance."""
+    seconds: float = 1.0
+    """That slow calls may take."""
+    free: float = 0.001
     """Seconds of each call that do not count."""
+
+    def widen(self, resources: int) -> None:
+        """Allow more, as a template of so many resources needs it."""
+        self.values += 500 * resources
+        self.octets += 32 * 1024 * resources
 
     def take(self, seconds: float) -> None:
         """Count a call that has taken so long."""
         self.seconds -= max(0.0, seconds - self.free)
+
+    def search(self, characters: int) -> None:
+        """Count a search. Raises :class:`Failure` when it is more than is left."""
+        self.searched -= characters
+        if self.searched < 0:
+            _used_up("placeholders", "give each text only the placeholders that occur in it")
+
+    def count(self, value: Any) -> None:
+        """Count a result. Raises :class:`Failure` when it is more than is left."""
+        if isinstance(value, str):
+            self.octets -= _octets(value)
+        elif isinstance(value, list | Mapping):
+            self._count_all(value)
+        if self.octets < 0:
+            _used_up("texts", "pass large texts on whole, in fewer places")
+        if self.values < 0:
+            _used_up("values", "use large lists and maps, and repeat over them, in fewer places")
+
+    def _count_all(self, value: list[Any] | Mapping[Any, Any]) -> None:
+        pending = [value]
+        while pending and self.values >= 0:
+            entries = pending.pop()
+            self.values -= 2 + len(entries)
+            for item in entries.values() if isinstance(entries, Mapping) else entries:
+                if isinstance(item, str):
+                    self.octets -= _octets(item)
+                elif isinstance(item, list | Mapping):
+                    pending.append(item)
+
+
+def _octets(text: str) -> int:
+    return len(text) if text.isascii() else 4 * len(text)
+
+
+def _used_up(what: str, advice: str) -> NoReturn:
+    message = f"the functions of this template handle more {what} than they may together"
+    raise Failure([Diagnostic("too-large", message, suggestion=advice)])

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlunsplit
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import check_text
+from stoker.template.functions.size import Allowance, check_parts, check_text
 from stoker.template.functions.words import kind_of
 
 
@@ -34,7 +34,7 @@ def str_replace_plain(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced by texts and numbers."""
     template, params = _replace_arguments(arguments, scope)
     _refuse_collections(params)
-    return _replaced(template, params)[0]
+    return _replaced(template, params, scope)[0]
 
 
 def str_replace_strict(arguments: Any, scope: Scope) -> Any:
@@ -56,7 +56,7 @@ def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
 
 def _replace(arguments: Any, scope: Scope) -> tuple[Any, list[str], Mapping[str, Any]]:
     template, params = _replace_arguments(arguments, scope)
-    return (*_replaced(template, params), {} if isinstance(params, Unknown) else params)
+    return (*_replaced(template, params, scope), {} if isinstance(params, Unknown) else params)
 
 
 def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
@@ -93,7 +93,7 @@ def _refuse_unused(unused: list[str]) -> None:
         bad_value(f"not found in the template: {', '.join(sorted(unused))}", ("params",))
 
 
-def _replaced(template: Any, params: Any) -> tuple[Any, list[str]]:
+def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]:
     """The text with every placeholder replaced, and the placeholders that were not found."""
     unknown = unknown_in([template, params])
     if unknown is not None:
@@ -105,7 +105,7 @@ def _replaced(template: Any, params: Any) -> tuple[Any, list[str]]:
         if not key:
             bad_value("a placeholder cannot be empty", ("params",))
         pairs[key] = as_text(value)
-    return replace_words(template, pairs)
+    return replace_words(template, pairs, scope.allowance)
 
 
 def as_text(value: Any) -> str:
@@ -119,26 +119,41 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def replace_words(text: str, pairs: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Replace words, longer ones first, never inside what was inserted; and those not found."""
-    pieces: list[tuple[str, bool]] = [(text, False)]
+def replace_words(
+    text: str, pairs: Mapping[str, str], allowance: Allowance
+) -> tuple[str, list[str]]:
+    """Replace words, longer ones first, never inside what was inserted; and those not found.
+
+    Raises :class:`Failure` when there is too much to search or to insert.
+    """
     unused = []
+    places: list[tuple[int, str]] = []
+    allowance.search(len(text) * len(pairs))
+    left = text
+    size = len(text)
     for word in sorted(pairs, key=len, reverse=True):
-        used = False
-        following: list[tuple[str, bool]] = []
-        for piece, inserted in pieces:
-            if inserted or word not in piece:
-                following.append((piece, inserted))
-                continue
-            used = True
-            for position, part in enumerate(piece.split(word)):
-                if position:
-                    following.append((pairs[word], True))
-                following.append((part, False))
-        pieces = following
-        if not used:
+        count = left.count(word)
+        if not count:
             unused.append(word)
-    return bounded("", [piece for piece, _ in pieces]), unused
+            continue
+        size += count * (len(pairs[word]) - len(word))
+        check_text(size)
+        check_parts(len(places) + count)
+        position = left.find(word)
+        while position >= 0:
+            places.append((position, word))
+            position = left.find(word, position + len(word))
+        left = left.replace(word, _TAKEN * len(word))
+    pieces: list[str] = []
+    end = 0
+    for position, word in sorted(places):
+        pieces += (text[end:position], pairs[word])
+        end = position + len(word)
+    return "".join([*pieces, text[end:]]), unused
+
+
+_TAKEN = "\ud800"
+"""Stands for a character that was replaced. Half a character, which no text of a document has."""
 
 
 def bounded(delimiter: str, parts: list[str]) -> str:
@@ -233,6 +248,7 @@ def split(delimiter: Any, text: str) -> list[str]:
         bad_value(f"the delimiter is text, not {kind_of(delimiter)}", (0,))
     if not delimiter:
         bad_value("the delimiter cannot be empty", (0,))
+    check_parts(text.count(delimiter) + 1)
     return text.split(delimiter)
 
 

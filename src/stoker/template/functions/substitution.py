@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from ipaddress import ip_network
-from itertools import islice
 from typing import Any
 
-from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.unknown import unknown_in
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
+from stoker.template.functions.size import check_text
 from stoker.template.functions.strings import as_text, bounded
 from stoker.template.functions.words import kind_of
 
@@ -32,8 +32,8 @@ def sub(arguments: Any, scope: Scope) -> Any:
     if not isinstance(values, Mapping):
         bad_value(f"the values are a map, not {kind_of(values)}", (1,))
     parts: list[str] = []
-    unknown: Unknown | None = None
-    end = 0
+    unknown: list[Any] = []
+    size = end = 0
     for match in _VARIABLE.finditer(text):
         parts.append(text[end : match.start()])
         end = match.end()
@@ -41,11 +41,13 @@ def sub(arguments: Any, scope: Scope) -> Any:
         value = f"${{{name}}}" if literal else _variable(name, values, scope)
         found = unknown_in(value)
         if found is not None:
-            unknown = found if unknown is None else unknown | found
-        else:
-            parts.append(as_text(value))
+            unknown.append(found)
+            continue
+        parts.append(as_text(value))
+        size += len(parts[-1])
+        check_text(size)
     parts.append(text[end:])
-    return bounded("", parts) if unknown is None else unknown
+    return unknown_in(unknown) if unknown else bounded("", parts)
 
 
 def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
@@ -75,13 +77,15 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     prefix = network.max_prefixlen - bits
     if prefix < network.prefixlen or number > 2 ** (prefix - network.prefixlen):
         bad_value(f"{number} networks with {bits} host bits do not fit into {network}")
-    return [str(part) for part in islice(network.subnets(new_prefix=prefix), number)]
+    first, size = int(network.network_address), 1 << bits
+    address = type(network.network_address)
+    return [f"{address(first + place * size)}/{prefix}" for place in range(number)]
 
 
 def _number(value: Any, position: int, low: int, high: int) -> int:
     try:
         number = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         bad_value(f"this is a number, not {kind_of(value)}", (position,))
     if not low <= number <= high:
         bad_value(f"this is a number between {low} and {high}", (position,))
