@@ -41,15 +41,10 @@ def expand(properties: dict[str, Any], **call: Any) -> Nested:
 
 
 def resources(nested: Nested) -> dict[str, Any]:
-    """The members of a nested stack, and the pauses between them."""
+    """The members of a nested stack."""
     assert not isinstance(nested.template, str)
     found: dict[str, Any] = nested.template["resources"]
     return found
-
-
-def needs(nested: Nested) -> dict[str, list[str]]:
-    """What each member waits for."""
-    return {name: body.get("depends_on", []) for name, body in resources(nested).items()}
 
 
 def test_the_number_of_a_member_stands_in_values_and_not_in_keys() -> None:
@@ -81,37 +76,23 @@ def test_removed_members_stay_removed_until_the_mode_says_otherwise() -> None:
     assert list(resources(anew)) == ["0", "1"]
 
 
-def test_new_members_come_in_batches_and_known_ones_stay_as_they_are() -> None:
-    policy = {"batch_create": {"max_batch_size": 2}}
+def test_new_members_come_in_batches_and_known_ones_are_in_none() -> None:
+    policy = {"batch_create": {"max_batch_size": 2, "pause_time": 5}}
     first = expand(group(3), update_policy=policy)
-    assert needs(first) == {"0": [], "1": [], "2": ["0", "1"]}
-    assert first.data is not None
-    more = expand(
-        group(5), previous=group(3), members={"0": "a"}, data=first.data, update_policy=policy
-    )
-    assert needs(more) == {"0": [], "1": [], "2": ["0", "1"], "3": [], "4": []}
+    assert first.batches == [["0", "1"], ["2"]]
+    assert first.pause == 5
+    known = {"0": "a", "1": "b"}
+    more = expand(group(5), previous=group(2), members=known, update_policy=policy)
+    assert more.batches == [["2", "3"], ["4"]]
 
 
 def test_a_new_definition_reaches_no_more_members_at_once_than_may_be_out_of_service() -> None:
     policy = {"rolling_update": {"max_batch_size": 3, "min_in_service": 2}}
     old = group(4, resource_def={"type": "T"})
     rolled = expand(group(4), previous=old, members={"0": "a"}, update_policy=policy)
-    assert needs(rolled) == {"0": [], "1": [], "2": ["0", "1"], "3": ["0", "1"]}
+    assert rolled.batches == [["0", "1"], ["2", "3"]]
     steady = expand(group(4), previous=group(4), members={"0": "a"}, update_policy=policy)
-    assert not any(needs(steady).values())
-
-
-def test_a_pause_stands_between_batches_and_is_anew_in_each_rolling_update() -> None:
-    policy = {"rolling_update": {"max_batch_size": 1, "pause_time": 5}}
-    old = group(2, resource_def={"type": "T"})
-    rolled = expand(group(2), previous=old, members={"0": "a"}, update_policy=policy)
-    assert needs(rolled) == {"0": [], "1": ["pause-1-1"], "pause-1-1": ["0"]}
-    assert resources(rolled)["pause-1-1"]["properties"] == {"min_wait": 5.0}
-    assert rolled.data is not None
-    again = expand(
-        old, previous=group(2), members={"0": "a"}, data=rolled.data, update_policy=policy
-    )
-    assert needs(again) == {"0": [], "1": ["pause-2-1"], "pause-2-1": ["0"]}
+    assert not steady.batches
 
 
 def in_stack(properties: dict[str, Any], **outputs: list[Any]) -> dict[str, Any]:

@@ -110,12 +110,11 @@ def test_the_name_of_a_member_that_is_gone_is_not_used_again() -> None:
 def test_members_change_in_batches_when_their_definition_does() -> None:
     batches = {"min_in_service": 1, "max_batch_size": 2, "pause_time": 5}
     call, nested = first(desired_capacity=3, rolling_updates=batches)
-    assert all("depends_on" not in body for body in bodies(nested).values())
-    changed = bodies(then(call, nested, {"resource": {"type": "U"}}))
+    assert not nested.batches
+    changed = then(call, nested, {"resource": {"type": "U"}})
     one, two, three = names(nested)
-    [pause] = set(changed) - {one, two, three}
-    assert changed[pause]["depends_on"] == [one, two]
-    assert changed[three] == {"type": "U", "depends_on": [pause]}
+    assert changed.batches == [[one, two], [three]]
+    assert changed.pause == 5
 
 
 @pytest.mark.parametrize(

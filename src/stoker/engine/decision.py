@@ -29,6 +29,8 @@ class Change(StrEnum):
     LATER = "later"
     """It depends on a value that does not exist yet."""
     REMOVE = "remove"
+    PAUSE = "pause"
+    """Nothing happens for a while, between two batches."""
 
 
 @dataclass(frozen=True, slots=True)

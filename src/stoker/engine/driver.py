@@ -16,6 +16,7 @@ from dataclasses import replace
 from stoker.engine.endings import fail, in_progress, refuse, succeed
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.execute import Execution
+from stoker.engine.ordering import Batches
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports
 from stoker.engine.preparation import call_about, find_usable, read_missing
@@ -174,7 +175,8 @@ class Driver:
     ) -> Operation:
         """Store the plan, before its first action, and the stack's new status."""
         rows = tuple(session.rows.values())
-        planner = Planner(rows, session.reference_of, call_about(session), usable)
+        batches = Batches.from_data(operation.plan)
+        planner = Planner(rows, session.reference_of, call_about(session), usable, batches)
         plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
         operation = replace(operation, status=OperationStatus.RUNNING, plan=plan)
         stack, events = in_progress(session, operation)

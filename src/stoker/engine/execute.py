@@ -23,6 +23,7 @@ from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
+from stoker.schema.resource_type import Wait
 
 log = Log(__name__)
 
@@ -58,12 +59,25 @@ class Execution:
         Raises :class:`stoker.engine.ports.Fenced` when another engine has taken the stack over.
         """
         try:
-            await self._walk(self._plan.applied, self._applying.apply, go_on=False)
+            await self._walk(self._plan.applied, self._apply, go_on=False)
             if self.waiting.failed is None and not self.waiting.stopped:
                 await self._walk(self._plan.removed, self._removing.remove, go_on=True)
         finally:
             for task in self._tasks:
                 task.cancel()
+
+    async def _apply(self, node: Node) -> None:
+        if node.change is Change.PAUSE:
+            await self._pause(node)
+        else:
+            await self._applying.apply(node)
+
+    async def _pause(self, node: Node) -> None:
+        """Let the time pass since the batch before has changed; rows tell, whoever has died."""
+        current, now = self._session.current, self._session.ports.clock.now()
+        changed = max(current[name].updated_at for name in node.first)
+        if (left := changed + self._plan.pause - now) > 0:
+            await self.waiting.wait(Wait(after=left), self.waiting.round)
 
     def fail(self, reason: str) -> None:
         """The operation has failed: start nothing more, end what waits."""
@@ -144,6 +158,8 @@ class Execution:
 
     async def _abandon(self, node: Node) -> None:
         """The row of a call that was left behind; its object will be found by its token."""
+        if node.change is Change.PAUSE:
+            return
         await self._mark_failed(node, self.waiting.failed or "abandoned")
 
     async def _mark_failed(self, node: Node, reason: str) -> None:

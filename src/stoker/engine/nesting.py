@@ -14,6 +14,7 @@ from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.calls import make_call, physical_name
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.facts import RecordedFacts
+from stoker.engine.ordering import Batches
 from stoker.engine.records import (
     Action,
     Input,
@@ -122,7 +123,7 @@ class Nesting:
         if deleting:
             operation = deleting[-1]
         else:
-            operation = self._operation(child.id, Action.DELETE, None, None)
+            operation = self._operation(child.id, Action.DELETE, None)
             await self._session.commit(operations=[operation])
         self._session.started(child.id)
         try:
@@ -144,7 +145,12 @@ class Nesting:
         return {row.name: row for row in rows if row.replaced_by is None}
 
     def _operation(
-        self, child_id: str, action: Action, input_id: str | None, parent: Operation | None
+        self,
+        child_id: str,
+        action: Action,
+        parent: Operation | None,
+        input_id: str | None = None,
+        batches: Batches | None = None,
     ) -> Operation:
         ports = self._session.ports
         return Operation(
@@ -155,6 +161,7 @@ class Nesting:
             created_at=ports.clock.now(),
             input_id=input_id,
             deadline=parent.deadline if parent else None,
+            plan=batches.as_data() if batches is not None else None,
             parent_operation=parent.id if parent else None,
         )
 
@@ -187,7 +194,8 @@ class Nesting:
         session, own = self._session, self._session.stack
         child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
         given = await self._input(child_id, definition, nested)
-        operation = self._operation(child_id, Action.CREATE, given.id, parent)
+        batches = Batches(nested.batches, nested.pause)
+        operation = self._operation(child_id, Action.CREATE, parent, given.id, batches)
         child = Stack(
             id=child_id,
             project_id=own.project_id,
@@ -238,7 +246,8 @@ class Nesting:
                 self._session.started(child.id)
                 return known
         given = await self._input(child.id, definition, nested)
-        operation = self._operation(child.id, Action.UPDATE, given.id, parent)
+        batches = Batches(nested.batches, nested.pause)
+        operation = self._operation(child.id, Action.UPDATE, parent, given.id, batches)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         self._session.started(child.id)
         return operation

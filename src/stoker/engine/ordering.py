@@ -9,20 +9,57 @@ phase follows the template's graph, the second what was recorded when the rows w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 from stoker.engine.records import Resource
 
 
-def apply_order(applied: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Needs-first. ``applied`` maps the names to be applied to what their definitions need.
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Resources that are applied batch after batch, and the seconds between two batches."""
 
-    Returns name -> names that come first, among those that are applied at all.
+    names: Sequence[Sequence[str]] = ()
+    pause: float = 0.0
+
+    def as_data(self) -> dict[str, Any]:
+        """The batches in the form in which they are stored."""
+        return {"names": [list(batch) for batch in self.names], "pause": self.pause}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any] | None) -> Batches:
+        """The batches that were stored; none if there is nothing."""
+        return cls() if data is None else cls(data["names"], data["pause"])
+
+
+PAUSE = "/pause/"
+"""Begins the keys of pauses; no resource is named so."""
+
+
+def apply_order(
+    applied: Mapping[str, frozenset[str]], batches: Batches
+) -> dict[str, frozenset[str]]:
+    """Needs-first, batch after batch.
+
+    ``applied`` maps the names to be applied to what their definitions need. Returns name -> what
+    comes first, among the names that are applied at all, and among the pauses, which it returns
+    too.
     """
-    return {
+    first = {
         name: frozenset(need for need in needs if need in applied)
         for name, needs in applied.items()
     }
+    real = [[name for name in batch if name in applied] for batch in batches.names]
+    for number, (before, after) in enumerate(pairwise(filter(None, real))):
+        gate = frozenset(before)
+        if batches.pause:
+            key = f"{PAUSE}{number}"
+            first[key], gate = gate, frozenset((key,))
+        for name in after:
+            first[name] |= gate
+    return first
 
 
 def remove_order(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:

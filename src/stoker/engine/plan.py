@@ -8,23 +8,23 @@ stops here. A delete is the plan against no definitions at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from typing import Any, Protocol
 
 from stoker.engine.decision import CallFor, Change, Decision, decide
 from stoker.engine.facts import RecordedFacts, ReferenceOf
-from stoker.engine.ordering import apply_order, remove_order
+from stoker.engine.ordering import PAUSE, Batches, apply_order, remove_order
 from stoker.engine.records import Resource
 from stoker.template.definition import Definition, Facts
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One action: on a name when applying, on a row when removing."""
+    """One action: on a name when applying, on a row when removing; or a pause."""
 
     key: str
-    """The resource's name when applying, the row's id when removing."""
+    """The resource's name when applying, the row's id when removing; a pause has its own."""
     name: str
     change: Change
     first: frozenset[str]
@@ -40,15 +40,21 @@ class Plan:
 
     applied: tuple[Node, ...] = ()
     removed: tuple[Node, ...] = ()
+    pause: float = 0.0
+    """Seconds that each pause lasts."""
 
     def as_data(self) -> dict[str, Any]:
         """The plan in the form in which it is stored."""
-        return {"applied": _data(self.applied), "removed": _data(self.removed)}
+        return {
+            "applied": _data(self.applied),
+            "removed": _data(self.removed),
+            "pause": self.pause,
+        }
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Plan:
         """The plan that was stored."""
-        return cls(_nodes(data["applied"]), _nodes(data["removed"]))
+        return cls(_nodes(data["applied"]), _nodes(data["removed"]), data["pause"])
 
 
 def _data(nodes: Iterable[Node]) -> list[list[Any]]:
@@ -106,6 +112,7 @@ class Planner:
     call_for: CallFor
     usable: frozenset[str] = frozenset()
     """Ids of failed rows whose objects are fine."""
+    batches: Batches = field(default_factory=Batches)
 
     def plan(self, wanted: Definitions) -> Plan:
         """The plan that brings the rows to the definitions.
@@ -114,24 +121,26 @@ class Planner:
         """
         current = {row.name: row for row in self.rows if row.replaced_by is None}
         decisions = self._decisions(wanted, current)
-        before = apply_order({n: wanted.needs[n] for n in _to_apply(decisions, wanted)})
+        needs = {name: wanted.needs[name] for name in _to_apply(decisions, wanted)}
         applied = tuple(
-            Node(
-                name,
-                name,
-                decisions[name].change,
+            Node(key, "", Change.PAUSE, first)
+            if key.startswith(PAUSE)
+            else Node(
+                key,
+                key,
+                decisions[key].change,
                 first,
-                tuple(sorted(decisions[name].changed)),
-                current[name].id if name in current else None,
+                tuple(sorted(decisions[key].changed)),
+                current[key].id if key in current else None,
             )
-            for name, first in before.items()
+            for key, first in apply_order(needs, self.batches).items()
         )
         going = {row.id: row for row in self.rows if _may_go(row, decisions)}
         removed = tuple(
             Node(row_id, going[row_id].name, Change.REMOVE, first, (), row_id)
             for row_id, first in remove_order(going.values()).items()
         )
-        return Plan(applied, removed)
+        return Plan(applied, removed, self.batches.pause)
 
     def _decisions(
         self, wanted: Definitions, current: Mapping[str, Resource]

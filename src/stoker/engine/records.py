@@ -127,6 +127,7 @@ class Operation:
     """The input to reach; None for the empty template."""
     deadline: float | None = None
     plan: Any = None
+    """Before the operation begins: what is known of its plan already, as its batches."""
     reason: str = ""
     rollback: bool = False
     """On failure, go back to ``back_to`` (None: to nothing)."""

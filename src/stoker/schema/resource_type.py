@@ -346,6 +346,10 @@ class Nested:
     """The file that the template came from, which anchors relative names inside it."""
     data: Mapping[str, Any] | None = None
     """Kept with the resource, and handed to later calls. None leaves it."""
+    batches: Sequence[Sequence[str]] = ()
+    """Names of resources that are applied batch after batch; those in none need not wait."""
+    pause: float = 0.0
+    """Seconds between a batch and the next."""
 
 
 @runtime_checkable

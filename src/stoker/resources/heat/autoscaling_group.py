@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.heat import batches, members
+from stoker.resources.heat import members
+from stoker.resources.heat.batches import in_batches
 from stoker.resources.heat.capacity import adjusted, bounded
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
@@ -140,12 +141,17 @@ class AutoScalingResourceGroup(ResourceType):
         while len(names) < _size(call):
             names.append(_name(call.resource_id, made))
             made += 1
-        order = _order(call, names)
-        bodies = batches.bodies(dict.fromkeys(names, call.properties["resource"]), order)
+        bodies = dict.fromkeys(names, call.properties["resource"])
+        rolling = call.properties["rolling_updates"]
+        changes = call.previous and call.previous.get("resource") != call.properties["resource"]
         shown = members.outputs(names, self.attributes, call.attributes_used)
         shown["current_size"] = {"value": len(names)}
-        data = {"names": names, "made": made, "scaled": call.data.get("scaled", {})}
-        return Nested(members.template(bodies, shown), data={**data, **batches.as_data(order)})
+        return Nested(
+            members.template(bodies, shown),
+            data={"names": names, "made": made, "scaled": call.data.get("scaled", {})},
+            batches=in_batches(names, rolling) if changes else (),
+            pause=float(rolling["pause_time"] or 0),
+        )
 
     def resized(self, call: Call, adjustment: Adjustment) -> Resized:
         """The data with the size that the adjustment asks for. Raises NoChange."""
@@ -191,13 +197,6 @@ def _name(resource_id: str, number: int) -> str:
     """A name for the member that is made as the ``number``-th: it is never used again."""
     digest = hashlib.sha256(f"{resource_id}/{number}".encode()).digest()
     return base64.b32encode(digest).decode().lower()[:_NAME_LENGTH]
-
-
-def _order(call: Call, names: list[str]) -> batches.Order:
-    known = batches.recorded(call.data)
-    if call.previous and call.previous.get("resource") != call.properties["resource"]:
-        return batches.rolling(known, names, call.properties["rolling_updates"])
-    return batches.kept(known, names)
 
 
 def _check_cooldown(call: Call, adjustment: Adjustment) -> None:

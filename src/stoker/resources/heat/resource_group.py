@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
-from stoker.resources.heat import batches, members
+from stoker.resources.heat import members
+from stoker.resources.heat.batches import in_batches
 from stoker.schema.constraints import AllowedValues, Length, Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
@@ -118,7 +119,7 @@ class ResourceGroup(ResourceType):
         """The members, in batches where a policy says so."""
         removed = _removed(call)
         names = list(islice(_usable(removed), call.properties["count"]))
-        order = _order(call, names)
+        policy, batched = _batched(call, names)
         definition = call.properties["resource_def"]
         resources = {
             name: _member(definition, call.properties["index_var"], name) for name in names
@@ -126,8 +127,10 @@ class ResourceGroup(ResourceType):
         shown = members.outputs(names, self.attributes, call.attributes_used)
         shown["removed_rsrc_list"] = {"value": removed}
         return Nested(
-            members.template(batches.bodies(resources, order), shown),
-            data={"removed": removed, **batches.as_data(order)},
+            members.template(resources, shown),
+            data={"removed": removed},
+            batches=in_batches(batched, policy),
+            pause=float(policy.get("pause_time") or 0),
         )
 
     def create(self, call: Call) -> Outcome:
@@ -162,18 +165,17 @@ def _usable(removed: list[str]) -> Iterator[str]:
     return (name for name in map(str, count()) if name not in unused)
 
 
-def _order(call: Call, names: list[str]) -> batches.Order:
-    """Batches of all members when their definition changes, else of the new ones alone."""
-    known = batches.recorded(call.data)
-    policies = call.update_policy
-    changed = (
-        bool(call.members)
-        and call.previous.get("resource_def") != (call.properties["resource_def"])
-    )
-    policy = policies.get("rolling_update")
-    if changed and policy is not None:
-        return batches.rolling(known, names, policy)
-    return batches.extended(known, names, policies.get("batch_create"))
+def _batched(call: Call, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
+    """The policy that holds, and for whom: for all members when their definition changes, else
+    for the new ones alone.
+    """
+    rolling = call.update_policy.get("rolling_update")
+    changes = call.previous.get("resource_def") != call.properties["resource_def"]
+    if call.members and changes and rolling is not None:
+        return rolling, names
+    new = [name for name in names if name not in call.members]
+    creating = call.update_policy.get("batch_create")
+    return (creating, new) if creating is not None else ({}, [])
 
 
 def _member(definition: Mapping[str, Any], index_var: str, name: str) -> dict[str, Any]:
