@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
+from stoker.kernel.diagnostics import Severity
+from stoker.resources.registry import Registry
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
 from stoker.template.functions.registry import condition_functions_of, functions_of
+from stoker.template.inputs import Inputs
 from stoker.template.versions import VERSIONS, Version
 
 RECORDED = json.loads(
@@ -37,3 +42,12 @@ def test_a_version_is_as_recorded(version: Version, recorded: dict[str, Any]) ->
 def test_every_function_of_a_version_exists(version: Version) -> None:
     assert functions_of(version).keys() >= version.functions | version.extensions
     assert condition_functions_of(version).keys() >= version.condition_functions
+
+
+def test_a_function_that_a_version_has_no_more_is_refused_once_with_the_advice_what_to_use() -> (
+    None
+):
+    outputs = {"o": {"value": {"Fn::Join": ["-", ["a"]]}}}
+    template = parse({"heat_template_version": "2014-10-16", "outputs": outputs})
+    found = list(Evaluation(template, Inputs(), Registry()).validate())
+    assert [(d.severity, d.suggestion) for d in found] == [(Severity.ERROR, "use list_join")]

@@ -57,7 +57,7 @@ def _called(key: str, version: Version, path: Path) -> Iterator[Diagnostic]:
 @lru_cache(maxsize=4096)
 def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
     own = version.functions | version.extensions
-    if key in own or key in version.condition_functions or len(key) > _LONGEST:
+    if key in own | version.condition_functions | version.removed or len(key) > _LONGEST:
         return None
     here = f"{version.key} {version.name}"
     since = [other for other in VERSIONS if key in other.functions]

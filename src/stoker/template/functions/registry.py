@@ -85,7 +85,7 @@ _EARLIER: tuple[tuple[str, str, Function], ...] = (
 def functions_of(version: Version) -> Mapping[str, Function]:
     """The functions of resources and outputs."""
     table = {name: _form(version, name) for name in version.functions | version.extensions}
-    table |= {name: _refusal(_removed(name, version)) for name in version.removed}
+    table |= {name: _removed(name, version) for name in version.removed}
     return table
 
 
@@ -109,12 +109,27 @@ def _form(version: Version, name: str) -> Function:
     return _FUNCTIONS[name]
 
 
-def _removed(name: str, version: Version) -> str:
-    return f'"{name}" is not a function of {version.key} {version.name}'
+_INSTEAD: Mapping[str, str] = {
+    "Fn::Base64": "leave it out: user data is encoded when it is sent",
+    "Fn::GetAZs": "name the availability zone",
+    "Fn::Join": "use list_join",
+    "Fn::MemberListToMap": "write the map",
+    "Fn::Replace": "use str_replace",
+    "Fn::ResourceFacade": "use resource_facade",
+    "Fn::Select": "use get_param or get_attr with a path",
+    "Fn::Split": "use str_split",
+    "Ref": "use get_param or get_resource",
+}
+"""What to use in place of a function that a version does not have any more."""
 
 
-def _refusal(message: str) -> Function:
+def _removed(name: str, version: Version) -> Function:
+    message = f'"{name}" is not a function of {version.key} {version.name}'
+    return _refusal(message, _INSTEAD.get(name))
+
+
+def _refusal(message: str, suggestion: str | None = None) -> Function:
     def refuse(arguments: Any, scope: Scope) -> Any:
-        raise Failure([Diagnostic(SHAPE, message)])
+        raise Failure([Diagnostic(SHAPE, message, suggestion=suggestion)])
 
     return refuse
