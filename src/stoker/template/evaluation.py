@@ -19,7 +19,13 @@ from stoker.template.document import OutputBody, Template, parse
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.inputs import Inputs
-from stoker.template.nesting import TypeResolver, child_inputs, parsed, preliminary_nested
+from stoker.template.nesting import (
+    TypeResolver,
+    child_inputs,
+    parsed,
+    preliminary_nested,
+    without_repetitions,
+)
 from stoker.template.outputs import output, output_findings
 from stoker.template.parameters import Parameter
 from stoker.template.settled import Settled
@@ -149,7 +155,7 @@ class Evaluation:
         nested = [
             _nested(diagnostic, self.template.resources[name].path)
             for name, child in self.children.items()
-            for diagnostic in child.validate()
+            for diagnostic in without_repetitions(self.types[name], child.validate())
         ]
         resources = resource_findings(self.template, self.surveys, self.needs)
         outputs = [
@@ -183,7 +189,7 @@ class Evaluation:
 
     def _child(self, definition: Definition) -> Evaluation | None:
         own = self.inputs.identity
-        nested = preliminary_nested(definition, own)
+        nested = preliminary_nested(definition, own, lambda: self.attributes_used)
         if nested is None:
             return None
         if self.inputs.depth >= self.inputs.max_depth:

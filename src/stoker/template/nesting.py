@@ -5,7 +5,7 @@ The parameters of the template are the properties of the type, its outputs are t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from stoker.schema.resource_type import (
     StackFacts,
 )
 from stoker.schema.unknown import unknown_in
-from stoker.template.attributes import has_attribute
+from stoker.template.attributes import GathersAttributes, has_attribute
 from stoker.template.declarations import declare
 from stoker.template.definition import Definition, TypeRegistry
 from stoker.template.document import ResourceBody, Template, parse
@@ -262,13 +262,35 @@ def child_inputs(
     )
 
 
-def preliminary_nested(definition: Definition, identity: Identity) -> Nested | None:
-    """The nested stack of a resource before anything exists; None as long as it is not known."""
+def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings on what a resource nests; members of a group are alike: one speaks for all."""
+    if not isinstance(type_, GathersAttributes):
+        return list(found)
+    kept: dict[tuple[Any, ...], Diagnostic] = {}
+    for finding in found:
+        section, *place = finding.path or ("",)
+        same = place[:1] if section == "outputs" else place[1:]
+        kept.setdefault((finding.code, finding.file, section, *same), finding)
+    return list(kept.values())
+
+
+def preliminary_nested(
+    definition: Definition,
+    identity: Identity,
+    attributes_used: Callable[[], Mapping[str, frozenset[str]]] = dict,
+) -> Nested | None:
+    """The nested stack of a resource before anything exists; None as long as it is not known.
+
+    ``attributes_used`` finds the attributes that are referred to, by resource.
+    """
     type_ = definition.type
     if not isinstance(type_, Nests):
         return None
     if not isinstance(type_, TemplateType) and unknown_in(definition.properties) is not None:
         return None
+    used: frozenset[str] = frozenset()
+    if isinstance(type_, GathersAttributes):
+        used = attributes_used().get(definition.name, used)
     call = Call(
         stack=StackFacts(identity.stack_id, identity.stack_name, identity.project_id),
         name=definition.name,
@@ -280,5 +302,6 @@ def preliminary_nested(definition: Definition, identity: Identity) -> Nested | N
         now=0.0,
         metadata=definition.metadata,
         update_policy=definition.update_policy,
+        attributes_used=used,
     )
     return type_.nested(call)

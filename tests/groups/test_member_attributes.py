@@ -1,0 +1,61 @@
+"""References to attributes of members are checked before anything exists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stoker.kernel.diagnostics import Severity
+from stoker.resources.registry import Registry
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+TYPES = Registry()
+CHILD = "heat_template_version: 2021-04-16"
+
+
+def _errors(group: dict[str, Any], path: list[Any]) -> list[str]:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {"g": group},
+        "outputs": {"o": {"value": {"get_attr": ["g", *path]}}},
+    }
+    evaluation = Evaluation(parse(template), Inputs(files={"child.yaml": CHILD}), TYPES)
+    return [str(d) for d in evaluation.validate() if d.severity is Severity.ERROR]
+
+
+def _group(member: dict[str, Any], count: int = 3) -> dict[str, Any]:
+    properties = {"count": count, "resource_def": member}
+    return {"type": "OS::Heat::ResourceGroup", "properties": properties}
+
+
+VALUE = {"type": "OS::Heat::Value", "properties": {"value": "v"}}
+
+
+@pytest.mark.parametrize("path", [["nope"], ["attributes", "nope"], ["resource.0", "nope"]])
+def test_an_attribute_that_members_do_not_have_is_refused_once(path: list[Any]) -> None:
+    (error,) = _errors(_group(VALUE), path)
+    assert 'has no attribute "nope"' in error
+
+
+@pytest.mark.parametrize(
+    "path", [["value"], ["attributes", "value"], ["resource.7", "nope"], ["refs", 1], []]
+)
+def test_attributes_that_there_may_be_are_accepted(path: list[Any]) -> None:
+    assert _errors(_group(VALUE), path) == []
+
+
+def test_outputs_of_nested_templates_are_looked_for_when_they_are_needed() -> None:
+    assert _errors(_group({"type": "child.yaml"}), ["nope"]) == []
+
+
+def test_an_empty_group_has_any_attribute() -> None:
+    assert _errors(_group(VALUE, count=0), ["nope"]) == []
+
+
+def test_a_mistake_in_the_definition_of_members_is_reported_once() -> None:
+    wrong = {"type": "OS::Heat::Value", "properties": {"value": 1, "wrong": 1}}
+    (error,) = _errors(_group(wrong, count=50), ["refs"])
+    assert 'there is no property "wrong" here' in error
