@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from stoker.schema.patterns import Effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class AllowedPattern:
 
     pattern: str
     description: str | None = None
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+    """Shared with the other patterns of the document that it stands in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.patterns import fits
+from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown
 
 SHOWN_LENGTH = 80
+SHOWN_CHOICES = 100
 
 
 def shown(value: Any) -> str:
@@ -92,21 +93,23 @@ def _modulo(constraint: Modulo, value: Any) -> str | None:
 
 
 def _allowed_values(constraint: AllowedValues, value: Any) -> str | None:
+    allowed = constraint.allowed
     given = value if isinstance(value, list) else [value]
-    wrong = [
-        item for item in given if not isinstance(item, Unknown) and item not in constraint.allowed
-    ]
-    if not wrong:
-        return None
-    choices = ", ".join(shown(item) for item in constraint.allowed)
-    return f"{shown(wrong[0])} is not one of: {choices}"
+    known = set(map(frozen, allowed)) if len(given) > 1 else ()
+    for item in given:
+        if isinstance(item, Unknown) or (frozen(item) in known if known else item in allowed):
+            continue
+        choices = ", ".join(shown(choice) for choice in allowed[:SHOWN_CHOICES])
+        more = ", …" if len(allowed) > SHOWN_CHOICES else ""
+        return f"{shown(item)} is not one of: {choices}{more}"
+    return None
 
 
 def _allowed_pattern(constraint: AllowedPattern, value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     try:
-        if fits(constraint.pattern, value):
+        if constraint.effort.fits(constraint.pattern, value):
             return None
     except TimeoutError:
         return f"{shown(value)} takes too long to compare with the pattern {constraint.pattern}"

@@ -25,7 +25,7 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.conversion import Mismatch, to_integer, to_number
-from stoker.schema.patterns import InvalidPattern, compiled
+from stoker.schema.patterns import Effort, InvalidPattern
 from stoker.schema.violations import shown
 from stoker.template.parameters import Parameter, ParameterType, coerce, to_flag, violations
 from stoker.template.versions import HOT, Version
@@ -114,8 +114,14 @@ def _refuse(
     )
 
 
-def declare(section: Any, version: Version, findings: Findings) -> dict[str, Parameter]:
-    """The declared parameters by name; what is wrong goes to ``findings`` and is left out."""
+def declare(
+    section: Any, version: Version, findings: Findings, effort: Effort | None = None
+) -> dict[str, Parameter]:
+    """The declared parameters by name; what is wrong goes to ``findings`` and is left out.
+
+    The patterns of all of them share the ``effort``.
+    """
+    effort = effort or Effort()
     root: Path = (version.dialect.parameters,)
     if section is None:
         return {}
@@ -139,6 +145,8 @@ def declare(section: Any, version: Version, findings: Findings) -> dict[str, Par
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, findings)
+            if any(isinstance(each, AllowedPattern) for each in parameter.constraints):
+                parameter = _compiled(parameter, effort, path)
             _check(parameter, version.dialect.default, path, findings)
         except _Refused as refused:
             findings.add(refused.diagnostic)
@@ -344,11 +352,26 @@ def _read_allowed_values(value: Any, description: str | None, path: Path) -> Con
 def _read_allowed_pattern(value: Any, description: str | None, path: Path) -> Constraint:
     if not isinstance(value, str):
         raise _refuse(path, f"an allowed pattern must be text, not {_kind(value)}")
-    try:
-        compiled(value)
-    except InvalidPattern as error:
-        raise _refuse(path, f"{shown(value)} is not a regular expression: {error}") from None
     return AllowedPattern(value, description)
+
+
+def _compiled(parameter: Parameter, effort: Effort, path: Path) -> Parameter:
+    """The parameter with patterns that are compiled, and share the effort with others."""
+    constraints = []
+    for index, constraint in enumerate(parameter.constraints):
+        if isinstance(constraint, AllowedPattern):
+            constraint = replace(constraint, effort=effort)
+            try:
+                effort.compile(constraint.pattern)
+            except InvalidPattern as error:
+                text = shown(constraint.pattern)
+                place = (index, "allowed_pattern") if path[0] == HOT.parameters else ()
+                key = "constraints" if place else "AllowedPattern"
+                raise _refuse(
+                    (*path, key, *place), f"{text} is not a regular expression: {error}"
+                ) from None
+        constraints.append(constraint)
+    return replace(parameter, constraints=tuple(constraints))
 
 
 def _read_custom(value: Any, description: str | None, path: Path) -> Constraint:

@@ -9,6 +9,7 @@ from typing import Any
 from stoker.kernel.addresses import StackAddress
 from stoker.template.environment import EMPTY, Environment
 from stoker.template.functions.scope import Facade
+from stoker.template.functions.size import Allowance
 from stoker.template.versions import HOT, Version
 
 MAX_NESTED_DEPTH = 5
@@ -42,6 +43,8 @@ class Inputs:
     depth: int = 0
     """How many templates this one is nested in."""
     max_depth: int = MAX_NESTED_DEPTH
+    allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+    """What the evaluation may do in all, that of nested templates included."""
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
 

@@ -47,7 +47,8 @@ class Settled:
     @cached_property
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
-        return declare(self._template.parameters, self._template.version, self.findings)
+        template, effort = self._template, self._inputs.allowance.patterns
+        return declare(template.parameters, template.version, self.findings, effort)
 
     @property
     def _declared_names(self) -> frozenset[str]:
@@ -84,6 +85,7 @@ class Settled:
             conditions=self,
             mappings=template.mappings,
             files=self._inputs.files,
+            allowance=self._inputs.allowance,
             url=self._inputs.url,
         )
         return NamedConditions(template.version.dialect.conditions, template.conditions, scope)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import Failure, bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
@@ -47,16 +48,6 @@ def unique(entries: Iterable[Any]) -> list[Any]:
     for entry in entries:
         found.setdefault(frozen(entry), entry)
     return list(found.values())
-
-
-def frozen(value: Any) -> Hashable:
-    """Stands for a value in sets: equal for equal values, and for these alone."""
-    if isinstance(value, list):
-        return (list, *map(frozen, value))
-    if isinstance(value, Mapping):
-        return (dict, frozenset((key, frozen(item)) for key, item in value.items()))
-    key: Hashable = value
-    return key
 
 
 def filter_(arguments: Any, scope: Scope) -> Any:

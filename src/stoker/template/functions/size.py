@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.schema.patterns import Effort
 from stoker.template.functions.failure import Failure, bad_value
 
 MEBIBYTE = 1024 * 1024
@@ -65,6 +66,7 @@ class Allowance:
     """Characters that may be searched for words."""
     nested: int = 200_000
     """Values in the documents of nested templates that are looked into in advance."""
+    patterns: Effort = field(default_factory=Effort)
     seconds: float = 1.0
     """That slow calls may take."""
     free: float = 0.001
