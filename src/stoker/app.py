@@ -12,10 +12,10 @@ from starlette.routing import Mount
 from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
-from stoker.api.rest.template_url import HttpTemplates
 from stoker.api.signals.app import SignalSettings, routes
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
+from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.ports import Limits, Ports
 from stoker.engine.service import Service, make_service
@@ -42,6 +42,9 @@ class App:
         self._cloud = CloudGate(endpoints_of(self._gate.settings), clock)
         self._store = OpenStore(
             conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
+        )
+        self._templates = WebTemplates(
+            WebLimits(conf.allow_template_url, conf.template_fetch_timeout, conf.max_template_size)
         )
         types = Registry(plugin_directories=conf.plugin_dirs)
         ports = Ports(
@@ -73,7 +76,7 @@ class App:
             self._gate.policies,
             settings,
             self._engine,
-            HttpTemplates(settings),
+            self._templates,
         )
         signals = routes(
             self.service,

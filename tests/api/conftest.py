@@ -11,11 +11,12 @@ import pytest
 
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
-from stoker.api.rest.template_url import HttpTemplates
+from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.engine.requests import Caller
 
 from .fake_service import PROJECT, FakeCatalogue, FakeService, one_engine
 
+WEB = WebLimits()
 CALLERS = {
     "user": Caller(PROJECT, "u1", "demo", frozenset({"member", "reader"}), token="user"),
     "admin": Caller("b" * 32, "u2", "admin", frozenset({"admin"}), is_admin=True, token="admin"),
@@ -67,9 +68,14 @@ async def client_for(service: FakeService, policy: FakePolicy) -> AsyncIterator[
     """Makes clients of an application with the given settings."""
     clients: list[httpx.AsyncClient] = []
 
-    def make(token: str | None = "user", engines: Any = one_engine, **options: Any) -> Any:
+    def make(
+        token: str | None = "user",
+        engines: Any = one_engine,
+        web: WebLimits = WEB,
+        **options: Any,
+    ) -> Any:
         settings = RestSettings(**options)
-        fetch = HttpTemplates(settings, httpx.MockTransport(templates))
+        fetch = WebTemplates(web, httpx.MockTransport(templates))
         app = build(service, FakeCatalogue(), authenticate, policy, settings, engines, fetch)
         headers = {} if token is None else {"X-Auth-Token": token}
         transport = httpx.ASGITransport(app)

@@ -1,6 +1,8 @@
 import httpx
 import pytest
 
+from stoker.clouds.web_templates import WebLimits
+
 from .conftest import ClientFor, FakePolicy
 from .fake_service import FakeService, no_engines
 
@@ -123,5 +125,5 @@ async def test_template_url_that_gives_nothing_is_400(
 
 async def test_template_url_can_be_forbidden(client_for: ClientFor, base: str) -> None:
     body = {"stack_name": "s", "template_url": "http://web/t.yaml"}
-    answer = await client_for(allow_template_url=False).post(base + "/stacks", json=body)
+    answer = await client_for(web=WebLimits(allowed=False)).post(base + "/stacks", json=body)
     assert answer.status_code == 400

@@ -72,7 +72,7 @@ async def mark_unhealthy(call: Call) -> Response:
         call.stack,
         call.path["resource_name"],
         unhealthy=flag(_MARK, body[_MARK]),
-        reason=optional_text(body, _REASON) or "",
+        reason=optional_text(body, _REASON) or "marked through the API",
     )
     return json_response(None)
 

@@ -13,9 +13,6 @@ class RestSettings:
     """Options of the REST API; sizes in bytes, times in seconds."""
 
     max_json_body_size: int = MEBIBYTE
-    max_template_size: int = 524288
-    allow_template_url: bool = True
-    template_url_timeout: float = 10.0
     behind_proxy: bool = False
     """Believe ``X-Forwarded-*`` headers."""
     identity_uri: str = "http://127.0.0.1:5000"
@@ -36,9 +33,6 @@ def settings_from(conf: Any) -> RestSettings:
     identity_uri = auth.www_authenticate_uri or auth.auth_uri or auth.auth_url or ""
     return RestSettings(
         max_json_body_size=conf.max_json_body_size,
-        max_template_size=conf.max_template_size,
-        allow_template_url=conf.allow_template_url,
-        template_url_timeout=conf.template_fetch_timeout,
         behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
         identity_uri=identity_uri,
         hidden_tags=tuple(conf.hidden_stack_tags),
