@@ -92,20 +92,6 @@ def test_a_misspelt_type_gets_a_suggestion():
     )
 
 
-def test_hooks_and_restricted_actions_apply_to_names_and_globs():
-    own = {
-        "resources": {
-            "db_*": {"hooks": ["pre-create", "post-create"]},
-            "db_1": {"hooks": "pre-delete", "restricted_actions": "update"},
-        }
-    }
-    found = registry(own)
-    assert found.hooks("db_1") == {"pre-create", "post-create", "pre-delete"}
-    assert found.hooks("db_2") == {"pre-create", "post-create"}
-    assert found.hooks("web") == frozenset()
-    assert found.restricted_actions("db_1") == {"update"}
-
-
 @pytest.mark.parametrize(
     ("own", "learned"),
     [

@@ -85,18 +85,6 @@ class Actions:
         await self._session.commit(resources=[row], events=[event])
         return row
 
-    async def complete(
-        self, row: Resource, reason: str = "state changed", **changes: Any
-    ) -> Resource:
-        """Commit the success of the action in progress."""
-        row, event = self._session.transitions.resource_to(
-            row, row.action, Status.COMPLETE, reason, **changes
-        )
-        await self._session.commit(
-            stack=self._session.with_user_project(row), resources=[row], events=[event]
-        )
-        return row
-
     async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
         """Commit the failure of the action in progress."""
         row, event = self._session.transitions.resource_to(

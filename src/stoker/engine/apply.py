@@ -9,6 +9,7 @@ from stoker.engine.actions import ActionFailed, Actions, Work
 from stoker.engine.calls import make_call
 from stoker.engine.decision import Change, Decision, decide
 from stoker.engine.facts import RecordedFacts
+from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting
 from stoker.engine.plan import Definitions, Node, defined
 from stoker.engine.records import Action, Operation, Resource, Status
@@ -29,6 +30,7 @@ class Applying:
         wanted: Definitions,
         actions: Actions,
         nesting: Nesting,
+        hooks: Hooks,
         usable: frozenset[str],
     ) -> None:
         self._session = session
@@ -36,6 +38,7 @@ class Applying:
         self._wanted = wanted
         self._actions = actions
         self._nesting = nesting
+        self._hooks = hooks
         self._usable = usable
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
@@ -44,6 +47,7 @@ class Applying:
         """Do what the resource needs; nothing when an earlier run of this operation has done it."""
         row = self._session.current.get(node.name)
         if row is not None and self._is_done(row):
+            await self._hooks.passed(row)
             return
         definition = defined(self._wanted, node.name, self._facts)
         decision = decide(row, definition, self._call_for, self._usable)
@@ -127,12 +131,14 @@ class Applying:
         if definition.external_id is not None:
             await self._refer(row, definition)
             return
+        columns = self._columns(definition)
+        row = await self._hooks.before(replace(row, **columns), Action.CREATE)
         row = await self._actions.begin(
             row,
             Action.CREATE,
             properties=definition.properties,
             metadata=definition.metadata,
-            **self._columns(definition),
+            **columns,
         )
         await self._finish(row, definition, self._work(Action.CREATE, row, definition))
 
@@ -147,7 +153,7 @@ class Applying:
             physical_id=definition.external_id,
             **self._columns(definition),
         )
-        await self._actions.complete(row, operation_id=self._operation.id)
+        await self._complete(row)
 
     async def _continue(self, row: Resource, definition: Definition) -> None:
         """A create that an earlier operation, or an engine that died, had begun."""
@@ -157,6 +163,7 @@ class Applying:
         await self._finish(row, definition, self._work(Action.CREATE, row, definition))
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
+        row = await self._hooks.before(row, Action.UPDATE)
         previous = row.properties
         dirty = frozenset(row.dirty) | decision.changed
         row = await self._actions.begin(row, Action.UPDATE, dirty=tuple(sorted(dirty)))
@@ -169,6 +176,8 @@ class Applying:
         """A new object beside the old one, which goes when all else is in its place."""
         if unknown_in(definition.properties):
             raise DiagnosticError([_still_unknown(definition)])
+        for action in (Action.UPDATE, Action.CREATE):
+            old = await self._hooks.before(old, action)
         session = self._session
         events = []
         if decision.by_property:
@@ -183,6 +192,7 @@ class Applying:
             "state changed",
             properties=definition.properties,
             metadata=definition.metadata,
+            hook=old.hook,
             **self._columns(definition),
         )
         replaced = replace(old, replaced_by=new.id)
@@ -224,9 +234,24 @@ class Applying:
             row = await self._nesting.apply(row, definition, self._operation, used)
         elif work is not None:
             row = await self._actions.run(row, work)
-        await self._actions.complete(
-            row, row.reason, operation_id=self._operation.id, unhealthy=False, **columns
+        await self._complete(replace(row, unhealthy=False), **columns)
+
+    async def _complete(self, row: Resource, **columns: Any) -> None:
+        """Commit the success of the action in progress, and stop at the hook that follows it."""
+        session = self._session
+        done, told = session.transitions.resource_to(
+            row,
+            row.action,
+            Status.COMPLETE,
+            row.reason,
+            operation_id=self._operation.id,
+            **columns,
         )
+        done, paused = await self._hooks.reached(done, f"post-{row.action.lower()}")
+        await session.commit(
+            stack=session.with_user_project(done), resources=[done], events=[told, *paused]
+        )
+        await self._hooks.passed(done)
 
 
 def _still_unknown(definition: Definition) -> Diagnostic:

@@ -13,7 +13,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from stoker.engine.endings import fail, in_progress, refuse, succeed
+from stoker.engine.endings import begin, fail, refuse, succeed
 from stoker.engine.evaluations import evaluation_of
 from stoker.engine.execute import Execution
 from stoker.engine.ordering import Batches
@@ -179,8 +179,7 @@ class Driver:
         planner = Planner(rows, session.reference_of, call_about(session), usable, batches)
         plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
         operation = replace(operation, status=OperationStatus.RUNNING, plan=plan)
-        stack, events = in_progress(session, operation)
-        await session.commit(stack=stack, operations=[operation], events=events)
+        await begin(session, operation)
         return operation
 
     async def _attend(

@@ -1,4 +1,4 @@
-"""How operations end: the status of the stack, its event and the operation, in one transaction.
+"""How operations begin and end: status of the stack, its event and the operation, together.
 
 A failed operation with rollback ends in the transaction that begins the way back, so that nothing
 can come between. What an operation has left unfinished is told as failed with it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from stoker.engine.hooks import superseded_pauses
 from stoker.engine.plan import Definitions
 from stoker.engine.ports import Ports
 from stoker.engine.preparation import read_attributes
@@ -21,7 +22,20 @@ from stoker.template.survey import RecordedReferences
 log = Log(__name__)
 
 
-def in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Event]]:
+async def begin(session: Session, operation: Operation) -> None:
+    """The operation is under way, and its stack with it; nothing waits for an earlier one."""
+    stack, events = _in_progress(session, operation)
+    paused, clears = superseded_pauses(session)
+    await session.commit(
+        stack=stack,
+        resources=paused,
+        operations=[operation],
+        events=events,
+        dropped_signals=clears,
+    )
+
+
+def _in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Event]]:
     """The stack with the operation under way, and the event that tells of it, if it is news."""
     stack = session.stack
     if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
@@ -120,9 +134,8 @@ def _way_back(ports: Ports, operation: Operation) -> Operation:
 async def refuse(session: Session, operation: Operation, reason: str) -> None:
     """The operation cannot even be planned."""
     if operation.status is OperationStatus.WAITING:
-        stack, events = in_progress(session, operation)
         operation = replace(operation, status=OperationStatus.RUNNING)
-        await session.commit(stack=stack, operations=[operation], events=events)
+        await begin(session, operation)
     await fail(session, operation, reason)
 
 

@@ -14,6 +14,7 @@ from graphlib import TopologicalSorter
 from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.apply import Applying
 from stoker.engine.decision import Change
+from stoker.engine.hooks import Hooks, hook_of
 from stoker.engine.nesting import Nesting
 from stoker.engine.plan import Definitions, Node, Plan
 from stoker.engine.ports import Fenced
@@ -44,8 +45,9 @@ class Execution:
         self._plan = plan
         actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
-        self._applying = Applying(session, operation, wanted, actions, nesting, usable)
-        self._removing = Removing(session, actions, nesting, frozenset(wanted.names))
+        hooks = Hooks(session, operation, wanted, self.waiting)
+        self._applying = Applying(session, operation, wanted, actions, nesting, hooks, usable)
+        self._removing = Removing(session, operation, wanted, actions, nesting, hooks)
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -160,12 +162,18 @@ class Execution:
         """The row of a call that was left behind; its object will be found by its token."""
         if node.change is Change.PAUSE:
             return
+        row = self._row_of(node)
+        if row is not None and hook_of(row) is not None:
+            return  # nothing was under way: it stays what it was
         await self._mark_failed(node, self.waiting.failed or "abandoned")
+
+    def _row_of(self, node: Node) -> Resource | None:
+        return self._session.rows.get(node.key) or self._session.current.get(node.name)
 
     async def _mark_failed(self, node: Node, reason: str) -> None:
         """Put the failure of a node on its row, whatever state the row is in."""
         session = self._session
-        row = session.rows.get(node.key) or session.current.get(node.name)
+        row = self._row_of(node)
         if row is None:
             row = self._applying.new_row(node.name)
         if row.status is not Status.IN_PROGRESS:

@@ -29,7 +29,7 @@ from stoker.engine.waiting import Stopped, Waiting
 from stoker.schema.resource_type import Nested, Nests, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
-from stoker.template.registry import child_registry
+from stoker.template.single_resources import child_registry
 from stoker.template.source import accept, read
 
 LOOK_EVERY = 2.0
@@ -110,20 +110,15 @@ class Nesting:
         await self._wait_for(row, operation)
         return await self.with_outputs(row)
 
-    async def remove(self, row: Resource) -> Resource:
+    async def remove(self, row: Resource, parent: Operation) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""
         child = await self._child(row)
         if child is None or child.deleted_at is not None:
             return row
-        deleting = [
-            op
-            for op in await self._session.ports.store.operations(child.id)
-            if op.action is Action.DELETE
-        ]
-        if deleting:
-            operation = deleting[-1]
-        else:
-            operation = self._operation(child.id, Action.DELETE, None)
+        open_ = await self._session.ports.store.operations(child.id)
+        operation = next((op for op in open_ if op.parent_operation == parent.id), None)
+        if operation is None:
+            operation = self._operation(child.id, Action.DELETE, parent)
             await self._session.commit(operations=[operation])
         self._session.started(child.id)
         try:
@@ -148,7 +143,7 @@ class Nesting:
         self,
         child_id: str,
         action: Action,
-        parent: Operation | None,
+        parent: Operation,
         input_id: str | None = None,
         batches: Batches | None = None,
     ) -> Operation:
@@ -160,9 +155,9 @@ class Nesting:
             status=OperationStatus.WAITING,
             created_at=ports.clock.now(),
             input_id=input_id,
-            deadline=parent.deadline if parent else None,
+            deadline=parent.deadline,
             plan=batches.as_data() if batches is not None else None,
-            parent_operation=parent.id if parent else None,
+            parent_operation=parent.id,
         )
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:

@@ -43,6 +43,7 @@ class Change:
     signals: tuple[StoredSignal, ...] = ()
     dropped_signals_of: tuple[str, ...] = ()
     """Ids of resources whose signals go."""
+    dropped_signals: tuple[str, ...] = ()
 
 
 class Store(Protocol):

@@ -185,6 +185,8 @@ class Resource:
     description: str = ""
     nested_id: str | None = None
     """The nested stack that the resource stands for."""
+    hook: Mapping[str, Any] = field(default_factory=dict)
+    """Where the row stands in the hooks of an operation (:mod:`stoker.engine.hooks`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,10 @@ class Event:
     resource_id: str | None = None
     physical_id: str | None = None
     properties: Mapping[str, Any] | None = None
+
+
+UNSET_HOOK = "unset_hook"
+"""Key of the details of a signal that clears a hook; no resource type gets such a signal."""
 
 
 @dataclass(frozen=True, slots=True)

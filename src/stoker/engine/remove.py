@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from stoker.engine.actions import ActionFailed, Actions, Work
+from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting, is_nested
-from stoker.engine.plan import Node
-from stoker.engine.records import Action, Resource, Status
+from stoker.engine.plan import Definitions, Node
+from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
 from stoker.template.definition import DeletionPolicy
 
@@ -14,12 +15,20 @@ class Removing:
     """The remove steps of one operation."""
 
     def __init__(
-        self, session: Session, actions: Actions, nesting: Nesting, wanted: frozenset[str]
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        actions: Actions,
+        nesting: Nesting,
+        hooks: Hooks,
     ) -> None:
         self._session = session
-        self._nesting = nesting
+        self._operation = operation
+        self._wanted = frozenset(wanted.names)
         self._actions = actions
-        self._wanted = wanted
+        self._nesting = nesting
+        self._hooks = hooks
 
     async def remove(self, node: Node) -> None:
         """Remove the row unless it is gone, or turned out not to be replaced."""
@@ -30,21 +39,26 @@ class Removing:
             # nothing was ever asked of a type
             await self._session.commit(dropped=[row.id])
             return
+        if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
+            # its object is gone, and events have told so: only a hook may keep it
+            await self._drop(row)
+            return
         if row.external or row.deletion_policy == DeletionPolicy.RETAIN:
             row = await self._begin(row)
         else:
             row = await self._delete(row)
-        await self._drop(row)
+        await self._complete(row)
 
     async def _begin(self, row: Resource) -> Resource:
         if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
             return row
+        row = await self._hooks.before(row, Action.DELETE)
         return await self._actions.begin(row, Action.DELETE)
 
     async def _delete(self, row: Resource) -> Resource:
         type_ = self._session.type_of(row)
         if is_nested(row):
-            return await self._nesting.remove(await self._begin(row))
+            return await self._nesting.remove(await self._begin(row), self._operation)
         if type_ is None:
             row = await self._begin(row)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
@@ -54,9 +68,18 @@ class Removing:
         work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
         return await self._actions.run(row, work)
 
-    async def _drop(self, row: Resource) -> None:
-        """The row goes in the transaction that tells of it."""
-        done, event = self._session.transitions.resource_to(
+    async def _complete(self, row: Resource) -> None:
+        """The row goes in the transaction that tells of it, but for one with a hook after that."""
+        done, told = self._session.transitions.resource_to(
             row, Action.DELETE, Status.COMPLETE, "state changed"
         )
-        await self._session.commit(dropped=[done.id], events=[event])
+        done, paused = await self._hooks.reached(done, "post-delete")
+        if not paused:
+            await self._session.commit(dropped=[done.id], events=[told])
+            return
+        await self._session.commit(resources=[done], events=[told, *paused])
+        await self._drop(done)
+
+    async def _drop(self, row: Resource) -> None:
+        row = await self._hooks.passed(row)
+        await self._session.commit(dropped=[row.id])

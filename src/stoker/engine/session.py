@@ -12,7 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.ports import Change, Ports
-from stoker.engine.records import Event, Input, Operation, Resource, Stack
+from stoker.engine.records import (
+    UNSET_HOOK,
+    Event,
+    Input,
+    Operation,
+    Resource,
+    Stack,
+    StoredSignal,
+)
 from stoker.engine.transitions import Transitions
 from stoker.schema.resource_type import Nests, ResourceType, Signal
 
@@ -28,6 +36,9 @@ class Session:
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
         self.signals: Mapping[str, Sequence[Signal]] = {}
+        """What resource types see, by row."""
+        self.clears: Sequence[StoredSignal] = ()
+        """Signals that clear hooks."""
         self.transitions = Transitions(ports.clock, ports.ids)
         self.started: Callable[[str], None] = lambda stack_id: None
         """Told of nested stacks that have got an operation."""
@@ -38,6 +49,7 @@ class Session:
         stack: Stack | None = None,
         resources: Sequence[Resource] = (),
         dropped: Sequence[str] = (),
+        dropped_signals: Sequence[str] = (),
         events: Sequence[Event] = (),
         operations: Sequence[Operation] = (),
         inputs: Sequence[Input] = (),
@@ -55,6 +67,7 @@ class Session:
                 dropped_resources=tuple(dropped),
                 events=tuple(events),
                 dropped_signals_of=tuple(dropped),
+                dropped_signals=tuple(dropped_signals),
             )
         )
         if stack is not None:
@@ -76,11 +89,15 @@ class Session:
     async def load_signals(self) -> None:
         """Read the stack's signals anew."""
         by_resource: dict[str, list[Signal]] = defaultdict(list)
+        clears = []
         for stored in await self.ports.store.signals(self.stack.id):
-            by_resource[stored.resource_id].append(
-                Signal(stored.id, stored.received_at, stored.details)
-            )
-        self.signals = by_resource
+            if UNSET_HOOK in stored.details:
+                clears.append(stored)
+            else:
+                by_resource[stored.resource_id].append(
+                    Signal(stored.id, stored.received_at, stored.details)
+                )
+        self.signals, self.clears = by_resource, clears
 
     def with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, once a resource has made the first."""

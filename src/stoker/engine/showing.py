@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.calls import physical_name
+from stoker.engine.hooks import hook_of, pause_reason
 from stoker.engine.ports import Types
 from stoker.engine.records import Event, Resource, Stack, Status
 from stoker.engine.views import EventView, ResourceView, StackView
@@ -84,9 +85,16 @@ def resource_view(
         description=row.description,
         attributes=attributes,
         metadata=row.metadata if metadata is None else metadata,
-        waiting_for=row.reason if row.status is Status.IN_PROGRESS else None,
+        waiting_for=_waiting_for(stack, row),
         properties=row.properties,
     )
+
+
+def _waiting_for(stack: Stack, row: Resource) -> str | None:
+    hook = hook_of(row)
+    if hook is not None and stack.status is Status.IN_PROGRESS:
+        return pause_reason(hook)
+    return row.reason if row.status is Status.IN_PROGRESS else None
 
 
 def environment_view(evaluation: Evaluation) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from typing import Any
 
 from stoker.engine.calls import make_call
 from stoker.engine.finding import Finder, require_own
+from stoker.engine.hooks import clear_details, clears_of, stands_at
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import (
+    UNSET_HOOK,
     Action,
     Operation,
     OperationStatus,
@@ -29,6 +31,9 @@ from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
 from stoker.schema.resource_type import AdjustsGroup, Signals
+from stoker.template.registry import HOOKS
+
+BAD_HOOK = "InvalidBreakPointHook"
 
 
 class SignalService:
@@ -49,7 +54,8 @@ class SignalService:
     ) -> None:
         """Store a signal and return; it is applied afterwards.
 
-        Raises Invalid for a resource that takes no signals, or not now.
+        Raises Invalid for a resource that takes no signals, or not now. A signal that clears a
+        hook is for any resource that stands at that hook.
         """
         stack = await self._finder.at(caller, address)
         session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
@@ -57,6 +63,9 @@ class SignalService:
         if row is None:
             raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
         require_own(caller, row)
+        if details and UNSET_HOOK in details:
+            await self._clear(session, name, details[UNSET_HOOK])
+            return
         type_ = session.type_of(row)
         if not isinstance(type_, Signals):
             raise Invalid(
@@ -86,6 +95,36 @@ class SignalService:
         )
         await self._record(row, type_.signal_reason(call, accepted), signal)
         self._notify(stack.id)
+
+    async def _clear(self, session: Session, name: str, hook: Any) -> None:
+        """Store that a hook is cleared; a second time is as good as once."""
+        if hook not in HOOKS:
+            known = ", ".join(HOOKS)
+            raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', BAD_HOOK)
+        stack_id, store = session.stack.id, self._ports.store
+        changes = [op for op in await store.operations(stack_id) if op.action is not Action.SIGNAL]
+        # rows of replaced objects, which bear the same name, stand at hooks as well
+        standing = [
+            row
+            for row in session.rows.values()
+            if row.name == name and changes and stands_at(row, hook, changes[-1])
+        ]
+        if not standing:
+            raise Invalid(
+                f"{name} does not stand at the hook {hook}: it has not come there yet, or the hook"
+                " is cleared already",
+                BAD_HOOK,
+            )
+        await session.load_signals()
+        ids, now = self._ports.ids, self._ports.clock.now()
+        clears = tuple(
+            StoredSignal(ids.uuid(), stack_id, row.id, now, clear_details(row))
+            for row in standing
+            if not clears_of(session.clears, row)
+        )
+        if clears:
+            await store.commit(Change(stack_id, None, signals=clears))
+        self._notify(stack_id)
 
     async def _scale(self, stack: Stack, policy: Resource) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""

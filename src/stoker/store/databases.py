@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from stoker.store import tables
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest revision in ``migrations/versions``."""
 
 _version = sa.Table(

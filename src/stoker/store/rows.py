@@ -36,6 +36,7 @@ _JSON = frozenset(
         "update_policy",
         "dirty",
         "facade",
+        "hook",
     }
 )
 _TUPLES = frozenset({"tags", "requires", "needs", "dirty"})

@@ -130,6 +130,7 @@ resources = sa.Table(
     sa.Column("unhealthy", sa.Boolean, nullable=False),
     sa.Column("description", _TEXT, nullable=False),
     sa.Column("nested_id", _ID),
+    sa.Column("hook", _TEXT, nullable=False, server_default="{}"),
 )
 
 events = sa.Table(

@@ -96,6 +96,8 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal)
     _delete(connection, tables.resources, tables.resources.c.id, dropped)
     silent = [{"gone": row_id} for change in changes for row_id in change.dropped_signals_of]
     _delete(connection, tables.signals, tables.signals.c.resource_id, silent)
+    heard = [{"gone": signal_id} for change in changes for signal_id in change.dropped_signals]
+    _delete(connection, tables.signals, tables.signals.c.id, heard)
 
 
 def _insert(connection: sa.Connection, table: sa.Table, values: list[dict[str, Any]]) -> None:

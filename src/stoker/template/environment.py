@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
-from stoker.template.registry import child_registry, registry_findings
+from stoker.template.registry import registry_findings
+from stoker.template.single_resources import child_registry
 from stoker.template.source import read
 
 SECTIONS = (

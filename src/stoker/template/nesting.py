@@ -31,7 +31,8 @@ from stoker.template.functions.references import MEMBER
 from stoker.template.functions.scope import Facade
 from stoker.template.inputs import Identity, Inputs
 from stoker.template.parameters import Parameter, ParameterType
-from stoker.template.registry import Meaning, ResourceRegistry, child_registry
+from stoker.template.registry import Meaning, ResourceRegistry
+from stoker.template.single_resources import child_registry, restricted_actions_in
 
 _TYPES = {
     ParameterType.STRING: Type.STRING,
@@ -184,7 +185,10 @@ class TypeResolver:
 
     def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """What may not be done to resources, for those to which something may not."""
-        found = {name: self._registry.restricted_actions(name) for name in names}
+        marks = restricted_actions_in(
+            self._inputs.environment.resource_registry, self._inputs.service_registry
+        )
+        found = {name: marks.of(name) for name in names} if marks else {}
         return {name: actions for name, actions in found.items() if actions}
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:

@@ -6,7 +6,6 @@ whole stack or (below ``resources``) for single resources, and holds hooks and r
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,8 @@ from stoker.template.definition import TypeRegistry
 TEMPLATE_SUFFIXES = (".yaml", ".template", ".yml", ".json")
 HOOKS = ("pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete")
 RESTRICTED_ACTIONS = ("update", "replace")
-_NOT_TYPES = frozenset({"hooks", "restricted_actions"})
+NOT_TYPES = frozenset({"hooks", "restricted_actions"})
+"""Keys of an entry for a single resource that map no type."""
 RESOURCES = "resources"
 BASE_URL = "base_url"
 WRONG_SHAPE = "AttributeError"
@@ -116,22 +116,6 @@ class ResourceRegistry:
         meaning = self.meaning(type_name, resource_name)
         return None if meaning.type is None else meaning.type.type_name
 
-    def hooks(self, resource_name: str) -> frozenset[str]:
-        """The hooks at which the resource stops."""
-        return self._words("hooks", resource_name)
-
-    def restricted_actions(self, resource_name: str) -> frozenset[str]:
-        """What may not be done to the resource: ``update``, ``replace``."""
-        return self._words("restricted_actions", resource_name)
-
-    def _words(self, key: str, resource_name: str) -> frozenset[str]:
-        found: set[str] = set()
-        for registry in self._levels:
-            for pattern, entry in (registry.get(RESOURCES) or {}).items():
-                if isinstance(entry, Mapping) and fnmatch.fnmatchcase(resource_name, str(pattern)):
-                    found.update(_as_list(entry.get(key)))
-        return frozenset(found)
-
 
 _WHOLE_STACK = 1
 
@@ -149,7 +133,7 @@ def _matches(
 
 
 def _covers(key: str, name: str) -> bool:
-    if key in _NOT_TYPES or key in {RESOURCES, BASE_URL}:
+    if key in NOT_TYPES or key in {RESOURCES, BASE_URL}:
         return False
     return key == name or (key.endswith("*") and name.startswith(key[:-1]))
 
@@ -166,7 +150,8 @@ def _is_template(value: Any) -> bool:
     return isinstance(value, str) and value.endswith(TEMPLATE_SUFFIXES)
 
 
-def _as_list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
+    """Several words, or one alone, or none."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
@@ -245,21 +230,6 @@ def _word_findings(
             error_type=error_type,
             suggestion=f"one of: {', '.join(known)}",
         )
-        for word in _as_list(value)
+        for word in as_list(value)
         if word not in known
     ]
-
-
-def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
-    """The registry of the nested stack behind a resource.
-
-    Mappings for the whole stack are inherited; entries for single resources are those that stand
-    below the resource's own name.
-    """
-    below = (section.get(RESOURCES) or {}).get(resource_name)
-    inner = {
-        key: value
-        for key, value in (below.items() if isinstance(below, Mapping) else ())
-        if isinstance(value, Mapping)
-    }
-    return {**section, RESOURCES: inner}

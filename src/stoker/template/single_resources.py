@@ -1,0 +1,98 @@
+"""What registries say of single resources: hooks, restricted actions, and what is nested below.
+
+The entries stand below ``resources`` and name a resource or, with a glob, several. Separate from
+the mapping of types, which knows no globs of resources.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.template.registry import NOT_TYPES, RESOURCES, as_list
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What registries say of single resources in a few words, by name or glob."""
+
+    named: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    globs: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.named or self.globs)
+
+    def of(self, resource_name: str) -> frozenset[str]:
+        """The words for one resource."""
+        found = set(self.named.get(resource_name, ()))
+        for glob, words in self.globs:
+            if not words <= found and glob.match(resource_name):
+                found |= words
+        return frozenset(found)
+
+
+def hooks_in(*registries: Mapping[str, Any]) -> Marks:
+    """The hooks at which resources stop."""
+    return _marks("hooks", registries)
+
+
+def restricted_actions_in(*registries: Mapping[str, Any]) -> Marks:
+    """What may not be done to resources: ``update``, ``replace``."""
+    return _marks("restricted_actions", registries)
+
+
+def _marks(key: str, registries: Iterable[Mapping[str, Any]]) -> Marks:
+    named: dict[str, frozenset[str]] = {}
+    globs = []
+    for registry in registries:
+        for name, entry in _entries(registry):
+            words = frozenset(as_list(entry.get(key)))
+            if words and _is_glob(name):
+                globs.append((re.compile(fnmatch.translate(name)), words))
+            elif words:
+                named[name] = named.get(name, frozenset()) | words
+    return Marks(named, tuple(globs))
+
+
+def _entries(registry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The entries for single resources, by name or glob."""
+    for name, entry in (registry.get(RESOURCES) or {}).items():
+        if isinstance(entry, Mapping):
+            yield str(name), entry
+
+
+def _is_glob(name: str) -> bool:
+    return any(character in name for character in "*?[")
+
+
+def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
+    """The registry of the nested stack behind a resource.
+
+    Mappings for the whole stack are inherited; entries for single resources are those that stand
+    below the resource's own name, and below globs that cover it.
+    """
+    inner: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for name, entry in _entries(section):
+        below = {str(key): value for key, value in entry.items() if isinstance(value, Mapping)}
+        if name == resource_name:
+            own = below
+        elif below and _is_glob(name) and fnmatch.fnmatchcase(resource_name, name):
+            inner = _joined(inner, below)
+    return {**section, RESOURCES: _joined(inner, own)}
+
+
+def _joined(entries: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; of mappings for the same type the latter counts."""
+    joined = dict(entries)
+    for key, value in more.items():
+        if isinstance(value, Mapping) and isinstance(joined.get(key), Mapping):
+            joined[key] = _joined(joined[key], value)
+        elif key in NOT_TYPES:
+            joined[key] = list(dict.fromkeys([*as_list(joined.get(key)), *as_list(value)]))
+        else:
+            joined[key] = value
+    return joined
