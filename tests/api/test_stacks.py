@@ -93,7 +93,11 @@ async def test_same_name_is_409(client: httpx.AsyncClient, base: str, service: F
         ({"stack_name": "s", "template": {}, "timeout_mins": -1}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "timeout_mins": True}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "disable_rollback": "yes"}, "ValueError"),
+        ({"stack_name": "s", "template": {}, "timeout_mins": " 5 "}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "timeout_mins": "05"}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "timeout_mins": 10**12}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "disable_rollback": 1}, "ValueError"),
+        ({"stack_name": "s", "template": {}, "disable_rollback": None}, "ValueError"),
         ({"stack_name": "s", "template_url": 5}, "HTTPBadRequest"),
     ],
 )

@@ -145,11 +145,11 @@ def _timeout(body: Body) -> int | None:
 
 
 def _optional_flag(body: Body, field: str) -> bool | None:
-    value = body.get(field)
-    if value is None:
+    if field not in body:
         return None
+    value = body[field]
     if not isinstance(value, str | bool) or str(value).lower() not in ("true", "false"):
-        raise Invalid(f'{field} is either true or false, not "{value}".')
+        raise Invalid(f"{field} is either true or false, not {json.dumps(value)[:100]}.")
     return flag(field, value)
 
 

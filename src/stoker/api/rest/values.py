@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from stoker.kernel.errors import Invalid
 
 _LARGEST = 2**31 - 1
 _LONGEST_NUMBER = len(str(_LARGEST))
+_INTEGER = re.compile(r"(0|-?[1-9][0-9]*)\Z")
 _FLAGS = {"true": True, "false": False}
 
 
@@ -25,16 +27,12 @@ def flag(name: str, value: Any) -> bool:
 
 def whole_number(name: str, value: Any) -> int:
     """An integer from 0 to 2147483647, also as text. Refuses all else (400)."""
-    text = str(value).strip()
-    if isinstance(value, bool) or not isinstance(value, str | int) or len(text) > _LONGEST_NUMBER:
+    text = str(value)
+    if isinstance(value, bool) or not isinstance(value, str | int) or not _INTEGER.match(text):
         raise bad_request(f"{name} takes an integer, not {value!r}.")
-    try:
-        number = int(text)
-    except ValueError:
-        raise bad_request(f"{name} takes an integer, not {value!r}.") from None
-    if not 0 <= number <= _LARGEST:
-        raise bad_request(f"{name} takes an integer from 0 to {_LARGEST}, not {number}.")
-    return number
+    if len(text) > _LONGEST_NUMBER or not 0 <= int(text) <= _LARGEST:
+        raise bad_request(f"{name} takes an integer from 0 to {_LARGEST}, not {text:.40}.")
+    return int(text)
 
 
 def query_flag(query: QueryParams, name: str, *, default: bool = False) -> bool:
