@@ -116,6 +116,13 @@ async def test_mark_is_200_with_null(
     assert service.asked[-1][1] == ("a", unhealthy, "why")
 
 
+async def test_a_mark_without_a_reason_gets_one(
+    client: httpx.AsyncClient, path: str, service: FakeService
+) -> None:
+    await client.patch(path + "/resources/a", json={"mark_unhealthy": True})
+    assert service.asked[-1][1] == ("a", True, "marked through the API")
+
+
 @pytest.mark.parametrize(
     "body",
     [

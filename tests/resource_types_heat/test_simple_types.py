@@ -175,3 +175,7 @@ def test_a_delay_draws_its_random_part_once():
     later = type_.create(after(call, first, now=100.5))
     assert later.after == first.after - 0.5
     assert isinstance(type_.create(after(call, first, now=100 + first.after)), Done)
+
+
+def test_the_value_of_a_value_is_known_before_there_is_one() -> None:
+    assert Value().foreseen({"type": None, "value": {"a": 1}}) == {"value": {"a": 1}}

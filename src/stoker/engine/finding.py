@@ -9,9 +9,10 @@ from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.errors import Forbidden, NotFound
 
 
-def _not_found(name: str) -> NotFound:
+def _not_found(name: str, stack_id: str | None = None) -> NotFound:
+    named = f'"{name[:255]}"' + (f' with the id "{stack_id[:255]}"' if stack_id else "")
     return NotFound(
-        f'there is no stack "{name[:255]}" in this project; list them with "openstack stack list"'
+        f'there is no stack {named} in this project; list them with "openstack stack list"'
     )
 
 
@@ -39,7 +40,7 @@ class Finder:
         """The stack at an address, all of whose parts must be right."""
         stack = await self._store.stack(address.id)
         if stack is None or stack.name != address.name or not _may_see(caller, stack):
-            raise _not_found(address.name)
+            raise _not_found(address.name, address.id)
         if caller.is_stack_user and stack.user_project_id != caller.project_id:
             raise Forbidden("a stack user may use the resources of its own stack only")
         return stack

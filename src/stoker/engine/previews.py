@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from stoker.engine.acceptance import Acceptance
 from stoker.engine.decision import Change
@@ -15,6 +16,9 @@ from stoker.engine.requests import Caller, StackRequest
 from stoker.engine.session import Session
 from stoker.engine.showing import resource_view, stack_view
 from stoker.engine.views import ChangeView, ResourceView, StackView
+from stoker.schema.resource_type import Foresees
+from stoker.schema.unknown import unknown_in
+from stoker.template.definition import Definition
 from stoker.template.evaluation import Evaluation
 from stoker.template.survey import RecordedReferences
 
@@ -54,7 +58,7 @@ class Previews:
         views = []
         for name in evaluation.names:
             row = self._row_to_be(stack, evaluation, name)
-            attributes = dict.fromkeys(evaluation.definition(name, facts).type.attributes)
+            attributes = _attributes_to_be(evaluation.definition(name, facts))
             view = resource_view(stack, row, needed.get(name, ()), attributes)
             child = evaluation.children.get(name)
             if child is None:
@@ -102,9 +106,17 @@ class Previews:
         changes += [
             _change_view(stack, row, "deleted", ())
             for row in session.current.values()
-            if row.name not in evaluation.names
+            if row.name not in evaluation.needs
         ]
         return changes
+
+
+def _attributes_to_be(definition: Definition) -> dict[str, Any]:
+    """What can be told of the attributes of a resource before there is one; else None."""
+    type_ = definition.type
+    foreseen = type_.foreseen(definition.properties) if isinstance(type_, Foresees) else {}
+    known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
+    return {**dict.fromkeys(type_.attributes), **known}
 
 
 def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:

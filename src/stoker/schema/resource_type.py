@@ -199,6 +199,14 @@ class Reads(Protocol):
 
 
 @runtime_checkable
+class Foresees(Protocol):
+    """The type has attributes that follow from its properties alone, so that previews show them."""
+
+    def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Those attributes by name; unknown where the properties are."""
+
+
+@runtime_checkable
 class Replaces(Protocol):
     """The type decides from the change itself whether an update needs a new object."""
 

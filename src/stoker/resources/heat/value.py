@@ -50,11 +50,15 @@ class Value(ResourceType):
 
     def create(self, call: Call) -> Outcome:
         """Keeps the value."""
-        return Done(physical_id=call.physical_name, attributes={"value": call.properties["value"]})
+        return Done(physical_id=call.physical_name, attributes=self.foreseen(call.properties))
 
     def update(self, call: Call) -> Outcome:
         """Keeps the new value."""
-        return Done(attributes={"value": call.properties["value"]})
+        return Done(attributes=self.foreseen(call.properties))
+
+    def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The value."""
+        return {"value": properties["value"]}
 
     def delete(self, call: Call) -> Outcome:
         """Nothing is left to remove."""
