@@ -146,6 +146,8 @@ def json_string(value: Any) -> str | None:
     """JSON text."""
     try:
         json.loads(str(value))
+    except RecursionError:
+        return "the JSON text is nested too deeply"
     except ValueError as error:
         return f"{value!r} is not JSON: {error}"
     return None

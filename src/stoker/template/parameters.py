@@ -15,6 +15,8 @@ from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import shown, violation
+from stoker.template.source import is_deeper
+from stoker.template.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"
 _TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
@@ -62,6 +64,10 @@ def coerce(kind: ParameterType, value: Any) -> Any:
     """A value in the type of its parameter. Raises ``Mismatch``; what is unknown passes."""
     if isinstance(value, Unknown):
         return value
+    if isinstance(value, str) and kind is ParameterType.JSON:
+        value = _from_json(value)
+    if is_deeper(value, MAX_DEPTH):
+        raise Mismatch(f"the value is nested deeper than {MAX_DEPTH} levels")
     match kind:
         case ParameterType.STRING:
             return value if isinstance(value, str) else unknown_in(value) or str(value)
@@ -72,7 +78,7 @@ def coerce(kind: ParameterType, value: Any) -> Any:
         case ParameterType.LIST:
             return _to_list(value)
         case ParameterType.JSON:
-            return _to_json(value)
+            return value
 
 
 def to_flag(value: Any) -> bool:
@@ -95,15 +101,15 @@ def _to_list(value: Any) -> list[Any]:
     raise Mismatch(f"{shown(value)} is neither a list nor text with commas")
 
 
-def _to_json(value: Any) -> Any:
-    if not isinstance(value, str) or not value:
-        return value
+def _from_json(text: str) -> Any:
+    if not text:
+        return text
     try:
-        return json.loads(value)
+        return json.loads(text)
     except RecursionError:
         raise Mismatch("the JSON text is nested too deeply") from None
     except ValueError as error:
-        raise Mismatch(f"{shown(value)} is not JSON: {error}") from None
+        raise Mismatch(f"{shown(text)} is not JSON: {error}") from None
 
 
 def violations(parameter: Parameter, value: Any) -> list[str]:

@@ -97,6 +97,20 @@ def _check_size(data: Any) -> bool:
     return refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
 
 
+def is_deeper(data: Any, levels: int) -> bool:
+    """Whether data is nested deeper than so many levels."""
+    level = [data] if isinstance(data, Mapping | list) else []
+    while level and levels:
+        levels -= 1
+        level = [
+            item
+            for above in level
+            for item in (above.values() if isinstance(above, Mapping) else above)
+            if isinstance(item, Mapping | list)
+        ]
+    return bool(level)
+
+
 def _check_text(items: Iterable[Any]) -> None:
     """Refuse text that no encoding can hold: halves of surrogate pairs, as JSON can spell them."""
     for item in items:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
@@ -17,6 +19,8 @@ MAX_ITERATIONS = 200
 MEMORY_QUOTA = 10_000
 MAX_SECONDS = 1.0
 """Iterations can be nested, so that their number alone bounds nothing."""
+MAX_LENGTH = 20_000
+"""Characters of an expression."""
 MAX_BITS = 4096
 """Of a number."""
 
@@ -32,7 +36,8 @@ def yaql(arguments: Any, scope: Scope) -> Any:
         bad_arguments('the argument "expression" is missing')
     written = arguments["expression"]
     if isinstance(written, str):
-        _parsed(written)
+        with _counted(scope):
+            _parsed(written)
     elif not scope.is_call(written):
         bad_arguments(f"the expression is text, not {kind_of(written)}", ("expression",))
     expression = scope.entry(arguments, "expression")
@@ -42,18 +47,26 @@ def yaql(arguments: Any, scope: Scope) -> Any:
         return unknown
     if not isinstance(expression, str):
         bad_value(f"the expression is text, not {kind_of(expression)}", ("expression",))
+    with _counted(scope):
+        return _evaluated(expression, data, min(MAX_SECONDS, scope.allowance.seconds))
+
+
+@contextmanager
+def _counted(scope: Scope) -> Iterator[None]:
+    """Count the time. Raises :class:`Failure` when none is left."""
     if scope.allowance.seconds <= 0:
         bad_value("the expressions of this template take too long together", ("expression",))
-    begin = time.monotonic()
+    _context()
+    begin = time.thread_time()
     try:
-        return _evaluated(expression, data, min(MAX_SECONDS, scope.allowance.seconds))
+        yield
     finally:
-        scope.allowance.take(time.monotonic() - begin)
+        scope.allowance.seconds -= time.thread_time() - begin
 
 
 def _evaluated(expression: str, data: Any, seconds: float) -> Any:
     statement = _parsed(expression)
-    context = _timed_context()(_context(), time.monotonic() + seconds)
+    context = _timed_context()(_context(), time.thread_time() + seconds)
     try:
         value = statement.evaluate(data={"data": data}, context=context)
     except RecursionError:
@@ -87,6 +100,9 @@ _parsing = Lock()
 @lru_cache(maxsize=512)
 def _parsed(expression: str) -> Any:
     """The parsed expression. Raises :class:`Failure`."""
+    if len(expression) > MAX_LENGTH:
+        message = f"an expression has at most {MAX_LENGTH} characters, not {len(expression)}"
+        bad_arguments(message, ("expression",))
     faults = importlib.import_module("yaql.language.exceptions")
     try:
         with _parsing:  # the engine's lexer is shared
@@ -115,6 +131,7 @@ def _engine() -> Any:
 
 @cache
 def _context() -> Any:
+    _engine()
     context = _library().create_context(regex=False)
     patterns = importlib.import_module("stoker.template.functions.expression_patterns")
     patterns.register(context)
@@ -131,7 +148,7 @@ def _timed_context() -> Any:
         self.deadline = parent.deadline if deadline is None else deadline
 
     def get_functions(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if time.monotonic() > self.deadline:
+        if time.thread_time() > self.deadline:
             raise TimeoutError("it takes too long")
         return base.get_functions(self, *args, **kwargs)
 

@@ -108,6 +108,7 @@ class Scope:
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:
         try:
+            self.allowance.check()
             value = function(arguments, self)
             if isinstance(value, str | list | dict):
                 self.allowance.count(value)

@@ -68,18 +68,13 @@ class Allowance:
     """Values in the documents of nested templates that are looked into in advance."""
     patterns: Effort = field(default_factory=Effort)
     seconds: float = 1.0
-    """That slow calls may take."""
-    free: float = 0.001
-    """Seconds of each call that do not count."""
+    """That expressions may take."""
 
     def widen(self, resources: int) -> None:
         """Allow more, as a template of so many resources needs it."""
+        self.seconds += 0.0005 * resources
         self.values += 500 * resources
         self.octets += 32 * 1024 * resources
-
-    def take(self, seconds: float) -> None:
-        """Count a call that has taken so long."""
-        self.seconds -= max(0.0, seconds - self.free)
 
     def search(self, characters: int) -> None:
         """Count a search. Raises :class:`Failure` when it is more than is left."""
@@ -93,6 +88,10 @@ class Allowance:
             self.octets -= _octets(value)
         elif isinstance(value, list | Mapping):
             self._count_all(value)
+        self.check()
+
+    def check(self) -> None:
+        """Raise :class:`Failure` when nothing is left."""
         if self.octets < 0:
             _used_up("texts", "pass large texts on whole, in fewer places")
         if self.values < 0:
