@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.resources.registry import Registry
 from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
 
 KEYS = [
     "properties",
@@ -36,3 +39,24 @@ def test_a_key_with_nothing_under_it_is_refused_with_the_advice_to_leave_it_out(
 @pytest.mark.parametrize("value", [5, ["a"], True])
 def test_an_external_id_is_text(value: Any) -> None:
     assert refusal("external_id", value)[0] == "bad-shape"
+
+
+@pytest.mark.parametrize("name", [["r"], {"get_resource": "r"}])
+def test_a_need_that_is_no_name_is_refused_as_a_bad_request(name: Any) -> None:
+    body = {"type": "OS::Heat::None", "depends_on": [name]}
+    with pytest.raises(DiagnosticError) as caught:
+        parse({"heat_template_version": "2021-04-16", "resources": {"r": body}})
+    found = caught.value.first
+    assert (found.error_type, found.path[-2:]) == ("HTTPBadRequest", ("depends_on", 0))
+
+
+def test_an_external_id_that_a_function_gives_is_text() -> None:
+    body = {"type": "OS::Heat::None", "external_id": {"get_param": "n"}}
+    parameters = {"n": {"type": "number", "default": 5}}
+    template = {
+        "heat_template_version": "2021-04-16",
+        "parameters": parameters,
+        "resources": {"r": body},
+    }
+    found = Evaluation(parse(template), Inputs(), Registry()).validate()
+    assert [d.path for d in found] == [("resources", "r", "external_id")]

@@ -230,6 +230,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
             advice = f'leave "{key}" out' if value is None else None
             reader.refuse("bad-shape", message, (*path, key), suggestion=advice)
             return None
+    _check_needs(reader, body.get(dialect.depends_on, ()), (*path, dialect.depends_on))
     return ResourceBody(
         name=name,
         type_name=type_name,
@@ -244,6 +245,13 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         external_id=body.get(dialect.external_id) if dialect.external_id else None,
         description=body.get(dialect.description, "") or "",
     )
+
+
+def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
+    for index, name in enumerate(needs):
+        if isinstance(name, list | dict):
+            message = f"a resource is named by text, not {kind_of(name)}"
+            reader.refuse("bad-shape", message, (*path, index), "HTTPBadRequest")
 
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:

@@ -13,8 +13,10 @@ from dataclasses import replace
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
 from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates
+from stoker.schema.unknown import Unknown
 from stoker.template.document import Template, unknown_keys
 from stoker.template.functions.failure import SHAPE
+from stoker.template.functions.words import kind_of
 from stoker.template.lookalikes import lookalikes
 from stoker.template.policies import UNSUPPORTED, policy_findings
 from stoker.template.survey import Survey
@@ -85,6 +87,10 @@ def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
         return []
     path = template.resources[definition.name].path
     found = policy_findings(definition, template.version, path)
+    if not isinstance(definition.external_id, str | Unknown | None):
+        key = template.version.dialect.external_id
+        message = f"{key} is text, not {kind_of(definition.external_id)}"
+        found.append(Diagnostic("bad-shape", message, (*path, key)))
     if isinstance(definition.type, Validates):
         base = (*path, template.version.dialect.properties)
         own = definition.type.validate(definition.properties)
