@@ -6,7 +6,7 @@ whole stack or (below ``resources``) for single resources, and holds hooks and r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -22,6 +22,10 @@ NOT_TYPES = frozenset({"hooks", "restricted_actions"})
 """Keys of an entry for a single resource that map no type."""
 RESOURCES = "resources"
 BASE_URL = "base_url"
+MAX_CHAIN = 50
+"""Types that may stand for each other, one after the other."""
+MAX_GLOBS = 100
+"""Globs of names of resources in one registry."""
 WRONG_SHAPE = "AttributeError"
 
 
@@ -58,15 +62,20 @@ class ResourceRegistry:
         service: Mapping[str, Any] | None = None,
     ) -> None:
         self._levels = (own, service or {})
+        self._entries = tuple(map(_Entries.of, self._levels))
+        self._single: dict[tuple[int, str], _Entries] = {}
         self._types = types
         self._files = files
 
     def meaning(self, type_name: str, resource_name: str | None = None) -> Meaning:
         """What a type name stands for. Raises ``DiagnosticError`` when it stands for nothing."""
-        seen: list[str] = []
+        seen: dict[str, None] = {}
         name = type_name
         while name not in seen:
-            seen.append(name)
+            if len(seen) == MAX_CHAIN:
+                message = f"types stand for each other more than {MAX_CHAIN} deep: it began with"
+                raise _refused("too-deep", f'{message} "{type_name}"')
+            seen[name] = None
             match = self._first(name, resource_name)
             if match is None or match.value == name:
                 return self._itself(type_name, name)
@@ -79,12 +88,23 @@ class ResourceRegistry:
         raise _refused("circular-type", f"the type leads back to itself: {chain}")
 
     def _first(self, name: str, resource_name: str | None) -> _Match | None:
-        matches = [
-            match
-            for level, registry in enumerate(self._levels)
-            for match in _matches(registry, level, name, resource_name)
-        ]
-        return min(matches, key=lambda match: match.order, default=None)
+        for level, entries in enumerate(self._entries):
+            single = self._of_resource(level, resource_name)
+            for rank, found in ((0, single.key_for(name)), (_WHOLE_STACK, entries.key_for(name))):
+                if found is not None:
+                    value = (entries if rank else single).by_key[found]
+                    return _Match((level, rank, found), found, value)
+        return None
+
+    def _of_resource(self, level: int, name: str | None) -> _Entries:
+        below = self._levels[level].get(RESOURCES)
+        entry = below.get(name) if isinstance(below, Mapping) else None
+        if name is None or not isinstance(entry, Mapping):
+            return _NO_ENTRIES
+        known = self._single.get((level, name))
+        if known is None:
+            known = self._single[level, name] = _Entries.of(entry)
+        return known
 
     def _itself(self, type_name: str, name: str) -> Meaning:
         type_ = self._types.find(name)
@@ -120,22 +140,34 @@ class ResourceRegistry:
 _WHOLE_STACK = 1
 
 
-def _matches(
-    registry: Mapping[str, Any], level: int, name: str, resource_name: str | None
-) -> Iterator[_Match]:
-    single = (registry.get(RESOURCES) or {}).get(resource_name)
-    for rank, entries in ((0, single), (_WHOLE_STACK, registry)):
-        if not isinstance(entries, Mapping):
-            continue
-        for key, value in entries.items():
-            if _covers(key, name) and not isinstance(value, Mapping):
-                yield _Match((level, rank, key), key, value)
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """The mappings of one level, to be found by a name that they cover."""
+
+    by_key: Mapping[str, Any]
+    lengths: tuple[int, ...]
+    """Of the beginnings of names that there are globs for."""
+
+    @staticmethod
+    def of(entries: Mapping[str, Any]) -> _Entries:
+        """The mappings among the entries of a registry."""
+        by_key = {
+            str(key): value
+            for key, value in entries.items()
+            if not isinstance(value, Mapping)
+            and key not in NOT_TYPES
+            and key not in (RESOURCES, BASE_URL)
+        }
+        lengths = {len(key) - 1 for key in by_key if key.endswith("*")}
+        return _Entries(by_key, tuple(sorted(lengths)))
+
+    def key_for(self, name: str) -> str | None:
+        """The first key, in alphabetical order, that is the name or a glob that covers it."""
+        globs = (f"{name[:length]}*" for length in self.lengths if length <= len(name))
+        return min((key for key in (*globs, name) if key in self.by_key), default=None)
 
 
-def _covers(key: str, name: str) -> bool:
-    if key in NOT_TYPES or key in {RESOURCES, BASE_URL}:
-        return False
-    return key == name or (key.endswith("*") and name.startswith(key[:-1]))
+_NO_ENTRIES = _Entries({}, ())
 
 
 def _substitute(match: _Match, name: str) -> str:
@@ -148,6 +180,11 @@ def _substitute(match: _Match, name: str) -> str:
 
 def _is_template(value: Any) -> bool:
     return isinstance(value, str) and value.endswith(TEMPLATE_SUFFIXES)
+
+
+def is_glob(name: Any) -> bool:
+    """Whether the name of a resource in a registry stands for several."""
+    return any(character in str(name) for character in "*?[")
 
 
 def as_list(value: Any) -> list[Any]:
@@ -198,6 +235,9 @@ def registry_findings(section: Mapping[str, Any]) -> list[Diagnostic]:
         findings.append(
             Diagnostic("invalid-section", message, (root, RESOURCES), error_type=WRONG_SHAPE)
         )
+    elif resources and sum(map(is_glob, resources)) > MAX_GLOBS:
+        message = f"there are more than {MAX_GLOBS} globs of names of resources"
+        findings.append(Diagnostic("too-many-globs", message, (root, RESOURCES)))
     return findings
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.template.registry import NOT_TYPES, RESOURCES, as_list
+from stoker.template.registry import NOT_TYPES, RESOURCES, as_list, is_glob
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def _marks(key: str, registries: Iterable[Mapping[str, Any]]) -> Marks:
     for registry in registries:
         for name, entry in _entries(registry):
             words = frozenset(as_list(entry.get(key)))
-            if words and _is_glob(name):
+            if words and is_glob(name):
                 globs.append((re.compile(fnmatch.translate(name)), words))
             elif words:
                 named[name] = named.get(name, frozenset()) | words
@@ -62,10 +62,6 @@ def _entries(registry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
     for name, entry in (registry.get(RESOURCES) or {}).items():
         if isinstance(entry, Mapping):
             yield str(name), entry
-
-
-def _is_glob(name: str) -> bool:
-    return any(character in name for character in "*?[")
 
 
 def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
@@ -80,7 +76,7 @@ def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, 
         below = {str(key): value for key, value in entry.items() if isinstance(value, Mapping)}
         if name == resource_name:
             own = below
-        elif below and _is_glob(name) and fnmatch.fnmatchcase(resource_name, name):
+        elif below and is_glob(name) and fnmatch.fnmatchcase(resource_name, name):
             inner = _joined(inner, below)
     return {**section, RESOURCES: _joined(inner, own)}
 
