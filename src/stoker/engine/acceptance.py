@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.evaluations import evaluation_of
+from stoker.engine.evaluations import evaluation_at, evaluation_of
 from stoker.engine.inputs import input_of
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import (
@@ -70,6 +70,7 @@ class Acceptance:
         except Exception:
             await self._ports.deferred.revoke(credentials)
             raise
+        self._ports.kept.put(given.id, evaluation)
         self._notify(stack.id)
         return stack.address
 
@@ -109,18 +110,21 @@ class Acceptance:
         await self._ports.store.commit(
             Change(stack.id, None, inputs=(given,), operations=(operation,))
         )
+        self._ports.kept.put(given.id, evaluation)
         self._notify(stack.id)
 
     async def evaluate_update(
         self, caller: Caller, stack: Stack, request: StackRequest
     ) -> tuple[Input, Evaluation]:
         """The input that an update would give the stack, and its evaluation, fully checked."""
-        old = await self._ports.store.input(stack.input_id)
-        given, evaluation = await self._evaluate(stack, request, old)
+        old = await self._ports.store.input(stack.input_id) if request.existing else None
+        earlier = await evaluation_at(self._ports, stack, stack.input_id)
+        given, evaluation = await self._evaluate(stack, request, old, earlier)
 
         def changes() -> Sequence[Diagnostic]:
-            before = evaluation_of(self._ports, stack, old).parameters
-            return immutable_changes(evaluation.declarations, before, evaluation.parameters)
+            return immutable_changes(
+                evaluation.declarations, earlier.parameters, evaluation.parameters
+            )
 
         if fixed := await self._ports.workers.compute(changes):
             raise DiagnosticError(fixed)
@@ -147,14 +151,18 @@ class Acceptance:
         return evaluation
 
     async def _evaluate(
-        self, stack: Stack, request: StackRequest, old: Input | None = None
+        self,
+        stack: Stack,
+        request: StackRequest,
+        old: Input | None = None,
+        earlier: Evaluation | None = None,
     ) -> tuple[Input, Evaluation]:
         """The input of a request and its evaluation, not checked yet."""
         input_id = self._ports.ids.uuid()
 
         def evaluate() -> tuple[Input, Evaluation]:
             given = input_of(input_id, stack.id, request, old)
-            return given, evaluation_of(self._ports, stack, given)
+            return given, evaluation_of(self._ports, stack, given, earlier)
 
         return await self._ports.workers.compute(evaluate)
 

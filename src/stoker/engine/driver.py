@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from stoker.engine.endings import begin, fail, refuse, succeed
-from stoker.engine.evaluations import evaluation_of
+from stoker.engine.evaluations import evaluation_at
 from stoker.engine.execute import Execution
 from stoker.engine.ordering import Batches
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
@@ -27,7 +27,6 @@ from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused
 from stoker.kernel.log import Log
-from stoker.template.evaluation import Evaluation
 
 log = Log(__name__)
 
@@ -157,14 +156,10 @@ class Driver:
         """The definitions to reach."""
         if operation.action in TO_NOTHING or operation.input_id is None:
             return Nothing()
-        recorded = await self._ports.store.input(operation.input_id)
-
-        def evaluate() -> Evaluation:
-            evaluation = evaluation_of(self._ports, session.stack, recorded)
-            evaluation.attributes_used  # noqa: B018 - computed here, not later on the loop
-            return evaluation
-
-        return await self._ports.workers.compute(evaluate)
+        wanted = await evaluation_at(self._ports, session.stack, operation.input_id)
+        # computed now, not later on the loop
+        await self._ports.workers.compute(lambda: wanted.attributes_used)
+        return wanted
 
     async def _begin(
         self,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from stoker.engine.ports import Ports
 from stoker.engine.records import Input, Stack
 from stoker.template.document import parse
@@ -14,40 +12,29 @@ from stoker.template.inputs import Identity, Inputs
 from stoker.template.source import Source
 
 
-class Evaluations:
-    """Evaluations of recorded inputs, kept for those who only look: inputs never change.
+async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation:
+    """The evaluation of a recorded input of a stack. Raises DiagnosticError, NotFound."""
+    known = ports.kept.get(input_id)
+    if known is not None:
+        return known
+    recorded = await ports.store.input(input_id)
+    earlier = ports.kept.get(stack.input_id)
 
-    At most ``size`` resources in all are kept, the longest unused given up first.
+    def evaluate() -> Evaluation:
+        evaluation = evaluation_of(ports, stack, recorded, earlier)
+        evaluation.settle()
+        return evaluation
+
+    return ports.kept.put(input_id, await ports.workers.compute(evaluate))
+
+
+def evaluation_of(
+    ports: Ports, stack: Stack, recorded: Input, earlier: Evaluation | None = None
+) -> Evaluation:
+    """The evaluation of a stack's input, with what it has in common with an earlier one.
+
+    Raises DiagnosticError for a document that is refused.
     """
-
-    def __init__(self, ports: Ports, size: int = 50_000) -> None:
-        self._ports = ports
-        self._size = size
-        self._kept: OrderedDict[str, Evaluation] = OrderedDict()
-        self._resources = 0
-
-    async def of(self, stack: Stack) -> Evaluation:
-        """The evaluation of what the stack should be."""
-        known = self._kept.get(stack.input_id)
-        if known is not None:
-            self._kept.move_to_end(stack.input_id)
-            return known
-        recorded = await self._ports.store.input(stack.input_id)
-        made = await self._ports.workers.compute(
-            lambda: evaluation_of(self._ports, stack, recorded)
-        )
-        if stack.input_id in self._kept:
-            return self._kept[stack.input_id]
-        self._kept[stack.input_id] = made
-        self._resources += len(made.template.resources)
-        while self._resources > self._size and len(self._kept) > 1:
-            _, gone = self._kept.popitem(last=False)
-            self._resources -= len(gone.template.resources)
-        return made
-
-
-def evaluation_of(ports: Ports, stack: Stack, recorded: Input) -> Evaluation:
-    """The evaluation of a stack's input. Raises DiagnosticError for a document that is refused."""
     template = parse(Source(recorded.template, recorded.text, recorded.template_file))
     environment = parse_environment(recorded.environment)
     identity = Identity(
@@ -68,4 +55,4 @@ def evaluation_of(ports: Ports, stack: Stack, recorded: Input) -> Evaluation:
         facade=Facade(**recorded.facade) if recorded.facade else None,
         service_registry=ports.service_registry,
     )
-    return Evaluation(template, inputs, ports.types)
+    return Evaluation(template, inputs, ports.types, earlier)

@@ -100,7 +100,8 @@ class Nothing:
 
 def defined(wanted: Definitions, name: str, facts: Facts) -> Definition:
     """One definition, with all that it needs, hidden dependencies included."""
-    return replace(wanted.definition(name, facts), needs=wanted.needs[name])
+    definition, needs = wanted.definition(name, facts), wanted.needs[name]
+    return definition if definition.needs == needs else replace(definition, needs=needs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from stoker.engine.kept import KeptEvaluations
 from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
 from stoker.engine.requests import Caller, EventQuery, StackQuery
 from stoker.kernel.clock import Clock
@@ -227,3 +228,5 @@ class Ports:
     region: str | None = None
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, from its environment directory."""
+    kept: KeptEvaluations = field(default_factory=KeptEvaluations)
+    """What the parts of the engine share of what they have evaluated."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.calls import make_call
-from stoker.engine.evaluations import Evaluations
+from stoker.engine.evaluations import evaluation_at
 from stoker.engine.facts import ShownFacts
 from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Ports
@@ -30,7 +30,6 @@ class Views:
         self._ports = ports
         self._store = ports.store
         self._finder = finder
-        self._evaluations = Evaluations(ports)
 
     async def stack(
         self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
@@ -163,7 +162,7 @@ class Views:
         return event_view(stack, event, self._ports.types)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
-        return await self._evaluations.of(stack)
+        return await evaluation_at(self._ports, stack, stack.input_id)
 
     async def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
         session = Session(self._ports, stack, rows)

@@ -16,6 +16,8 @@ def changed_properties(
     A value that is absent on one side counts as the declared default, so that neither a property
     that is written out nor a type that gained a property looks like a change.
     """
+    if before == after:
+        return frozenset()
     return frozenset(
         name
         for name in before.keys() | after.keys()

@@ -1,7 +1,9 @@
 """One template with its inputs: the entry point of the engine, the commands and the API.
 
 Evaluation is pure. Everything is computed on demand and once: which resources there are, what
-they need, and, with the facts of live resources, their definitions and the outputs.
+they need, and, with the facts of live resources, their definitions and the outputs. What an
+earlier version of the template has in common with this one is taken over from its evaluation,
+where that makes no difference.
 """
 
 from __future__ import annotations
@@ -28,18 +30,26 @@ from stoker.template.nesting import (
 )
 from stoker.template.outputs import output, output_findings
 from stoker.template.parameters import Parameter
+from stoker.template.reuse import Evaluated, Question, answered, noting_all, same
 from stoker.template.settled import Settled
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey
 from stoker.template.validation import as_template_findings, resource_findings
 
 
 class Evaluation:
-    """One template with its inputs."""
+    """One template with its inputs. ``earlier`` is an evaluation for the same stack."""
 
-    def __init__(self, template: Template, inputs: Inputs, types: TypeRegistry) -> None:
+    def __init__(
+        self,
+        template: Template,
+        inputs: Inputs,
+        types: TypeRegistry,
+        earlier: Evaluation | None = None,
+    ) -> None:
         self.template = template
         self.inputs = inputs
         self.known_types = types
+        self._earlier = earlier
         self._settled = Settled(template, inputs)
 
     @property
@@ -68,19 +78,24 @@ class Evaluation:
         found: dict[str, ResourceType] = {}
         for body in self._settled.resources:
             try:
-                found[body.name] = self._resolver.type_of(body)
+                found[body.name] = self.resolver.type_of(body)
             except DiagnosticError as error:
                 path = (*body.path, self.template.version.dialect.type)
                 self._settled.findings.extend(_nested(d, path) for d in error.diagnostics)
         return found
 
     @cached_property
-    def _resolver(self) -> TypeResolver:
+    def resolver(self) -> TypeResolver:
+        """What finds the types of the resources."""
+        earlier = self._earlier
+        if earlier is not None and _mean_same_types(earlier.inputs, self.inputs):
+            return earlier.resolver
         return TypeResolver(self.inputs, self.known_types)
 
     @cached_property
-    def _reader(self) -> Reader:
-        restricted = self._resolver.restricted(self.names)
+    def reader(self) -> Reader:
+        """What reads the resources of this template."""
+        restricted = self.resolver.restricted(self.names)
         return Reader(self.template, self._scope, self.types, restricted)
 
     @cached_property
@@ -101,8 +116,13 @@ class Evaluation:
     @cached_property
     def surveys(self) -> Mapping[str, Survey]:
         """The first look at each enabled resource."""
-        reader = self._reader
-        return {body.name: reader.survey(body) for body in self._settled.resources}
+        reader, earlier = self.reader, self._earlier
+        self._earlier = None  # it must not live as long as this one
+        known = {} if earlier is None else reader.taken_over(earlier.reader, earlier.surveys)
+        return {
+            body.name: known.get(body.name) or reader.survey(body)
+            for body in self._settled.resources
+        }
 
     @cached_property
     def needs(self) -> Mapping[str, frozenset[str]]:
@@ -112,15 +132,17 @@ class Evaluation:
     def definition(self, name: str, facts: Facts) -> Definition:
         """One resource with what is known now. Raises :class:`DiagnosticError`."""
         survey = self.surveys[name]
-        if not survey.final:
-            body = self.template.resources[name]
-            survey = self._reader.definition(body, self._scope.with_facts(facts), survey)
-        if survey.definition is None:
-            raise DiagnosticError(self.located(survey.diagnostics))
-        errors = Findings(survey.diagnostics).errors
-        if errors:
-            raise DiagnosticError(self.located(errors))
-        return survey.definition
+        if survey.final:
+            return _checked(survey, self.template)
+        latest = survey.latest
+        if latest is not None and answered(latest.questions, self._scope, facts):
+            return latest.definition
+        questions: list[Question] = []
+        scope = noting_all(self._scope, facts, questions)
+        body = self.template.resources[name]
+        definition = _checked(self.reader.definition(body, scope, survey), self.template)
+        survey.latest = Evaluated(definition, questions)
+        return definition
 
     def outputs(self, facts: Facts) -> list[Output]:
         """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
@@ -148,6 +170,10 @@ class Evaluation:
         self.outputs(facts)
         _merge(used, facts.attributes)
         return {name: frozenset(attributes) for name, attributes in used.items()}
+
+    def settle(self) -> None:
+        """Compute what cannot be computed by two threads at once: the conditions."""
+        self._settled.section_findings()
 
     def validate(self) -> Findings:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
@@ -178,7 +204,7 @@ class Evaluation:
             if survey.definition is None:
                 continue
             try:
-                child = self._child(survey.definition)
+                child = _child(self, survey.definition)
             except DiagnosticError as error:
                 path = self.template.resources[name].path
                 self._settled.findings.extend(_nested(d, path) for d in error.diagnostics)
@@ -187,25 +213,47 @@ class Evaluation:
                 found[name] = child
         return found
 
-    def _child(self, definition: Definition) -> Evaluation | None:
-        own = self.inputs.identity
-        nested = preliminary_nested(definition, own, lambda: self.attributes_used)
-        if nested is None:
-            return None
-        if self.inputs.depth >= self.inputs.max_depth:
-            message = f"templates are nested deeper than {self.inputs.max_depth} levels"
-            raise DiagnosticError([Diagnostic("nested-too-deep", message)])
-        if isinstance(nested.template, str):
-            template = parsed(nested.template, nested.url)
-        else:
-            template = parse(nested.template, nested.url)
-        identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
-        inputs = child_inputs(self.inputs, definition, nested, identity)
-        return Evaluation(template, inputs, self.known_types)
-
     def located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Findings with their positions in the text of the template."""
         return self.template.source.all_located(diagnostics)
+
+
+def _checked(survey: Survey, template: Template) -> Definition:
+    """The definition, if there is nothing against it. Raises :class:`DiagnosticError`."""
+    if survey.definition is None:
+        raise DiagnosticError(template.source.all_located(survey.diagnostics))
+    errors = Findings(survey.diagnostics).errors
+    if errors:
+        raise DiagnosticError(template.source.all_located(errors))
+    return survey.definition
+
+
+def _child(parent: Evaluation, definition: Definition) -> Evaluation | None:
+    """The evaluation of the nested stack of a resource, if it has one that is known."""
+    own = parent.inputs.identity
+    nested = preliminary_nested(definition, own, lambda: parent.attributes_used)
+    if nested is None:
+        return None
+    if parent.inputs.depth >= parent.inputs.max_depth:
+        message = f"templates are nested deeper than {parent.inputs.max_depth} levels"
+        raise DiagnosticError([Diagnostic("nested-too-deep", message)])
+    if isinstance(nested.template, str):
+        template = parsed(nested.template, nested.url)
+    else:
+        template = parse(nested.template, nested.url)
+    identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
+    inputs = child_inputs(parent.inputs, definition, nested, identity)
+    return Evaluation(template, inputs, parent.known_types)
+
+
+def _mean_same_types(one: Inputs, other: Inputs) -> bool:
+    """Whether every type name means the same with these inputs."""
+    return (
+        one.url == other.url
+        and one.files == other.files
+        and one.service_registry == other.service_registry
+        and same(one.environment.resource_registry, other.environment.resource_registry)
+    )
 
 
 def _needs(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:

@@ -1,12 +1,13 @@
 """A first look at each resource, before anything exists: what it refers to, and what is wrong.
 
 The look is an evaluation in which every reference is recorded and gives an unknown value. Thus
-it follows the same branches, names and paths as every later evaluation.
+it follows the same branches, names and paths as every later evaluation. Looks that would not see
+anything new are taken over from the evaluation of an earlier version of the template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +18,11 @@ from stoker.schema.values import check_properties
 from stoker.template.definition import CustomCheck, Definition
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import Facade, Scope
 from stoker.template.functions.size import check_size
 from stoker.template.functions.words import kind_of
 from stoker.template.policies import deletion_policy
+from stoker.template.reuse import Evaluated, Question, answered, noting, same
 
 Attributes = dict[str, set[str]]
 
@@ -56,6 +58,10 @@ class Survey:
     custom_checks: list[CustomCheck] = field(default_factory=list)
     final: bool = False
     """Nothing in the definition is unknown, so that it will not change."""
+    questions: Sequence[Question] = ()
+    """What the look asked of its scope, facts aside."""
+    latest: Evaluated | None = None
+    """The definition that was last made with facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +78,12 @@ class Reader:
         """The first look at a resource."""
         facts = RecordedReferences()
         found: list[Diagnostic] = []
-        explicit = self._explicit(body, found)
-        parts = self._parts(body, self.scope.with_facts(facts), found)
+        questions: list[Question] = []
+        scope = noting(self.scope, facts, questions)
+        explicit = self._explicit(body, scope.resources, found)
+        parts = self._parts(body, scope, found)
         needs = frozenset(facts.names) | explicit
-        survey = Survey(None, needs, facts.attributes, found)
+        survey = Survey(None, needs, facts.attributes, found, questions=questions)
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:
             return survey
@@ -84,6 +92,30 @@ class Reader:
             survey.definition = definition
             survey.final = not facts.names or unknown_in(parts) is None
         return survey
+
+    def taken_over(self, earlier: Reader, surveys: Mapping[str, Survey]) -> dict[str, Survey]:
+        """Those of the surveys of an earlier version that would be made again just so."""
+        mine, other = self.scope, earlier.scope
+        if not (
+            mine.version == other.version
+            and mine.url == other.url
+            and same(mine.mappings, other.mappings)
+            and same(_parts_of(mine.facade), _parts_of(other.facade))
+        ):
+            return {}
+        section = mine.version.dialect.resources
+        bodies, written = self.template.data[section], earlier.template.data[section]
+        nothing = RecordedReferences()
+        return {
+            name: survey
+            for name, survey in surveys.items()
+            if name in mine.resources
+            and not survey.diagnostics
+            and same(bodies[name], written[name])
+            and self.types.get(name) is earlier.types.get(name)
+            and self.restricted.get(name) == earlier.restricted.get(name)
+            and answered(survey.questions, mine, nothing)
+        }
 
     def definition(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
         """The same look with more facts."""
@@ -164,17 +196,23 @@ class Reader:
             restricted=self.restricted.get(body.name, frozenset()),
         )
 
-    def _explicit(self, body: ResourceBody, found: list[Diagnostic]) -> frozenset[str]:
+    def _explicit(
+        self, body: ResourceBody, enabled: Collection[str], found: list[Diagnostic]
+    ) -> frozenset[str]:
         path = (*body.path, self.template.version.dialect.depends_on)
         names = [body.depends_on] if isinstance(body.depends_on, str) else body.depends_on
         needs = set()
         for index, name in enumerate(names):
-            if isinstance(name, str) and name in self.scope.resources:
+            if isinstance(name, str) and name in enabled:
                 needs.add(name)
             elif not isinstance(name, str) or name not in self.template.resources:
                 place = path if names is not body.depends_on else (*path, index)
                 found.append(_unknown_need(name, place, self.template.resources))
         return frozenset(needs)
+
+
+def _parts_of(facade: Facade | None) -> list[Any]:
+    return [] if facade is None else [facade.metadata, facade.deletion_policy, facade.update_policy]
 
 
 def _unknown_need(name: Any, path: Path, known: Iterable[str]) -> Diagnostic:
