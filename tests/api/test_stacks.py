@@ -528,6 +528,15 @@ async def test_validate_answers_what_the_engine_says(client: httpx.AsyncClient, 
     assert answer.json() == {"Description": "d", "Parameters": {}}
 
 
+@pytest.mark.parametrize(("codes", "status"), [("99001", 200), ("99001,5", 400), ("", 400)])
+async def test_validate_knows_the_errors_that_it_is_asked_to_pass_over(
+    client: httpx.AsyncClient, base: str, codes: str, status: int
+) -> None:
+    path = f"{base}/validate?ignore_errors={codes}"
+    answer = await client.post(path, json={"template": {}})
+    assert answer.status_code == status
+
+
 @pytest.mark.parametrize(
     ("error_type", "shown"),
     [

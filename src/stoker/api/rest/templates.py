@@ -10,11 +10,14 @@ from starlette.responses import Response
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.bodies import stack_request
 from stoker.api.rest.call import Call
-from stoker.api.rest.faults import findings
+from stoker.api.rest.faults import bad_request, findings
 from stoker.api.rest.values import query_flag
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 
 _ORDINARY = "StackValidationFailed"
+_IGNORABLE = frozenset({"99001"})
+"""Errors that a client may ask to pass over: that the cloud lacks the service of a type, which
+validation does not look for here."""
 
 
 async def validate(call: Call) -> Response:
@@ -23,6 +26,8 @@ async def validate(call: Call) -> Response:
     Warnings come on demand only: clients know the answer's keys.
     """
     show_nested = query_flag(call.query, "show_nested")
+    if "ignore_errors" in call.query:
+        _check_ignorable(call.query["ignore_errors"].split(","))
     request = await stack_request(call, call.document())
     try:
         described, warnings = await call.service.operations.validate(
@@ -34,6 +39,14 @@ async def validate(call: Call) -> Response:
     if warnings and query_flag(call.query, "with_diagnostics"):
         answer["diagnostics"] = findings(warnings)
     return json_response(answer)
+
+
+def _check_ignorable(codes: list[str]) -> None:
+    unknown = sorted(set(codes) - _IGNORABLE)
+    if unknown:
+        raise bad_request(
+            f"ignore_errors takes {', '.join(sorted(_IGNORABLE))}, not {', '.join(unknown)!r}."
+        )
 
 
 async def list_versions(call: Call) -> Response:
