@@ -1,0 +1,164 @@
+"""Who clears a hook, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from stoker.api.rest.app import build
+from stoker.api.rest.settings import RestSettings
+from stoker.engine.requests import Caller
+from stoker.engine.service import EngineService
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Forbidden, Invalid, NotFound
+from tests.api.fake_service import FakeCatalogue, one_engine
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.hooks.breakpoints import begin_create, clear, finish, hooks, standing, told
+from tests.simulation.world import CALLER
+
+ONE = template({"a": thing(), "b": thing(depends_on="a")})
+GATE = template({"gate": {"type": "Sim::Gate", "properties": {"count": 1}}})
+
+
+@pytest.mark.parametrize(
+    ("hook", "word"),
+    [
+        ("pre-delete", "does not stand at the hook pre-delete"),
+        ("post-create", "does not stand at the hook post-create"),
+        ("pre-foo", "pre-create, pre-update"),
+        (None, "is no hook"),
+        (["pre-create"], "is no hook"),
+        ({"pre-create": 1}, "is no hook"),
+        ("x" * 100_000, "is no hook"),
+    ],
+)
+def test_a_clear_of_another_hook_is_refused(hook: Any, word: str) -> None:
+    async def story(lab: Lab) -> None:
+        await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        with pytest.raises(Invalid, match=word) as refused:
+            await clear(lab, "a", hook)
+        assert refused.value.error_type == "InvalidBreakPointHook"
+        assert len(refused.value.message) < 300
+        assert await standing(lab) == {"a": "pre-create"}
+
+    in_lab(story)
+
+
+def test_a_clear_of_a_resource_that_there_is_not_is_refused() -> None:
+    async def story(lab: Lab) -> None:
+        await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        for name in ("b", "nobody"):
+            with pytest.raises(NotFound):
+                await clear(lab, name, "pre-create")
+
+    in_lab(story)
+
+
+def test_a_clear_that_comes_twice_counts_once() -> None:
+    async def story(lab: Lab) -> None:
+        await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        await clear(lab, "a", "pre-create")
+        await clear(lab, "a", "pre-create")
+        assert await finish(lab) == "CREATE_COMPLETE"
+        assert len(await told(lab)) == 2
+        assert await lab.engine.ports.store.signals((await lab.stack()).id) == []
+        with pytest.raises(Invalid):
+            await clear(lab, "a", "pre-create")
+
+    in_lab(story)
+
+
+def test_a_clear_that_nobody_has_heard_yet_is_stored_once() -> None:
+    async def story(lab: Lab) -> None:
+        address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        await lab.engine.dispatch.close()
+        await clear(lab, "a", "pre-create")
+        await clear(lab, "a", "pre-create")
+        assert len(await lab.engine.ports.store.signals(address.id)) == 1
+
+    in_lab(story)
+
+
+def test_a_type_that_takes_signals_does_not_see_clears_of_hooks() -> None:
+    async def story(lab: Lab) -> None:
+        await begin_create(lab, GATE, environment=hooks(gate=["pre-create", "post-create"]))
+        assert await standing(lab) == {"gate": "pre-create"}
+        await clear(lab, "gate", "pre-create")
+        assert await standing(lab) == {}
+        address = (await lab.stack()).address
+        assert (await lab.rows())["gate"].status == "IN_PROGRESS"
+        await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
+        assert await standing(lab) == {"gate": "post-create"}
+        await clear(lab, "gate", "post-create")
+        assert await finish(lab) == "CREATE_COMPLETE"
+        assert (await lab.rows())["gate"].attributes["signals"] == 1
+
+    in_lab(story)
+
+
+def test_only_the_own_project_clears_and_a_stack_user_only_its_own_resource() -> None:
+    async def story(lab: Lab) -> None:
+        address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        details = {"unset_hook": "pre-create"}
+        stranger = Caller("other", "user")
+        user = Caller("project", "somebody", is_stack_user=True)
+        for caller in (stranger, user):
+            with pytest.raises((NotFound, Forbidden)):
+                await lab.engine.signals.signal(caller, address, "a", details)
+        assert await standing(lab) == {"a": "pre-create"}
+
+    in_lab(story)
+
+
+class Everything:
+    """A policy that lets everything through."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        return True
+
+
+async def everybody(headers: Any, project_id: str | None) -> Caller | None:
+    return CALLER
+
+
+async def no_templates(url: str) -> Any:
+    raise AssertionError(url)
+
+
+def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() -> None:
+    async def story(lab: Lab) -> None:
+        address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
+        await standing(lab)
+        settings, policy = RestSettings(), Everything()
+        service = EngineService(lab.engine.operations, lab.engine.views, lab.engine.signals)
+        app = build(service, FakeCatalogue(), everybody, policy, settings, one_engine, no_templates)
+        transport = httpx.ASGITransport(app=app)
+        path = f"/v1/project/stacks/stack/{address.id}/resources"
+        async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
+            for hook in ("pre-foo", "post-create", 5):
+                answer = await client.post(f"{path}/a/signal", json={"unset_hook": hook})
+                assert answer.status_code == 400
+                assert answer.json()["error"]["type"] == "InvalidBreakPointHook"
+            listed = (await client.get(path)).json()["resources"]
+            assert [entry["resource_status"] for entry in listed] == ["INIT_COMPLETE"]
+            body = {"unset_hook": "pre-create"}
+            assert (await client.post(f"{path}/a/signal", json=body)).status_code == 200
+            assert await finish(lab) == "CREATE_COMPLETE"
+            assert (await client.post(f"{path}/a/signal", json=body)).status_code == 400
+
+    in_lab(story)
+
+
+def test_an_environment_with_an_unknown_hook_is_refused() -> None:
+    async def story(lab: Lab) -> None:
+        with pytest.raises(DiagnosticError, match="pre-foo"):
+            await begin_create(lab, ONE, environment=hooks(a="pre-foo"))
+
+    in_lab(story)
