@@ -12,7 +12,7 @@ from stoker.template.declarations import declare_or_raise
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import Inputs
-from stoker.template.parameter_views import describe_parameter
+from stoker.template.parameter_views import describe_parameter, described_parameters
 from stoker.template.versions import VERSIONS
 
 HOT = VERSIONS[-1]
@@ -75,3 +75,10 @@ def test_a_default_that_does_not_fit_is_found_at_its_place_in_both_dialects() ->
 def test_parameter_groups_are_a_list(groups: Any) -> None:
     found = evaluation({"type": "string"}, groups).validate()
     assert kinds(found) == [(Severity.ERROR, "invalid-parameter-group")]
+
+
+def test_only_parameters_that_every_template_has_are_left_out_of_descriptions() -> None:
+    snippet = {"type": "string", "default": "x"}
+    names = ("OS::stack_name", "OS::other", "AWS::Region", "AWS::other", "p")
+    declared = declare_or_raise(dict.fromkeys(names, snippet), HOT)
+    assert list(described_parameters(declared, {}, {})) == ["OS::other", "AWS::other", "p"]

@@ -10,7 +10,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.template.environment import EMPTY, Environment
 from stoker.template.functions.scope import Facade
 from stoker.template.functions.size import Allowance
-from stoker.template.versions import HOT, Version
+from stoker.template.versions import HOT, VERSIONS, Version
 
 MAX_NESTED_DEPTH = 5
 
@@ -63,3 +63,7 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
         or StackAddress(identity.project_id, identity.stack_name, identity.stack_id).arn,
         "AWS::StackName": identity.stack_name,
     }
+
+
+PSEUDO = frozenset(name for version in VERSIONS for name in pseudo_parameters(version, Identity()))
+"""The names of the parameters that every template has, in either dialect."""

@@ -17,6 +17,7 @@ from stoker.schema.constraints import (
 )
 from stoker.schema.unknown import Unknown
 from stoker.template.environment import Environment, stored
+from stoker.template.inputs import PSEUDO
 from stoker.template.parameters import HIDDEN_VALUE, Parameter, ParameterType, chosen
 
 
@@ -62,7 +63,7 @@ def described_parameters(
     return {
         name: describe_parameter(parameter, given.get(name), defaults.get(name))
         for name, parameter in parameters.items()
-        if not name.startswith(("OS::", "AWS::"))
+        if name not in PSEUDO
     }
 
 
