@@ -51,3 +51,19 @@ def test_a_function_that_a_version_has_no_more_is_refused_once_with_the_advice_w
     template = parse({"heat_template_version": "2014-10-16", "outputs": outputs})
     found = list(Evaluation(template, Inputs(), Registry()).validate())
     assert [(d.severity, d.suggestion) for d in found] == [(Severity.ERROR, "use list_join")]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"heat_template_version": "2015-10-15", "outputs": {"o": {"value": 1, "condition": "c"}}},
+        {
+            "HeatTemplateFormatVersion": "2012-12-12",
+            "Resources": {"r": {"Type": "OS::Heat::None", "Condition": "c"}},
+        },
+    ],
+)
+def test_conditions_mean_nothing_in_versions_without_them(template: dict[str, Any]) -> None:
+    evaluation = Evaluation(parse(template), Inputs(), Registry())
+    assert [d for d in evaluation.validate() if d.severity is Severity.ERROR] == []
+    assert len(evaluation.names) + len(evaluation.enabled_outputs) == 1

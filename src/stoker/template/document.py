@@ -241,10 +241,17 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         deletion_policy=body.get(dialect.deletion_policy),
         update_policy=body.get(dialect.update_policy) or {},
         creation_policy=body.get(dialect.creation_policy) or {},
-        condition=body.get(dialect.condition, NO_CONDITION),
+        condition=_condition(body, reader.version),
         external_id=body.get(dialect.external_id) if dialect.external_id else None,
         description=body.get(dialect.description, "") or "",
     )
+
+
+def _condition(body: Mapping[str, Any], version: Version) -> Any:
+    """The condition of a resource or output; versions without conditions ignore the key."""
+    if not version.has_conditions:
+        return NO_CONDITION
+    return body.get(version.dialect.condition, NO_CONDITION)
 
 
 def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
@@ -299,6 +306,6 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
             value=body[dialect.value],
             path=path,
             description=body.get(dialect.description, ""),
-            condition=body.get(dialect.condition, NO_CONDITION),
+            condition=_condition(body, reader.version),
         )
     return found
