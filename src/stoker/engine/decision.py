@@ -12,7 +12,7 @@ from enum import StrEnum
 from stoker.engine.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.comparison import changed_properties
-from stoker.schema.resource_type import Call, Nests, Replaces, Updates
+from stoker.schema.resource_type import Call, Nests, Replaces, Updates, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 
@@ -103,7 +103,7 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
         ):
             return Decision(Change.REPLACE, changed, by_property=True)
     unfinished = row.status is not Status.COMPLETE
-    if changed or unfinished or isinstance(definition.type, Nests) or _differs(row, definition):
+    if changed or unfinished or can(definition.type, Nests) or _differs(row, definition):
         return Decision(Change.UPDATE, changed)
     return KEEP
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Lock
 from typing import Any, Protocol
 
 from cryptography.fernet import Fernet
@@ -27,11 +28,22 @@ class Seal(Protocol):
         """The value."""
 
 
+MOST_KEPT = 16 * 1024 * 1024
+"""Characters of sealed and opened texts that are kept in memory."""
+
+
 class FernetSeal:
-    """Seals with Fernet (AES-128-CBC and HMAC-SHA256). Empty values are stored as they are."""
+    """Seals with Fernet (AES-128-CBC and HMAC-SHA256). Empty values are stored as they are.
+
+    What was opened last is kept: to look a text up takes a hundredth of the time of opening it,
+    and every plan reads all rows of its stack.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._fernet = Fernet(key)
+        self._opened: dict[str, str] = {}
+        self._size = 0
+        self._lock = Lock()
 
     def close(self, value: Any) -> str:
         """The sealed text."""
@@ -43,4 +55,19 @@ class FernetSeal:
         """The value. Raises ``cryptography.fernet.InvalidToken`` under a wrong key."""
         if not text.startswith(_MARK):
             return json.loads(text)
-        return json.loads(self._fernet.decrypt(text.encode("ascii")))
+        opened = self._opened.get(text)
+        if opened is None:
+            opened = self._fernet.decrypt(text.encode("ascii")).decode()
+            self._keep(text, opened)
+        return json.loads(opened)
+
+    def _keep(self, text: str, opened: str) -> None:
+        """Keep a text; those kept longest give way."""
+        with self._lock:
+            if text in self._opened:
+                return
+            self._opened[text] = opened
+            self._size += len(text) + len(opened)
+            while self._size > MOST_KEPT:
+                oldest = next(iter(self._opened))
+                self._size -= len(oldest) + len(self._opened.pop(oldest))

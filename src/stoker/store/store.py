@@ -93,7 +93,7 @@ class SqlStore:
         with_waiting = select.add_columns(waiting.label("requested"))
 
         def query(connection: sa.Connection) -> list[Stack]:
-            found = connection.execute(with_waiting).mappings()
+            found = rows.dicts(connection.execute(with_waiting))
             return [rows.to_stack(row, self._seal, row["requested"]) for row in found]
 
         return await self._read(query)
@@ -156,7 +156,7 @@ class SqlStore:
         )
         return await self._read(
             lambda connection: [
-                rows.to_operation(row, self._seal) for row in connection.execute(select).mappings()
+                rows.to_operation(row, self._seal) for row in rows.dicts(connection.execute(select))
             ]
         )
 
@@ -186,7 +186,7 @@ class SqlStore:
         )
         return await self._read(
             lambda connection: [
-                rows.to_resource(row, self._seal) for row in connection.execute(select).mappings()
+                rows.to_resource(row, self._seal) for row in rows.dicts(connection.execute(select))
             ]
         )
 
@@ -195,7 +195,7 @@ class SqlStore:
         select = queries.event_page(stack_ids, query)
         return await self._read(
             lambda connection: [
-                rows.to_event(row, self._seal) for row in connection.execute(select).mappings()
+                rows.to_event(row, self._seal) for row in rows.dicts(connection.execute(select))
             ]
         )
 
@@ -220,6 +220,6 @@ class SqlStore:
         )
         return await self._read(
             lambda connection: [
-                rows.to_signal(row, self._seal) for row in connection.execute(select).mappings()
+                rows.to_signal(row, self._seal) for row in rows.dicts(connection.execute(select))
             ]
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
 from stoker.schema.neighbours import Neighbours
-from stoker.schema.resource_type import DependsImplicitly, ResourceType
+from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template, parse
 from stoker.template.functions.registry import functions_of
@@ -201,7 +201,7 @@ class Evaluation:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
         for name, survey in self.surveys.items():
-            if survey.definition is None:
+            if survey.definition is None or not can(survey.definition.type, Nests):
                 continue
             try:
                 child = _child(self, survey.definition)
@@ -267,7 +267,9 @@ def _needs(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
         }
     )
     for definition in known:
-        if isinstance(definition.type, DependsImplicitly):
+        if can(definition.type, DependsImplicitly) and isinstance(
+            definition.type, DependsImplicitly
+        ):
             found = definition.type.implicit_needs(definition.properties, neighbours)
             needs[definition.name] |= found - {definition.name}
     return needs

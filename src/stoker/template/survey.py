@@ -62,6 +62,8 @@ class Survey:
     """What the look asked of its scope, facts aside."""
     latest: Evaluated | None = None
     """The definition that was last made with facts."""
+    objections: Sequence[Diagnostic] | None = None
+    """What the type says against the definition, once it has been asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class Reader:
         ):
             return {}
         section = mine.version.dialect.resources
-        bodies, written = self.template.data[section], earlier.template.data[section]
+        bodies = self.template.data.get(section) or {}
+        written = earlier.template.data.get(section) or {}
         nothing = RecordedReferences()
         return {
             name: survey

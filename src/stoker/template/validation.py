@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
 from stoker.kernel.graph import find_cycle
-from stoker.schema.resource_type import Validates
+from stoker.schema.resource_type import Validates, can
 from stoker.schema.unknown import Unknown
 from stoker.template.document import Template, unknown_keys
 from stoker.template.functions.failure import SHAPE
@@ -50,7 +50,9 @@ def resource_findings(
                 references.append(replace(diagnostic, error_type="InvalidTemplateReference"))
             else:
                 values.append(diagnostic)
-        values.extend(_of_type(template, survey))
+        if survey.objections is None:
+            survey.objections = _of_type(template, survey)
+        values.extend(survey.objections)
     warnings = [*_ignored_keys(template), *lookalikes(template)]
     return [*form, *references, *_circle(template, needs), *values, *warnings]
 
@@ -91,7 +93,7 @@ def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
         key = template.version.dialect.external_id
         message = f"{key} is text, not {kind_of(definition.external_id)}"
         found.append(Diagnostic("bad-shape", message, (*path, key)))
-    if isinstance(definition.type, Validates):
+    if can(definition.type, Validates) and isinstance(definition.type, Validates):
         base = (*path, template.version.dialect.properties)
         own = definition.type.validate(definition.properties)
         found.extend(replace(diagnostic, path=(*base, *diagnostic.path)) for diagnostic in own)
