@@ -25,7 +25,7 @@ from stoker.engine.refreshing import Refreshing, is_refresh
 from stoker.engine.scaling import Scaling
 from stoker.engine.session import Session
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import Refused, fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -108,7 +108,7 @@ class Driver:
             if self._time_left(operation) != 0:
                 raise
             log.exception("operation given up", stack=self._stack_id)
-            reason = f"fault in the service: {type(fault).__name__}: {fault}"
+            reason = fault_reason(fault)
             if operation.action is Action.SIGNAL:
                 given_up = replace(operation, status=OperationStatus.FAILED, reason=reason)
                 await session.commit(operations=[given_up])

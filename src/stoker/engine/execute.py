@@ -23,6 +23,7 @@ from stoker.engine.remove import Removing
 from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Wait
 
@@ -151,7 +152,7 @@ class Execution:
             reason = str(error.first)
         else:
             log.error("step failed", resource=node.name, exc_info=error)
-            reason = f"fault in the service: {type(error).__name__}: {error}"
+            reason = fault_reason(error)
         await self._mark_failed(node, reason)
         return False
 

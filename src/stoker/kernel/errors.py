@@ -58,3 +58,9 @@ class NotSupported(Refused):
     """The service or the resource type cannot do this."""
 
     error_type = "NotSupported"
+
+
+def fault_reason(fault: BaseException) -> str:
+    """A fault of ours as users see it: its kind and its first line. The log has the rest."""
+    first = str(fault).partition("\n")[0][:300]
+    return f"fault in the service: {type(fault).__name__}: {first}"

@@ -1,0 +1,12 @@
+"""Faults, as users see them."""
+
+from __future__ import annotations
+
+from stoker.kernel.errors import fault_reason
+
+
+def test_the_reason_of_a_fault_has_its_first_line_only() -> None:
+    assert fault_reason(KeyError("a")) == "fault in the service: KeyError: 'a'"
+    assert fault_reason(ValueError("bad\n[SQL: INSERT]")) == "fault in the service: ValueError: bad"
+    assert fault_reason(ValueError()) == "fault in the service: ValueError: "
+    assert len(fault_reason(ValueError("x" * 9999))) < 400
