@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
@@ -118,6 +118,21 @@ class DiagnosticError(Exception):
         return self.diagnostics[0]
 
 
+MAX_FINDINGS = 1000
+"""Findings of one document that are told."""
+
+
+def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """As many findings as are told, the errors among them rather than the others."""
+    if len(found) <= MAX_FINDINGS:
+        return list(found)
+    errors = [each for each in found if each.severity is Severity.ERROR]
+    others = (each for each in found if each.severity is not Severity.ERROR)
+    told = [*errors[:MAX_FINDINGS], *islice(others, max(0, MAX_FINDINGS - len(errors)))]
+    message = f"there are {len(found)} findings, of which {MAX_FINDINGS} are told"
+    return [*told, Diagnostic("more-findings", message, severity=Severity.INFO)]
+
+
 @dataclass
 class Findings:
     """Collects findings while a document is read."""
@@ -140,7 +155,7 @@ class Findings:
     def raise_errors(self) -> None:
         """Raise :class:`DiagnosticError` with all findings if one of them is an error."""
         if self.errors:
-            raise DiagnosticError(self.items)
+            raise DiagnosticError(first_of(self.items))
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)

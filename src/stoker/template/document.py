@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -18,7 +19,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
 )
 from stoker.template.functions.words import kind_of
-from stoker.template.source import Source, accept, read
+from stoker.template.source import Source, accept, count_values, read
 from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
@@ -77,6 +78,11 @@ class Template:
         """The document as it was given."""
         data: Mapping[str, Any] = self.source.data
         return data
+
+    @cached_property
+    def size(self) -> int:
+        """The number of values in the document, which evaluation takes time in proportion to."""
+        return count_values(self.source.data)
 
 
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path, first_of
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
@@ -22,14 +22,15 @@ from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.inputs import Inputs
 from stoker.template.nesting import (
+    TemplateType,
     TypeResolver,
     child_inputs,
-    parsed,
     preliminary_nested,
     without_repetitions,
 )
 from stoker.template.outputs import output, output_findings
 from stoker.template.parameters import Parameter
+from stoker.template.parsed import parsed
 from stoker.template.reuse import Evaluated, Question, answered, noting_all, same
 from stoker.template.settled import Settled
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey
@@ -51,6 +52,7 @@ class Evaluation:
         self.known_types = types
         self._earlier = earlier
         self._settled = Settled(template, inputs)
+        self._references = RecordedReferences()
 
     @property
     def declarations(self) -> Mapping[str, Parameter]:
@@ -100,16 +102,18 @@ class Evaluation:
 
     @cached_property
     def _scope(self) -> Scope:
+        self.inputs.allowance.widen(len(self.names))
         return Scope(
             version=self.template.version,
             table=functions_of(self.template.version),
             parameters=self.parameters,
-            facts=RecordedReferences(),
+            facts=self._references,
             conditions=self._settled,
             resources={name: self.types.get(name) for name in self.names},
             mappings=self.template.mappings,
             files=self.inputs.files,
             facade=self.inputs.facade,
+            allowance=self.inputs.allowance,
             url=self.inputs.url,
         )
 
@@ -166,9 +170,8 @@ class Evaluation:
         used: Attributes = {}
         for survey in self.surveys.values():
             _merge(used, survey.attributes)
-        facts = RecordedReferences()
-        self.outputs(facts)
-        _merge(used, facts.attributes)
+        _ = self._output_findings  # which records what outputs refer to
+        _merge(used, self._references.attributes)
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
     def settle(self) -> None:
@@ -184,13 +187,18 @@ class Evaluation:
             for diagnostic in without_repetitions(self.types[name], child.validate())
         ]
         resources = resource_findings(self.template, self.surveys, self.needs)
-        outputs = [
+        outputs = self._output_findings
+        found = [*self._settled.findings, *sections, *resources, *nested, *outputs]
+        return Findings(self.located(first_of(found)))
+
+    @cached_property
+    def _output_findings(self) -> list[Diagnostic]:
+        """What is wrong with the outputs; the look also records what they refer to."""
+        return [
             diagnostic
             for body in self.enabled_outputs
             for diagnostic in output_findings(body, self._scope)
         ]
-        found = [*self._settled.findings, *sections, *resources, *nested, *outputs]
-        return Findings(self.located(found))
 
     def validate_template(self) -> Findings:
         """What is wrong with the template itself, whatever values it will get."""
@@ -201,7 +209,9 @@ class Evaluation:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
         for name, survey in self.surveys.items():
-            if survey.definition is None or not can(survey.definition.type, Nests):
+            if survey.definition is None or self.inputs.allowance.nested < 0:
+                continue
+            if not can(survey.definition.type, Nests):
                 continue
             try:
                 child = _child(self, survey.definition)
@@ -237,10 +247,14 @@ def _child(parent: Evaluation, definition: Definition) -> Evaluation | None:
     if parent.inputs.depth >= parent.inputs.max_depth:
         message = f"templates are nested deeper than {parent.inputs.max_depth} levels"
         raise DiagnosticError([Diagnostic("nested-too-deep", message)])
-    if isinstance(nested.template, str):
+    if isinstance(definition.type, TemplateType):
+        template = definition.type.template
+    elif isinstance(nested.template, str):
+        parent.inputs.allowance.nest(len(nested.template) // 16)
         template = parsed(nested.template, nested.url)
     else:
         template = parse(nested.template, nested.url)
+    parent.inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)
     identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
     inputs = child_inputs(parent.inputs, definition, nested, identity)
     return Evaluation(template, inputs, parent.known_types)

@@ -5,9 +5,8 @@ The parameters of the template are the properties of the type, its outputs are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
@@ -25,12 +24,13 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.attributes import GathersAttributes, has_attribute
 from stoker.template.declarations import declare
 from stoker.template.definition import Definition, TypeRegistry
-from stoker.template.document import ResourceBody, Template, parse
+from stoker.template.document import ResourceBody, Template
 from stoker.template.files import find_file
 from stoker.template.functions.references import MEMBER
 from stoker.template.functions.scope import Facade
 from stoker.template.inputs import Identity, Inputs
 from stoker.template.parameters import Parameter, ParameterType
+from stoker.template.parsed import parsed
 from stoker.template.registry import Meaning, ResourceRegistry
 from stoker.template.single_resources import child_registry, restricted_actions_in
 
@@ -98,14 +98,16 @@ def _as_members(entries: Any) -> Any:
 
 
 def template_type(
-    type_name: str, template: Template, url: str, inner: TypeResolver, defaults: Collection[str]
+    type_name: str, template: Template, url: str, inner: TypeResolver, inputs: Inputs
 ) -> TemplateType:
-    """The type that a template stands for. Raises :class:`DiagnosticError`.
+    """The type that a template stands for in a stack with these inputs.
 
-    ``defaults`` are the parameters that the environment gives a default.
+    Raises :class:`DiagnosticError`.
     """
     findings = Findings()
-    declared = declare(template.parameters, template.version, findings)
+    effort = inputs.allowance.patterns
+    declared = declare(template.parameters, template.version, findings, effort)
+    defaults = inputs.environment.parameter_defaults
     findings.raise_errors()
     made = type(
         "TemplateType",
@@ -143,20 +145,6 @@ def _property(parameter: Parameter, *, has_default: bool) -> Property:
     )
 
 
-def parsed(text: str, url: str | None) -> Template:
-    """A nested template; stacks that nest the same one share it, unless it is large."""
-    return _shared(text, url) if len(text) <= MAX_SHARED else parse(text, url)
-
-
-MAX_SHARED = 128 * 1024
-"""Characters of a template that is kept for others."""
-
-
-@lru_cache(maxsize=64)
-def _shared(text: str, url: str | None) -> Template:
-    return parse(text, url)
-
-
 class TypeResolver:
     """Finds the types of the resources of one stack: built in, or made from templates."""
 
@@ -172,6 +160,7 @@ class TypeResolver:
         overrides = inputs.environment.resource_registry.get("resources")
         self._overridden = overrides if isinstance(overrides, Mapping) else {}
         self._known: dict[str, ResourceType] = {}
+        self._made: dict[tuple[str, str], TemplateType] = {}
 
     def type_of(self, body: ResourceBody) -> ResourceType:
         """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
@@ -210,10 +199,14 @@ class TypeResolver:
                 f'the template "{name}" did not come with the request, which has it under "files"',
                 did_you_mean(name, self._inputs.files),
             )
-        template = parsed(self._inputs.files[url], url)
-        inner = TypeResolver(replace(self._inputs, url=url), self._types)
-        defaults = self._inputs.environment.parameter_defaults
-        return template_type(type_name, template, url, inner, defaults)
+        known = self._made.get((type_name, url))
+        if known is None:
+            template = parsed(self._inputs.files[url], url)
+            self._inputs.allowance.nested -= template.size
+            inner = TypeResolver(replace(self._inputs, url=url), self._types)
+            known = template_type(type_name, template, url, inner, self._inputs)
+            self._made[type_name, url] = known
+        return known
 
 
 def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:

@@ -120,7 +120,7 @@ def noting(scope: Scope, facts: Facts, questions: list[Question]) -> Scope:
 
 def noting_all(scope: Scope, facts: Facts, questions: list[Question]) -> Scope:
     """The scope with these facts, noting what is asked of it and of them."""
-    return noting(scope, _NotedFacts(facts, questions), questions)
+    return noting(scope.with_facts(facts), _NotedFacts(facts, questions), questions)
 
 
 def answered(questions: Sequence[Question], scope: Scope, facts: Facts) -> bool:

@@ -97,6 +97,21 @@ def _check_size(data: Any) -> bool:
     return refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
 
 
+def count_values(data: Any) -> int:
+    """The number of values in data, lists and maps included."""
+    count = 1
+    pending = [data]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            count += len(item)
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            count += len(item)
+            pending.extend(item)
+    return count
+
+
 def is_deeper(data: Any, levels: int) -> bool:
     """Whether data is nested deeper than so many levels."""
     level = [data] if isinstance(data, Mapping | list) else []

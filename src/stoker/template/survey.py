@@ -19,7 +19,7 @@ from stoker.template.definition import CustomCheck, Definition
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
-from stoker.template.functions.size import check_size
+from stoker.template.functions.size import Allowance, check_size
 from stoker.template.functions.words import kind_of
 from stoker.template.policies import deletion_policy
 from stoker.template.reuse import Evaluated, Question, answered, noting, same
@@ -89,7 +89,7 @@ class Reader:
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:
             return survey
-        definition = self._definition(body, type_, parts, needs, explicit, survey)
+        definition = self._definition(body, type_, parts, needs, explicit, survey, scope.allowance)
         if not any(d.severity is Severity.ERROR for d in found):
             survey.definition = definition
             survey.final = not facts.names or unknown_in(parts) is None
@@ -135,7 +135,9 @@ class Reader:
         if type_ is None or parts is None:
             return latest
         explicit = survey.definition.explicit_needs if survey.definition else frozenset()
-        latest.definition = self._definition(body, type_, parts, survey.needs, explicit, latest)
+        latest.definition = self._definition(
+            body, type_, parts, survey.needs, explicit, latest, scope.allowance
+        )
         return latest
 
     def _parts(
@@ -167,12 +169,19 @@ class Reader:
         needs: frozenset[str],
         explicit: frozenset[str],
         survey: Survey,
+        allowance: Allowance,
     ) -> Definition | None:
         dialect = self.template.version.dialect
         found = survey.diagnostics
         path = (*body.path, dialect.properties)
         properties = _as_map(parts[dialect.properties], path, found)
-        checked = check_properties(properties, type_.properties, path)
+        try:
+            allowance.check()
+            checked = check_properties(properties, type_.properties, path)
+            allowance.count(checked.values)
+        except Failure as failure:
+            found.extend(failure.inside(*path).diagnostics)
+            return None
         found.extend(checked.findings)
         survey.custom_checks.extend(checked.custom_checks)
         policy, faults = deletion_policy(

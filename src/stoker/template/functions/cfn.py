@@ -89,6 +89,7 @@ def select(arguments: Any, scope: Scope) -> Any:
             collection = json.loads(collection)
         except (ValueError, RecursionError) as error:
             bad_value(f"the text is not JSON: {error}", (1,))
+        scope.allowance.count(collection)
     if collection is None or collection == "":
         return ""
     if isinstance(collection, Mapping):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.patterns import Effort
 from stoker.template.functions.failure import Failure, bad_value
 
@@ -67,14 +67,35 @@ class Allowance:
     nested: int = 200_000
     """Values in the documents of nested templates that are looked into in advance."""
     patterns: Effort = field(default_factory=Effort)
-    seconds: float = 1.0
+    seconds: float = 0.5
     """That expressions may take."""
+    widened: bool = False
 
     def widen(self, resources: int) -> None:
-        """Allow more, as a template of so many resources needs it."""
+        """Allow more, as a template of so many resources needs it; once, not for nested ones."""
+        if self.widened:
+            return
+        self.widened = True
         self.seconds += 0.0005 * resources
         self.values += 500 * resources
         self.octets += 32 * 1024 * resources
+
+    def nest(self, values: int) -> None:
+        """Count a nested template. Raises :class:`DiagnosticError` when it is too much."""
+        self.nested -= values
+        if self.nested < 0:
+            message = "the nested templates hold more values than are looked at in one request"
+            advice = "nest fewer stacks, or smaller ones; max_resources_per_stack sets the bound"
+            raise DiagnosticError(
+                [
+                    Diagnostic(
+                        "nested-too-large",
+                        message,
+                        error_type="RequestLimitExceeded",
+                        suggestion=advice,
+                    )
+                ]
+            )
 
     def search(self, characters: int) -> None:
         """Count a search. Raises :class:`Failure` when it is more than is left."""
@@ -88,6 +109,11 @@ class Allowance:
             self.octets -= _octets(value)
         elif isinstance(value, list | Mapping):
             self._count_all(value)
+        self.check()
+
+    def spend(self, values: int) -> None:
+        """Count values to come. Raises :class:`Failure` when they are more than are left."""
+        self.values -= values
         self.check()
 
     def check(self) -> None:
