@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from graphlib import TopologicalSorter
 from typing import Any, Protocol
 
 from stoker.engine.decision import CallFor, Change, Decision, decide
 from stoker.engine.facts import RecordedFacts, ReferenceOf
 from stoker.engine.ordering import PAUSE, Batches, apply_order, remove_order
 from stoker.engine.records import Resource
+from stoker.kernel.graph import needs_first
 from stoker.template.definition import Definition, Facts
 
 
@@ -155,7 +155,7 @@ class Planner:
             return name in decisions and decisions[name].change is not Change.KEEP
 
         facts = RecordedFacts(current, self.reference_of, vague, unsettled)
-        for name in TopologicalSorter(wanted.needs).static_order():
+        for name in needs_first(wanted.needs):
             row = current.get(name)
             if row is None:
                 decisions[name] = Decision(Change.CREATE)

@@ -83,21 +83,25 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def _values(kind: type, row: Row, seal: Seal) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in _names(kind):
-        value = row[name]
-        if value is None:
-            pass
-        elif name in _SEALED:
-            value = {} if value == "{}" else seal.open(value)
-        elif name in _TUPLES:
-            value = () if value == "[]" else tuple(json.loads(value))
-        elif name in _JSON:
-            value = {} if value == "{}" else json.loads(value)
-        elif name == "action":
-            value = Action(value)
-        values[name] = value
+    values: dict[str, Any] = {name: row[name] for name in _names(kind)}
+    for name in _SEALED & values.keys():
+        if values[name] is not None:
+            values[name] = {} if values[name] == "{}" else seal.open(values[name])
+    for name in _JSON & values.keys():
+        if values[name] is not None:
+            values[name] = _loads(values[name])
+    for name in _TUPLES & values.keys():
+        values[name] = tuple(values[name])
+    if "action" in values:
+        values["action"] = Action(values["action"])
     return values
+
+
+def _loads(text: str) -> Any:
+    """The value of JSON; what is nearly always there needs no reading."""
+    if text == "{}":
+        return {}
+    return [] if text == "[]" else json.loads(text)
 
 
 def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:

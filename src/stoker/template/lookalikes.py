@@ -12,22 +12,27 @@ from functools import lru_cache
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity
-from stoker.template.document import Template
+from stoker.template.document import OutputBody, ResourceBody
 from stoker.template.versions import VERSIONS, Version
 
 _CLOSE = 0.84
 _LONGEST = 40
 
 
-def lookalikes(template: Template) -> list[Diagnostic]:
-    """Warnings for the properties and metadata of resources and for the values of outputs."""
-    dialect = template.version.dialect
-    places: list[tuple[Any, Path]] = []
-    for resource in template.resources.values():
-        places.append((resource.properties, (*resource.path, dialect.properties)))
-        places.append((resource.metadata, (*resource.path, dialect.metadata)))
-    places += [(body.value, (*body.path, dialect.value)) for body in template.outputs.values()]
-    return [found for value, path in places for found in _within(value, template.version, path)]
+def lookalikes(body: ResourceBody | OutputBody, version: Version) -> list[Diagnostic]:
+    """Warnings for properties and metadata of a resource, or for the value of an output."""
+    dialect = version.dialect
+    places: tuple[tuple[Any, str], ...]
+    if isinstance(body, OutputBody):
+        places = ((body.value, dialect.value),)
+    else:
+        places = ((body.properties, dialect.properties), (body.metadata, dialect.metadata))
+    return [
+        found
+        for value, key in places
+        if value
+        for found in _within(value, version, (*body.path, key))
+    ]
 
 
 def _within(value: Any, version: Version, path: Path) -> Iterator[Diagnostic]:

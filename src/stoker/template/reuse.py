@@ -59,10 +59,13 @@ class _Noted(Mapping[str, Any]):
         self._kind = kind
         self._values = values
         self._questions = questions
+        self._asked: set[str] = set()
 
     def __getitem__(self, key: str) -> Any:
         value = self._values.get(key, NOTHING)
-        self._questions.append((self._kind, key, value))
+        if key not in self._asked:
+            self._asked.add(key)
+            self._questions.append((self._kind, key, value))
         if value is NOTHING:
             raise KeyError(key)
         return value

@@ -64,6 +64,8 @@ class Survey:
     """The definition that was last made with facts."""
     objections: Sequence[Diagnostic] | None = None
     """What the type says against the definition, once it has been asked."""
+    lookalikes: Sequence[Diagnostic] | None = None
+    """What looks like a call of a function and is none, once it has been looked for."""
 
 
 @dataclass(frozen=True, slots=True)

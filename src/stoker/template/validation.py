@@ -53,7 +53,7 @@ def resource_findings(
         if survey.objections is None:
             survey.objections = _of_type(template, survey)
         values.extend(survey.objections)
-    warnings = [*_ignored_keys(template), *lookalikes(template)]
+    warnings = [*_ignored_keys(template), *_lookalikes(template, surveys)]
     return [*form, *references, *_circle(template, needs), *values, *warnings]
 
 
@@ -67,6 +67,21 @@ def _ignored_keys(template: Template) -> list[Diagnostic]:
         for name, body in template.resources.items()
         for found in unknown_keys(written[name], template.version, body.path)
     ]
+
+
+def _lookalikes(template: Template, surveys: Mapping[str, Survey]) -> list[Diagnostic]:
+    found = []
+    for name, body in template.resources.items():
+        survey = surveys.get(name)
+        if survey is None:
+            found += lookalikes(body, template.version)
+            continue
+        if survey.lookalikes is None:
+            survey.lookalikes = lookalikes(body, template.version)
+        found += survey.lookalikes
+    for output in template.outputs.values():
+        found += lookalikes(output, template.version)
+    return found
 
 
 def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Diagnostic]:
