@@ -144,6 +144,8 @@ class Applying:
 
     async def _refer(self, row: Resource, definition: Definition) -> None:
         """An object that exists already, and is not ours."""
+        if not isinstance(definition.external_id, str) or not definition.external_id:
+            raise DiagnosticError([_no_id(definition)])
         row = await self._actions.begin(
             row,
             Action.CHECK,
@@ -252,6 +254,15 @@ class Applying:
             stack=session.with_user_project(done), resources=[done], events=[told, *paused]
         )
         await self._hooks.passed(done)
+
+
+def _no_id(definition: Definition) -> Diagnostic:
+    return Diagnostic(
+        code="bad-shape",
+        message=f"the external id of {definition.name} is the id of an object, as text,"
+        f" not {definition.external_id!r:.80}",
+        path=("resources", definition.name, "external_id"),
+    )
 
 
 def _still_unknown(definition: Definition) -> Diagnostic:
