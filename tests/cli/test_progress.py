@@ -60,6 +60,24 @@ def test_a_resource_in_progress_says_what_the_service_says() -> None:
     assert why(ready, [ready], "CREATE") == "0 of 1 signals received"
 
 
+def test_a_resource_at_a_hook_says_how_to_let_it_go_on() -> None:
+    def paused(hook: str, state: str, **changes: object) -> Resource:
+        words = f"CREATE paused until Hook {hook} is cleared"
+        return resource("server", state, waiting_for=words, **changes)
+
+    before = paused("pre-create", "INIT_COMPLETE")
+    assert why(before, [before], "CREATE") == (
+        "paused at pre-create; to go on: openstack stack hook clear --pre-create shop server"
+    )
+    after = paused("post-create", "CREATE_COMPLETE", nested=True)
+    assert why(after, [after], "CREATE").endswith(
+        """openstack stack resource signal --data '{"unset_hook": "post-create"}' s server"""
+    )
+    line = shown(STACK, [after])
+    assert "‖ server" in line
+    assert "s server" in line
+
+
 def test_a_failed_resource_says_why() -> None:
     bad = resource("bad", "CREATE_FAILED", reason="No valid host was found.")
     assert why(bad, [bad], "CREATE") == "No valid host was found."

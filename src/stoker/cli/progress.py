@@ -95,7 +95,12 @@ class PlainDisplay:
             self._print(event_line(event, stack))
         if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
             levels = by_stack(resources)
-            busy = [r for r in resources if r.status == "IN_PROGRESS" and r.nested_id is None]
+            busy = [
+                r
+                for r in resources
+                if status_of(r) in ("IN_PROGRESS", "PAUSED")
+                and (r.nested_id is None or r.hook is not None)
+            ]
             for resource in busy[:5]:
                 reason = why(resource, levels[resource.stack_id], stack.action)
                 self._print(f"         still {resource.state}  {resource.name}  {reason}".rstrip())

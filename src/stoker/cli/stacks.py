@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from stoker.cli.failures import CommandFailed
 Value = TypeVar("Value")
 
 ORCHESTRATION = "orchestration"
+_AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
 DEEP = 20
 """Levels of nested stacks that are looked into: more than any service allows."""
 
@@ -66,6 +68,14 @@ class Resource:
     required_by: tuple[str, ...]
     waiting_for: str | None
     updated: str
+    nested: bool = False
+    """Its stack is nested in another one, and known by its id alone."""
+
+    @property
+    def hook(self) -> str | None:
+        """The hook of the environment at which it stands, or None."""
+        found = _AT_HOOK.search(self.waiting_for or "")
+        return found[1] if found else None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -251,6 +261,7 @@ def _resource(found: Mapping[str, Any]) -> Resource:
         required_by=tuple(found.get("required_by") or ()),
         waiting_for=found.get("waiting_for"),
         updated=found["updated_time"],
+        nested="parent_resource" in found,
     )
 
 

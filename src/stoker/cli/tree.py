@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,10 +15,11 @@ _PLAIN_REASONS = ("", "state changed")
 _SIGNS = {
     "COMPLETE": ("✓", "green"),
     "FAILED": ("✗", "red"),
+    "PAUSED": ("‖", "yellow"),
     "IN_PROGRESS": ("●", "yellow"),
     "WAITING": ("·", "dim"),
 }
-_LONGEST_REASON = 120
+_LONGEST_REASON = 160
 
 
 @dataclass
@@ -49,7 +51,9 @@ class Clocks:
 
 
 def status_of(resource: Resource) -> str:
-    """COMPLETE, FAILED, IN_PROGRESS, or WAITING for one that has not begun."""
+    """COMPLETE, FAILED, IN_PROGRESS, PAUSED at a hook, or WAITING for one that has not begun."""
+    if resource.hook is not None:
+        return "PAUSED"
     return "WAITING" if resource.action == "INIT" else resource.status
 
 
@@ -58,6 +62,8 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
 
     ``action`` is that of the stack: what is being deleted waits for what needs it.
     """
+    if resource.hook is not None:
+        return f"paused at {resource.hook}; to go on: {_clearing(resource, resource.hook)}"
     if resource.status == "FAILED":
         return resource.reason
     if action == "DELETE" and resource.action != "DELETE":
@@ -73,6 +79,15 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
     if resource.status == "IN_PROGRESS" and resource.waiting_for not in (None, *_PLAIN_REASONS):
         return resource.waiting_for or ""
     return ""
+
+
+def _clearing(resource: Resource, hook: str) -> str:
+    """The command that lets a resource go on; the client has none of its own for what follows."""
+    stack = resource.stack_id if resource.nested else resource.stack_name
+    if hook.startswith("pre-"):
+        return f"openstack stack hook clear --{hook} {stack} {resource.name}"
+    data = json.dumps({"unset_hook": hook})
+    return f"openstack stack resource signal --data '{data}' {stack} {resource.name}"
 
 
 def _waits_for(names: Sequence[str]) -> str:
@@ -119,7 +134,7 @@ class _Look:
 
 
 def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource]:
-    order = ("FAILED", "IN_PROGRESS", "WAITING", "COMPLETE")
+    order = ("FAILED", "PAUSED", "IN_PROGRESS", "WAITING", "COMPLETE")
     return sorted(resources, key=lambda resource: order.index(status_of(resource)))[:most]
 
 
