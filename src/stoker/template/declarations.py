@@ -219,6 +219,8 @@ def _described(value: Any) -> Any:
 
 def _truth(value: Any) -> bool:
     """Words for "no" are false; any other word is true, which errs on the side of hiding."""
+    if value is None:
+        return False
     try:
         return to_flag(value)
     except Mismatch:

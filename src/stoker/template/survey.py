@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
-from stoker.schema.resource_type import ResourceType
+from stoker.schema.neighbours import Neighbours
+from stoker.schema.resource_type import DependsImplicitly, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import check_properties
 from stoker.template.definition import CustomCheck, Definition
@@ -178,7 +179,7 @@ class Reader:
         path = (*body.path, dialect.properties)
         properties = _as_map(parts[dialect.properties], path, found)
         try:
-            allowance.check()
+            allowance.spend(3 * len(type_.properties))
             checked = check_properties(properties, type_.properties, path)
             allowance.count(checked.values)
         except Failure as failure:
@@ -223,6 +224,25 @@ class Reader:
                 place = path if names is not body.depends_on else (*path, index)
                 found.append(_unknown_need(name, place, self.template.resources))
         return frozenset(needs)
+
+
+def needs_of(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
+    """What each resource needs, by reference or because its type says so."""
+    needs = {name: survey.needs for name, survey in surveys.items()}
+    known = [survey.definition for survey in surveys.values() if survey.definition is not None]
+    neighbours = Neighbours(
+        {
+            definition.name: (definition.type.type_name, definition.properties)
+            for definition in known
+        }
+    )
+    for definition in known:
+        if can(definition.type, DependsImplicitly) and isinstance(
+            definition.type, DependsImplicitly
+        ):
+            found = definition.type.implicit_needs(definition.properties, neighbours)
+            needs[definition.name] |= found - {definition.name}
+    return needs
 
 
 def _parts_of(facade: Facade | None) -> list[Any]:

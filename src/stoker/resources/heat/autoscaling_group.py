@@ -97,10 +97,16 @@ class AutoScalingResourceGroup(ResourceType):
     }
     attributes = {
         "outputs": Attribute(
-            "An attribute of each member, by its name.", Type.MAP, support=since("2014.2")
+            "An attribute of each member, by its name.",
+            Type.MAP,
+            of_members=True,
+            support=since("2014.2"),
         ),
         "outputs_list": Attribute(
-            "An attribute of each member, as a list.", Type.LIST, support=since("2014.2")
+            "An attribute of each member, as a list.",
+            Type.LIST,
+            of_members=True,
+            support=since("2014.2"),
         ),
         "current_size": Attribute("Number of members.", Type.INTEGER, support=since("2015.1")),
         "refs": Attribute("References of the members.", Type.LIST, support=since("7.0.0")),
@@ -136,6 +142,7 @@ class AutoScalingResourceGroup(ResourceType):
 
     def nested(self, call: Call) -> Nested:
         """As many members as there should be; all in batches when their definition changes."""
+        members.check_number(_size(call))
         made = call.data.get("made", 0)
         names = _remaining(call, _size(call))
         while len(names) < _size(call):

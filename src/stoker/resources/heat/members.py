@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+
 VERSION = "2021-04-16"
 """Of the templates that are generated."""
 
 MEMBER = "resource."
 _BY_NAME = "attributes."
+MAX_MEMBERS = 10_000
+MAX_VALUES = 500_000
+"""Values in the definitions of all members together; a long text counts as several."""
+_LONG_TEXT = 64
 
 
 def gathered(own: Iterable[str], first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
@@ -58,3 +64,22 @@ def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str
         "resources": dict(resources),
         "outputs": dict(shown),
     }
+
+
+def check_number(count: int, definition: Any = None) -> None:
+    """Raise :class:`DiagnosticError` if so many members would be too much to hold."""
+    if count <= MAX_MEMBERS and count * _size(definition) <= MAX_VALUES:
+        return
+    message = (
+        f"{count} such members are too many: at most {MAX_MEMBERS} fit into a group, with"
+        f" {MAX_VALUES} values in all"
+    )
+    raise DiagnosticError([Diagnostic("too-many-members", message)])
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, str):
+        return 1 + len(value) // _LONG_TEXT
+    if isinstance(value, Mapping):
+        return 1 + sum(map(_size, value.values()))
+    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1

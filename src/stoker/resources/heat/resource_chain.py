@@ -25,7 +25,9 @@ class ResourceChain(ResourceType):
     }
     attributes = {
         "refs": Attribute("References of the members, in order.", Type.LIST),
-        "attributes": Attribute("An attribute of each member, by its name.", Type.MAP),
+        "attributes": Attribute(
+            "An attribute of each member, by its name.", Type.MAP, of_members=True
+        ),
     }
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
@@ -34,6 +36,7 @@ class ResourceChain(ResourceType):
 
     def nested(self, call: Call) -> Nested:
         """The members; each needs the one before it, unless they may be concurrent."""
+        members.check_number(len(call.properties["resources"]))
         resources: dict[str, Any] = {}
         for position, type_name in enumerate(call.properties["resources"]):
             body: dict[str, Any] = {"type": str(type_name)}

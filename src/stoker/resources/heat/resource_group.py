@@ -81,7 +81,10 @@ class ResourceGroup(ResourceType):
             "References by name of the member.", Type.MAP, support=since("7.0.0")
         ),
         "attributes": Attribute(
-            "An attribute of each member, by its name.", Type.MAP, support=since("2014.2")
+            "An attribute of each member, by its name.",
+            Type.MAP,
+            of_members=True,
+            support=since("2014.2"),
         ),
         "removed_rsrc_list": Attribute(
             "Names that are not used because of removal policies.",
@@ -117,6 +120,7 @@ class ResourceGroup(ResourceType):
 
     def nested(self, call: Call) -> Nested:
         """The members, in batches where a policy says so."""
+        members.check_number(call.properties["count"], call.properties["resource_def"])
         removed = _removed(call)
         names = list(islice(_usable(removed), call.properties["count"]))
         policy, batched = _batched(call, names)

@@ -157,6 +157,8 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
         return _into_each(scope.facts.attribute(name, gathered[0]), gathered[1])
     if type_ is not None and not has_attribute(type_, first):
         raise _unknown_attribute(name, type_, first)
+    if type_ is not None and first in type_.attributes and type_.attributes[first].of_members:
+        bad_value(f'"{first}" is followed by the name of an attribute of the members', (1,))
     return follow(scope.facts.attribute(name, first), rest)[0]
 
 

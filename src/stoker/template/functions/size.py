@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -19,6 +20,8 @@ MAX_CHARACTERS = 32 * MEBIBYTE
 """Characters of all texts in one value."""
 MAX_PARTS = 500_000
 """Parts that a text may be split into, and words that may be replaced in it."""
+NESTED = 200_000
+"""Values in the documents of nested templates, some more for each resource in them."""
 
 
 def check_size(value: Any) -> None:
@@ -64,12 +67,17 @@ class Allowance:
     """Of texts, as they are kept in memory."""
     searched: int = 2 * 1024 * MEBIBYTE
     """Characters that may be searched for words."""
-    nested: int = 200_000
+    nested: int = NESTED
     """Values in the documents of nested templates that are looked into in advance."""
     patterns: Effort = field(default_factory=Effort)
     seconds: float = 0.5
     """That expressions may take."""
     widened: bool = False
+
+    @staticmethod
+    def of(resources: int) -> Allowance:
+        """That of a service whose stacks may have so many resources; -1 for no bound."""
+        return Allowance(nested=sys.maxsize if resources < 0 else max(NESTED, 200 * resources))
 
     def widen(self, resources: int) -> None:
         """Allow more, as a template of so many resources needs it; once, not for nested ones."""

@@ -138,7 +138,7 @@ def replace_words(
             continue
         size += count * (len(pairs[word]) - len(word))
         check_text(size)
-        check_parts(len(places) + count)
+        allowance.spend(count)
         position = left.find(word)
         while position >= 0:
             places.append((position, word))

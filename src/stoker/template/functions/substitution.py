@@ -77,7 +77,7 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     prefix = network.max_prefixlen - bits
     if prefix < network.prefixlen or number > 2 ** (prefix - network.prefixlen):
         bad_value(f"{number} networks with {bits} host bits do not fit into {network}")
-    scope.allowance.spend(8 * number)  # an address takes as long to write as several values
+    scope.allowance.spend(16 * number)  # an address takes as long to write as several values
     first, size = int(network.network_address), 1 << bits
     address = type(network.network_address)
     return [f"{address(first + place * size)}/{prefix}" for place in range(number)]
