@@ -14,8 +14,10 @@ from stoker.template.declarations import declare
 from stoker.template.document import parse
 from stoker.template.environment_files import environment_of
 from stoker.template.evaluation import Evaluation
+from stoker.template.functions.size import Allowance
 from stoker.template.inputs import Inputs
 from stoker.template.source import read
+from stoker.template.validation import as_template_findings
 
 
 def check(
@@ -43,11 +45,18 @@ def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Findings:
     template = parse(sent.template)
     declared = declare(template.parameters, template.version, Findings())
     environment = environment_of(None, list(sent.environment_files), sent.files, declared)
-    inputs = Inputs(environment=environment, parameters=parameters, files=sent.files)
+    inputs = Inputs(
+        environment=environment,
+        parameters=parameters,
+        files=sent.files,
+        allowance=Allowance.of(-1),
+    )
     evaluation = Evaluation(template, inputs, Registry())
     if parameters or sent.environment_files:
         return evaluation.validate()
-    return evaluation.validate_template()  # parameters without defaults will get their values
+    return as_template_findings(
+        evaluation.validate()
+    )  # parameters without defaults will get their values
 
 
 def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:

@@ -8,6 +8,7 @@ from stoker.template.document import parse
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
 from stoker.template.functions.scope import Facade
+from stoker.template.functions.size import Allowance
 from stoker.template.inputs import Identity, Inputs
 from stoker.template.source import Source
 
@@ -54,5 +55,6 @@ def evaluation_of(
         url=recorded.template_file if stack.parent_id else None,
         facade=Facade(**recorded.facade) if recorded.facade else None,
         service_registry=ports.service_registry,
+        allowance=Allowance.of(ports.limits.resources_per_stack),
     )
     return Evaluation(template, inputs, ports.types, earlier)
