@@ -51,6 +51,20 @@ def test_outputs_of_nested_templates_are_looked_for_when_they_are_needed() -> No
     assert _errors(_group({"type": "child.yaml"}), ["nope"]) == []
 
 
+@pytest.mark.parametrize("path", [["attributes"], ["attributes", 1]])
+def test_the_attributes_of_members_are_named(path: list[Any]) -> None:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {
+            "g": _group(VALUE),
+            "v": {"type": "OS::Heat::Value", "properties": {"value": {"get_attr": ["g", *path]}}},
+        },
+    }
+    evaluation = Evaluation(parse(template), Inputs(), TYPES)
+    (error,) = [str(d) for d in evaluation.validate() if d.severity is Severity.ERROR]
+    assert '"attributes" is followed by the name of an attribute of the members' in error
+
+
 def test_an_empty_group_has_any_attribute() -> None:
     assert _errors(_group(VALUE, count=0), ["nope"]) == []
 

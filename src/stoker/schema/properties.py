@@ -72,6 +72,8 @@ class Attribute:
     type: Type | None = None
     cached: bool = True
     """False: read afresh each time it is asked for."""
+    of_members: bool = False
+    """It is followed by the name of an attribute of the members of a group."""
     support: SupportStatus = SUPPORTED
 
 
