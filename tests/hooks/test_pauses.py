@@ -149,7 +149,7 @@ def test_an_update_stops_before_it_removes_a_resource() -> None:
 
 def test_a_replacement_stops_at_every_hook_of_what_it_does() -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(CHAIN)
+        address = await lab.create(CHAIN)
         passed = ["pre-update", "pre-create", "post-create", "pre-delete", "post-delete"]
         every = [*passed, "post-update"]
         objects = [3, 3, 4, 4, 3]
@@ -157,6 +157,8 @@ def test_a_replacement_stops_at_every_hook_of_what_it_does() -> None:
         for hook, count in zip(passed, objects, strict=True):
             assert await standing(lab) == {"a": hook}
             assert len(lab.cloud.objects) == count
+            views = await lab.engine.views.resources(CALLER, address, ResourceQuery())
+            assert [v.name for v in views if f"Hook {hook}" in (v.waiting_for or "")] == ["a"]
             await clear(lab, "a", hook)
         assert await finish(lab) == "UPDATE_COMPLETE"
         assert (await lab.rows())["a"].properties["fixed"] == "new"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import random
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.engine.records import Action, Operation, Resource
+from stoker.engine.hooks import hook_of
+from stoker.engine.records import Action, Operation, OperationStatus, Resource
 from stoker.engine.requests import EventQuery, StackRequest
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows
@@ -30,6 +33,8 @@ class Progress:
     tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
     readings: list[tuple[int, int]] = field(default_factory=list)
+    cleared: set[tuple[str, str]] = field(default_factory=set)
+    """Clears of hooks that were answered: the row, and where it stood."""
 
 
 def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
@@ -37,6 +42,9 @@ def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
     scenario = draw(seed)
     outcome = run(seed, scenario, sabotage)
     found = list(violations(outcome))
+    lost = [op.action for op in outcome.operations if op.status is OperationStatus.FAILED]
+    if scenario.hooks and not scenario.fails and lost:
+        found.append(f"P6: {lost} failed, nothing was to: clears of hooks were lost")
     if not scenario.fails and len(scenario.requests) == 1 and sabotage is None:
         calm = run(seed, replace(scenario, kills=()), None)
         if picture(calm) != picture(outcome):
@@ -54,11 +62,14 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> Outcome:
             asyncio.ensure_future(_requests(world, engine, scenario, progress)),
             asyncio.ensure_future(_signals(world, engine, scenario, progress)),
         ]
-        reader = asyncio.ensure_future(_read(engine, progress))
+        lookers = [asyncio.ensure_future(_read(engine, progress))]
+        if scenario.hooks:
+            lookers.append(asyncio.ensure_future(_clear_hooks(world, engine, progress)))
         await asyncio.gather(*users)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(engine.dispatch.idle(), QUIET)
-        reader.cancel()
+        for looker in lookers:
+            looker.cancel()
         return await _outcome(world, engine, progress)
 
     for kill in scenario.kills:
@@ -93,6 +104,7 @@ async def _send(engine: EngineLife, request: Request, progress: Progress) -> Non
         name="stack",
         template=request.template,
         files=FILES,
+        environment=request.environment,
         disable_rollback=not request.rollback,
         timeout_mins=request.timeout_mins,
     )
@@ -122,7 +134,7 @@ async def _signals(
             try:
                 address = await engine.operations.find(CALLER, "stack")
                 stored = await engine.ports.store.signals(address.id)
-                if any(signal.details["number"] == number for signal in stored):
+                if any(signal.details.get("number") == number for signal in stored):
                     break
                 progress.tries.append(number)
                 gate = await engine.views.resource(CALLER, address, "gate")
@@ -148,6 +160,31 @@ async def _read(engine: EngineLife, progress: Progress) -> None:
         ended = len([e for e in events if e.resource_id is None])
         progress.readings.append((len(events), ended))
         assert len({op.id for op in open_}) == len(open_)
+
+
+async def _clear_hooks(world: World, engine: EngineLife, progress: Progress) -> None:
+    """A user who clears hooks, each until he is answered and never again."""
+    alive, store = world.generation, engine.ports.store
+    # drawn apart, so that the rest of a scenario does not change with the hooks
+    source, pause = random.Random(world.generation), 0.1
+    while world.generation == alive:
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.3, 30)
+        if progress.stack_id is None:
+            continue
+        stack = await store.stack(progress.stack_id)
+        for each in (stack, *await store.children(progress.stack_id)):
+            for row in await store.resources(each.id) if each is not None else ():
+                place = (row.id, json.dumps(row.hook, sort_keys=True))
+                if hook_of(row) is None or place in progress.cleared or source.random() < 0.3:
+                    continue
+                details = {"unset_hook": source.choice((hook_of(row), "pre-create"))}
+                with contextlib.suppress(Refused):
+                    assert each is not None
+                    await engine.signals.signal(CALLER, each.address, row.name, details)
+                    if details["unset_hook"] == hook_of(row) and world.generation == alive:
+                        progress.cleared.add(place)
+                        pause = 0.1
 
 
 async def _outcome(world: World, engine: EngineLife, progress: Progress) -> Outcome:

@@ -59,6 +59,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _events_match_rows(outcome)
     yield from _in_time(outcome)
     yield from _rolled_back(outcome, outcome.stack)
+    yield from _hooks(outcome)
 
 
 def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
@@ -137,7 +138,11 @@ def _objects(outcome: Outcome) -> Iterator[str]:
             yield f"P3: nobody knows of {found.id}"
     for row in everything:
         built = row.status is Status.COMPLETE and row.implementation == "Sim::Thing"
-        if built and row.action is not Action.INIT and row.physical_id not in outcome.cloud.objects:
+        built = built and row.action not in (Action.INIT, Action.DELETE)
+        deleted = row.action is Action.DELETE and row.status is Status.COMPLETE
+        if deleted and row.physical_id in outcome.cloud.objects:
+            yield f"P3: the object of {row.name} is not deleted"
+        if built and row.physical_id not in outcome.cloud.objects:
             yield f"P3: the object of {row.name} is gone"
         if built and row.physical_id in outcome.cloud.objects:
             have = outcome.cloud.objects[row.physical_id].properties
@@ -148,12 +153,41 @@ def _objects(outcome: Outcome) -> Iterator[str]:
 
 def _signals(outcome: Outcome) -> Iterator[str]:
     for row in outcome.rows:
-        stored = [s.details["number"] for s in outcome.signals if s.resource_id == row.id]
+        stored = [
+            s.details["number"]
+            for s in outcome.signals
+            if s.resource_id == row.id and "number" in s.details
+        ]
         answered = outcome.acknowledged.count(row.id)
         if len(stored) < answered:
             yield f"P6: {answered} signals were answered, {stored} are kept"
         if any(stored.count(number) > outcome.tries.count(number) for number in stored):
             yield f"P6: a signal counts twice: {stored}"
+
+
+def _hooks(outcome: Outcome) -> Iterator[str]:
+    """Events tell once who stands at a hook, and once who is let go; operations begin anew."""
+    standing: dict[str | None, str] = {}
+    for event in outcome.events:
+        if event.resource_id is None and event.status is Status.IN_PROGRESS:
+            standing.clear()
+        elif " paused until Hook " in event.reason:
+            if event.resource_id in standing:
+                yield f"P6: {event.resource_name} comes to a hook from a hook: {event.reason}"
+            standing[event.resource_id] = event.reason.split()[-3]
+        elif event.reason.startswith("Hook "):
+            hook = event.reason.split()[1]
+            if standing.pop(event.resource_id, None) != hook:
+                yield f"P6: {event.resource_name} was not at the hook {hook}, which is cleared"
+    last = outcome.operations[-1]
+    if last.action is Action.ROLLBACK and any(
+        " paused until Hook " in event.reason and event.time > last.created_at
+        for event in outcome.events
+    ):
+        yield "P8: a rollback stops at a hook"
+    left = [clear for clear in outcome.signals if "unset_hook" in clear.details]
+    if len(left) > 2:
+        yield f"P6: {len(left)} clears of hooks are left behind"
 
 
 def _readings(outcome: Outcome) -> Iterator[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from stoker.template.registry import HOOKS
 
 CHILD = "child.yaml"
 FILES = {
@@ -36,6 +38,8 @@ class Request:
     template: dict[str, Any] | None = None
     rollback: bool = False
     timeout_mins: int | None = None
+    environment: dict[str, Any] = field(default_factory=dict)
+    """With hooks."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Scenario:
     """Something in it is bound to fail, or may time out."""
     kills: tuple[Kill, ...] = ()
     """How each engine dies but the last, which lives on."""
+    hooks: bool = False
+    """Resources stop at hooks, and somebody clears these."""
 
 
 def draw(seed: int) -> Scenario:
@@ -84,7 +90,24 @@ def draw(seed: int) -> Scenario:
         Kill(int(10 * 40 ** source.random()), returns=source.random() < 0.3)
         for _ in range(source.choice((0, 1, 1, 2, 3, 4)))
     )
-    return Scenario(tuple(requests), signals, fails, kills)
+    # from a source of its own: the other scenarios stay what they were
+    hooks = random.Random(seed * 104729 + 31)
+    if hooks.random() >= 0.4:
+        return Scenario(tuple(requests), signals, fails, kills)
+    requests = [replace(request, environment=_hooks(hooks)) for request in requests]
+    return Scenario(tuple(requests), signals, fails, kills, hooks=True)
+
+
+def _hooks(source: random.Random) -> dict[str, Any]:
+    """An environment with hooks for some names, globs, and resources of the nested stack."""
+    names = ("r0", "r1", "r2", "r*", "gate", "nest", "*")
+    entries: dict[str, Any] = {
+        name: {"hooks": source.sample(HOOKS, source.randint(1, 3))}
+        for name in source.sample(names, source.randint(1, 3))
+    }
+    if source.random() < 0.5:
+        entries.setdefault("nest", {})["o*"] = {"hooks": source.sample(HOOKS, 2)}
+    return {"resource_registry": {"resources": entries}}
 
 
 def _timeout(source: random.Random, fails: bool) -> int | None:

@@ -14,7 +14,14 @@ from stoker.engine.ports import Ports
 from stoker.engine.records import Resource, Stack
 from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
 from stoker.engine.session import REFERENCE, Session
-from stoker.engine.showing import environment_view, event_view, matches, resource_view, stack_view
+from stoker.engine.showing import (
+    current_rows,
+    environment_view,
+    event_view,
+    matches,
+    resource_view,
+    stack_view,
+)
 from stoker.engine.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
@@ -94,7 +101,7 @@ class Views:
         level = [stack]
         for depth in range(query.nested_depth + 1):
             for each in level:
-                rows = _current(await self._store.resources(each.id))
+                rows = current_rows(await self._store.resources(each.id))
                 needed = _needed_by(rows)
                 if query.with_attributes:
                     session = await self._session(each, rows)
@@ -119,7 +126,7 @@ class Views:
     ) -> ResourceView:
         """One resource with its recorded attributes."""
         stack = await self._finder.at(caller, address)
-        rows = _current(await self._store.resources(stack.id))
+        rows = current_rows(await self._store.resources(stack.id))
         row = _named(rows, name, stack)
         session = await self._session(stack, rows)
         attributes = {**dict.fromkeys(with_attributes), **_attributes(session, row)}
@@ -131,7 +138,7 @@ class Views:
     async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
         """The metadata of a resource, with what its signals add."""
         stack = await self._finder.at(caller, address)
-        rows = _current(await self._store.resources(stack.id))
+        rows = current_rows(await self._store.resources(stack.id))
         row = _named(rows, name, stack)
         require_own(caller, row)
         return self._metadata(await self._session(stack, rows), row)
@@ -209,11 +216,6 @@ def _refreshed(session: Session, row: Resource) -> Resource:
     read = type_.read(make_call(session, row, type_))
     fresh = {name: read[name] for name in changing if name in read}
     return replace(row, attributes={**row.attributes, **fresh})
-
-
-def _current(rows: Sequence[Resource]) -> list[Resource]:
-    """The rows that stand for resources now, not those that wait for their removal."""
-    return [row for row in rows if row.replaced_by is None]
 
 
 def _named(rows: Sequence[Resource], name: str, stack: Stack) -> Resource:

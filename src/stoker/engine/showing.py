@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from stoker.engine.calls import physical_name
@@ -54,6 +55,19 @@ def stack_view(
         tags=stack.tags,
         nested_depth=stack.depth,
     )
+
+
+def current_rows(rows: Sequence[Resource]) -> list[Resource]:
+    """The rows that stand for resources now, not those that wait for their removal.
+
+    Where one of these stands at a hook, the row that has replaced it shows that.
+    """
+    leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
+    return [
+        replace(row, hook=leaving[row.name].hook) if row.name in leaving else row
+        for row in rows
+        if row.replaced_by is None
+    ]
 
 
 def resource_view(
