@@ -60,6 +60,7 @@ class App:
             limits=limits_of(conf),
             policy=self._gate.policies,
             region=self._gate.settings.region,
+            fetch_template=self._templates,
             service_registry=registry_in(Path(conf.environment_dir)),
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)

@@ -27,7 +27,9 @@ from stoker.template.definition import Definition
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import Identity, Inputs
-from stoker.template.nesting import TemplateType, child_inputs, preliminary_nested
+from stoker.template.nesting import child_inputs, preliminary_nested
+from stoker.template.type_resolver import TemplateType
+from stoker.template.validation import as_template_findings
 
 CASES = Path(__file__).parent / "cases"
 STACK_ID = "0a1b2c3d-0000-4000-8000-00000000000a"
@@ -130,6 +132,7 @@ def nest(evaluation: Evaluation, definition: Definition, facts: Created) -> None
     nested = preliminary_nested(definition, identity)
     assert nested is not None
     inputs = child_inputs(evaluation.inputs, definition, nested, identity)
+    assert nested.template is not None
     child = Evaluation(parse(nested.template), inputs, evaluation.known_types)
     inner, status = build(child)
     if status != "CREATE_COMPLETE":
@@ -190,7 +193,7 @@ def run_validate(step: Mapping[str, Any], types: Any) -> Answer:
     """What validating the template gives."""
     try:
         evaluation = evaluation_of(step, types)
-        findings = evaluation.validate_template()
+        findings = as_template_findings(evaluation.validate())
         findings.raise_errors()
     except DiagnosticError as error:
         kind = error.first.error_type

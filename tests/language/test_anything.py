@@ -19,6 +19,7 @@ from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import Inputs
 from stoker.template.source import read
+from stoker.template.validation import as_template_findings
 from stoker.template.versions import VERSIONS
 
 TYPES = Registry()
@@ -102,7 +103,7 @@ def evaluate_all(template: Any, value: Any) -> None:
     with suppress(DiagnosticError):
         evaluation = Evaluation(parse(template), Inputs(), TYPES)
         evaluation.validate()
-        evaluation.validate_template()
+        as_template_findings(evaluation.validate())
         _ = evaluation.attributes_used, evaluation.custom_checks()
         for output in evaluation.outputs(Facts(value)):
             json.dumps(output.value)

@@ -264,3 +264,16 @@ def test_signals_of_one_resource_are_bounded() -> None:
         await lab.delete()
 
     in_lab(story)
+
+
+def test_a_value_that_changes_in_place_reaches_those_who_refer_to_it() -> None:
+    async def story(lab: Lab) -> None:
+        ref = {"get_attr": ["a", "value"]}
+        outputs = {"o": {"value": ref}}
+        await lab.create(template({"a": thing(value="1"), "b": thing(value=ref)}, outputs=outputs))
+        await lab.update(template({"a": thing(value="2"), "b": thing(value=ref)}, outputs=outputs))
+        assert {found.properties["value"] for found in lab.cloud.objects.values()} == {"2"}
+        address = await lab.engine.operations.find(CALLER, "stack")
+        assert (await lab.engine.views.output(CALLER, address, "o")).value == "2"
+
+    in_lab(story)

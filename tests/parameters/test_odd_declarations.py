@@ -13,6 +13,7 @@ from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
 from stoker.template.inputs import Inputs
 from stoker.template.parameter_views import describe_parameter, described_parameters
+from stoker.template.validation import as_template_findings
 from stoker.template.versions import VERSIONS
 
 HOT = VERSIONS[-1]
@@ -49,7 +50,9 @@ def test_an_unknown_custom_constraint_refuses_stacks_and_only_warns_of_templates
     tested = evaluation({"type": "string", "constraints": [{"custom_constraint": "net_cidrs"}]})
     assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-value")]
     assert tested.validate().errors[0].suggestion == 'did you mean "net_cidr"?'
-    assert kinds(tested.validate_template()) == [(Severity.WARNING, "invalid-parameter-value")]
+    assert kinds(as_template_findings(tested.validate())) == [
+        (Severity.WARNING, "invalid-parameter-value")
+    ]
     assert "p" in tested.declarations
 
 

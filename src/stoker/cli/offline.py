@@ -54,9 +54,8 @@ def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Findings:
     evaluation = Evaluation(template, inputs, Registry())
     if parameters or sent.environment_files:
         return evaluation.validate()
-    return as_template_findings(
-        evaluation.validate()
-    )  # parameters without defaults will get their values
+    # parameters without defaults will get their values
+    return as_template_findings(evaluation.validate())
 
 
 def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:

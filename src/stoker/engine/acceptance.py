@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.evaluations import evaluation_at, evaluation_of
+from stoker.engine.fetching import with_fetched
 from stoker.engine.inputs import input_of
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import (
@@ -164,7 +165,8 @@ class Acceptance:
             given = input_of(input_id, stack.id, request, old)
             return given, evaluation_of(self._ports, stack, given, earlier)
 
-        return await self._ports.workers.compute(evaluate)
+        given, evaluation = await self._ports.workers.compute(evaluate)
+        return await with_fetched(self._ports, stack, given, evaluation, earlier)
 
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""

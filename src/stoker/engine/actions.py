@@ -157,7 +157,9 @@ class Actions:
         kept = _kept(row, done.physical_id, done.attributes, done.data, None)
         if done.metadata is not None:
             kept = replace(kept, metadata=done.metadata)
-        missing = work.attributes - kept.attributes.keys()
+        # what was recorded before an update may have changed with it
+        known = (done.attributes or {}) if work.action is Action.UPDATE else kept.attributes
+        missing = work.attributes - known.keys()
         if missing and isinstance(work.type, Reads):
             if kept.physical_id != row.physical_id:
                 await self._session.commit(resources=[kept])

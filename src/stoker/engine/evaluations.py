@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stoker.engine.ports import Ports
 from stoker.engine.records import Input, Stack
 from stoker.template.document import parse
@@ -23,18 +25,24 @@ async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation
 
     def evaluate() -> Evaluation:
         evaluation = evaluation_of(ports, stack, recorded, earlier)
-        evaluation.settle()
+        # conditions cannot be computed by two threads at once
+        evaluation.settled.section_findings()
         return evaluation
 
     return ports.kept.put(input_id, await ports.workers.compute(evaluate))
 
 
 def evaluation_of(
-    ports: Ports, stack: Stack, recorded: Input, earlier: Evaluation | None = None
+    ports: Ports,
+    stack: Stack,
+    recorded: Input,
+    earlier: Evaluation | None = None,
+    unreachable: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """The evaluation of a stack's input, with what it has in common with an earlier one.
 
-    Raises DiagnosticError for a document that is refused.
+    ``unreachable`` says why templates that it names could not be fetched. Raises DiagnosticError
+    for a document that is refused.
     """
     template = parse(Source(recorded.template, recorded.text, recorded.template_file))
     environment = parse_environment(recorded.environment)
@@ -50,6 +58,7 @@ def evaluation_of(
         environment=environment,
         parameters=recorded.parameters,
         files=recorded.files,
+        unreachable=unreachable or {},
         depth=stack.depth,
         max_depth=ports.limits.nested_depth,
         url=recorded.template_file if stack.parent_id else None,

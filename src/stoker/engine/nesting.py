@@ -26,11 +26,12 @@ from stoker.engine.records import (
 )
 from stoker.engine.session import REFERENCE, Session
 from stoker.engine.waiting import Stopped, Waiting
-from stoker.schema.resource_type import Nested, Nests, Wait
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
 from stoker.template.single_resources import child_registry
-from stoker.template.source import accept, read
+from stoker.template.source import Source, accept, read
 
 LOOK_EVERY = 2.0
 """Seconds between looks at a nested stack that another process may drive."""
@@ -145,7 +146,7 @@ class Nesting:
         action: Action,
         parent: Operation,
         input_id: str | None = None,
-        batches: Batches | None = None,
+        nested: Nested | None = None,
     ) -> Operation:
         ports = self._session.ports
         return Operation(
@@ -155,8 +156,8 @@ class Nesting:
             status=OperationStatus.WAITING,
             created_at=ports.clock.now(),
             input_id=input_id,
-            deadline=parent.deadline,
-            plan=batches.as_data() if batches is not None else None,
+            deadline=_deadline(parent, nested, ports.clock.now()),
+            plan=Batches(nested.batches, nested.pause).as_data() if nested is not None else None,
             parent_operation=parent.id,
         )
 
@@ -164,8 +165,7 @@ class Nesting:
         own = await self._session.ports.store.input(self._session.stack.input_id)
         environment = parse_environment(own.environment)
         registry = child_registry(environment.resource_registry, definition.name)
-        source = read(nested.template) if isinstance(nested.template, str) else None
-        source = source or accept(nested.template)
+        source = await self._source(nested, own)
         inherited = replace(environment, parameters={}, resource_registry=registry)
         return Input(
             id=self._session.ports.ids.uuid(),
@@ -183,14 +183,25 @@ class Nesting:
             },
         )
 
+    async def _source(self, nested: Nested, own: Input) -> Source:
+        """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
+        template = nested.template
+        if template is None and nested.url is not None:
+            # an address that was not known when the request was accepted
+            template = own.files.get(nested.url)
+            try:
+                template = template or await self._session.ports.fetch_template(nested.url)
+            except Refused as refused:
+                raise NestedFailed(refused.message) from refused
+        return read(template) if isinstance(template, str) else accept(template)
+
     async def _create(
         self, row: Resource, definition: Definition, nested: Nested, parent: Operation
     ) -> tuple[Resource, Operation]:
         session, own = self._session, self._session.stack
         child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
         given = await self._input(child_id, definition, nested)
-        batches = Batches(nested.batches, nested.pause)
-        operation = self._operation(child_id, Action.CREATE, parent, given.id, batches)
+        operation = self._operation(child_id, Action.CREATE, parent, given.id, nested)
         child = Stack(
             id=child_id,
             project_id=own.project_id,
@@ -241,8 +252,7 @@ class Nesting:
                 self._session.started(child.id)
                 return known
         given = await self._input(child.id, definition, nested)
-        batches = Batches(nested.batches, nested.pause)
-        operation = self._operation(child.id, Action.UPDATE, parent, given.id, batches)
+        operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         self._session.started(child.id)
         return operation
@@ -273,7 +283,7 @@ class Nesting:
             row,
             reason="state changed",
             attributes={
-                **await nested_attributes(self._session, child),
+                **await nested_attributes(self._session, child, self._session.type_of(row)),
                 REFERENCE: child.address.arn,
             },
         )
@@ -283,7 +293,16 @@ def _has_failed(member: Resource) -> bool:
     return member.status is Status.FAILED or member.unhealthy
 
 
-async def nested_attributes(session: Session, child: Stack) -> dict[str, Any]:
+def _deadline(parent: Operation, nested: Nested | None, now: float) -> float | None:
+    limits = [] if parent.deadline is None else [parent.deadline]
+    if nested is not None and nested.timeout_mins is not None:
+        limits.append(now + 60 * nested.timeout_mins)
+    return min(limits, default=None)
+
+
+async def nested_attributes(
+    session: Session, child: Stack, type_: ResourceType | None
+) -> dict[str, Any]:
     """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
     ports = session.ports
     evaluation = evaluation_of(ports, child, await ports.store.input(child.input_id))
@@ -299,4 +318,7 @@ async def nested_attributes(session: Session, child: Stack) -> dict[str, Any]:
         for attribute, value in row.attributes.items()
         if attribute != REFERENCE
     }
-    return {**inner, **deeper, **values, "outputs": values}
+    shown = values
+    if isinstance(type_, NamesOutputs):
+        shown = {type_.attribute_of(name): value for name, value in values.items()}
+    return {**inner, **deeper, **shown, "outputs": values}

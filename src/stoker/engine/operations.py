@@ -18,6 +18,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 from stoker.template.description import describe_template
+from stoker.template.validation import as_template_findings
 
 
 class Operations:
@@ -71,7 +72,9 @@ class Operations:
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings."""
         evaluation = await self._acceptance.evaluate_description(caller, request)
-        findings = await self._ports.workers.compute(evaluation.validate_template)
+        findings = await self._ports.workers.compute(
+            lambda: as_template_findings(evaluation.validate())
+        )
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]
         description = await self._ports.workers.compute(

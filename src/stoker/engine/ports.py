@@ -12,6 +12,7 @@ from stoker.engine.kept import KeptEvaluations
 from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
 from stoker.engine.requests import Caller, EventQuery, StackQuery
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
 from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.template.definition import CustomCheck, NameLookup
@@ -184,6 +185,18 @@ class Policy(Protocol):
         """Whether a rule, as ``resource_types:OS::Nova::Flavor``, lets the caller through."""
 
 
+class FetchTemplate(Protocol):
+    """Fetches templates from the web."""
+
+    async def __call__(self, url: str) -> str:
+        """The text at an address; raises :class:`stoker.kernel.errors.Refused`."""
+
+
+async def fetch_nothing(url: str) -> str:
+    """For a service that fetches no templates."""
+    raise Invalid("this service fetches no templates")
+
+
 class NoPolicy:
     """Everybody may do everything."""
 
@@ -225,6 +238,7 @@ class Ports:
     ids: Ids
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=NoPolicy)
+    fetch_template: FetchTemplate = fetch_nothing
     region: str | None = None
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, from its environment directory."""

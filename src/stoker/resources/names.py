@@ -10,6 +10,7 @@ _NOVA = "stoker.resources.nova"
 _NEUTRON = "stoker.resources.neutron"
 
 BUILT_IN: Mapping[str, str] = {
+    "AWS::CloudFormation::Stack": f"{_AWS}.stack:NestedStack",
     "AWS::CloudFormation::WaitCondition": f"{_AWS}.wait_condition:WaitCondition",
     "AWS::CloudFormation::WaitConditionHandle": (
         f"{_AWS}.wait_condition_handle:WaitConditionHandle"

@@ -349,7 +349,8 @@ class DependsImplicitly(Protocol):
 class Nested:
     """A nested stack to be: what a nesting type expands into."""
 
-    template: Mapping[str, Any] | str
+    template: Mapping[str, Any] | str | None
+    """None for the file ``url``, which comes with the request or is fetched."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
@@ -359,6 +360,16 @@ class Nested:
     """Names of resources that are applied batch after batch; those in none need not wait."""
     pause: float = 0.0
     """Seconds between a batch and the next."""
+    timeout_mins: int | None = None
+    """Time limit of the nested stack's operations; that of the stack around holds in any case."""
+
+
+@runtime_checkable
+class NamesOutputs(Protocol):
+    """A type that nests whose attributes are not named as the outputs that they show."""
+
+    def attribute_of(self, output: str) -> str:
+        """The attribute that shows an output of the nested stack."""
 
 
 @runtime_checkable

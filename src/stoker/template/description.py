@@ -8,10 +8,10 @@ from stoker.kernel.diagnostics import Findings
 from stoker.schema.unknown import unknown_in
 from stoker.template.declarations import declare
 from stoker.template.evaluation import Evaluation
-from stoker.template.nesting import TemplateType
 from stoker.template.parameter_views import described_parameters, environment_of_validation
 from stoker.template.parameters import ParameterType
 from stoker.template.registry import ResourceRegistry
+from stoker.template.type_resolver import TemplateType
 
 
 def describe_template(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:

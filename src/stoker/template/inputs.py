@@ -36,6 +36,8 @@ class Inputs:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values that were given for the stack; they come before those of the environment."""
     files: Mapping[str, str] = field(default_factory=dict)
+    unreachable: Mapping[str, str] = field(default_factory=dict)
+    """Why templates could not be fetched, by address."""
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, which that of the environment goes over."""
     facade: Facade | None = None

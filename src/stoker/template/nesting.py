@@ -1,243 +1,71 @@
-"""Templates as resource types: a template file stands for a type, a nested stack for a resource.
-
-The parameters of the template are the properties of the type, its outputs are the attributes.
-"""
+"""Nested stacks in advance: what the template around them knows before anything exists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
-from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import (
-    Call,
-    Failed,
-    Nested,
-    Nests,
-    Outcome,
-    ResourceType,
-    StackFacts,
-)
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.schema.resource_type import Call, Nested, Nests, ResourceType, StackFacts
 from stoker.schema.unknown import unknown_in
-from stoker.template.attributes import GathersAttributes, has_attribute
-from stoker.template.declarations import declare
-from stoker.template.definition import Definition, TypeRegistry
-from stoker.template.document import ResourceBody, Template
-from stoker.template.files import find_file
-from stoker.template.functions.references import MEMBER
+from stoker.template.attributes import GathersAttributes
+from stoker.template.definition import Definition
+from stoker.template.document import Template, parse
 from stoker.template.functions.scope import Facade
 from stoker.template.inputs import Identity, Inputs
-from stoker.template.parameters import Parameter, ParameterType
 from stoker.template.parsed import parsed
-from stoker.template.registry import Meaning, ResourceRegistry
-from stoker.template.single_resources import child_registry, restricted_actions_in
+from stoker.template.single_resources import child_registry
+from stoker.template.type_resolver import TemplateType, TypeResolver
 
-_TYPES = {
-    ParameterType.STRING: Type.STRING,
-    ParameterType.NUMBER: Type.NUMBER,
-    ParameterType.LIST: Type.LIST,
-    ParameterType.JSON: Type.MAP,
-    ParameterType.BOOLEAN: Type.BOOLEAN,
-}
+UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
+"""Finds the attributes that are referred to, by resource."""
 
 
-class TemplateType(ResourceType):
-    """A type that a template stands for. Made by :func:`template_type`, one class for each."""
+def nested_in(
+    definition: Definition,
+    inputs: Inputs,
+    resolver: TypeResolver,
+    attributes_used: UsedAttributes,
+) -> tuple[Template, Inputs] | None:
+    """Template and inputs of the nested stack of a resource, if it has one that is known.
 
-    template: ClassVar[Template]
-    url: ClassVar[str]
-    inner: ClassVar[TypeResolver]
-    """Finds the types of the resources of the template."""
-
-    def nested(self, call: Call) -> Nested:
-        """The nested stack: the template, with the properties that are given as parameters."""
-        given = {
-            name: _as_members(value) if self.properties[name].type is Type.LIST else value
-            for name, value in call.properties.items()
-            if value is not None
-        }
-        return Nested(self.template.source.text or self.template.data, given, self.url)
-
-    def has_attribute(self, name: str) -> bool:
-        """Whether the nested stack has such an output, or such a resource."""
-        if name == "OS::stack_id":
-            return True
-        if not name.startswith(MEMBER):
-            return False
-        member, _, attribute = name.removeprefix(MEMBER).partition(".")
-        body = self.template.resources.get(member)
-        if body is None or not attribute:
-            return body is not None
-        try:
-            return has_attribute(self.inner.type_of(body), attribute)
-        except DiagnosticError:
-            return False
-
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
-
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")
-
-
-def _as_members(entries: Any) -> Any:
-    """A list as a parameter takes it: of texts, into which maps are spread out member by member."""
-    if not isinstance(entries, list):
-        return entries
-    if entries and all(isinstance(entry, Mapping) for entry in entries):
-        return [
-            f".member.{number}.{key}={value}"
-            for number, entry in enumerate(entries)
-            for key, value in entry.items()
-        ]
-    return ["" if entry is None else entry for entry in entries]
-
-
-def template_type(
-    type_name: str, template: Template, url: str, inner: TypeResolver, inputs: Inputs
-) -> TemplateType:
-    """The type that a template stands for in a stack with these inputs.
-
-    Raises :class:`DiagnosticError`.
+    ``inputs`` are those of the stack around. Raises :class:`DiagnosticError`.
     """
-    findings = Findings()
-    effort = inputs.allowance.patterns
-    declared = declare(template.parameters, template.version, findings, effort)
-    defaults = inputs.environment.parameter_defaults
-    findings.raise_errors()
-    made = type(
-        "TemplateType",
-        (TemplateType,),
-        {
-            "__doc__": TemplateType.__doc__,
-            "type_name": type_name,
-            "description": str(template.description),
-            "template": template,
-            "url": url,
-            "inner": inner,
-            "properties": {
-                name: _property(parameter, has_default=name in defaults)
-                for name, parameter in declared.items()
-            },
-            "attributes": {
-                name: Attribute(str(body.description or ""))
-                for name, body in template.outputs.items()
-            },
-        },
-    )
-    instance: TemplateType = made()
-    return instance
+    nested = preliminary_nested(definition, inputs.identity, attributes_used)
+    if nested is None:
+        return None
+    if inputs.depth >= inputs.max_depth:
+        message = f"templates are nested deeper than {inputs.max_depth} levels"
+        raise DiagnosticError([Diagnostic("nested-too-deep", message)])
+    template = _template(definition, nested, inputs, resolver)
+    inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)
+    own = inputs.identity
+    identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
+    return template, child_inputs(inputs, definition, nested, identity)
 
 
-def _property(parameter: Parameter, *, has_default: bool) -> Property:
-    return Property(
-        _TYPES[parameter.type],
-        parameter.description,
-        required=parameter.default is None and not has_default,
-        update_allowed=True,
-        constraints=parameter.constraints,
-        convert=True,
-        sensitive=parameter.hidden,
-    )
+def _template(
+    definition: Definition, nested: Nested, inputs: Inputs, resolver: TypeResolver
+) -> Template:
+    if isinstance(definition.type, TemplateType):
+        return definition.type.template
+    if isinstance(nested.template, Mapping):
+        return parse(nested.template, nested.url)
+    text, url = nested.template, nested.url
+    if text is None and url is not None:
+        url = resolver.find(url)
+        text = inputs.files[url]
+    assert text is not None
+    inputs.allowance.nest(len(text) // 16)
+    return parsed(text, url)
 
 
-class TypeResolver:
-    """Finds the types of the resources of one stack: built in, or made from templates."""
-
-    def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
-        self._inputs = inputs
-        self._types = types
-        self._registry = ResourceRegistry(
-            inputs.environment.resource_registry,
-            types,
-            inputs.files,
-            inputs.service_registry,
-        )
-        overrides = inputs.environment.resource_registry.get("resources")
-        self._overridden = overrides if isinstance(overrides, Mapping) else {}
-        self._known: dict[str, ResourceType] = {}
-        self._made: dict[tuple[str, str], TemplateType] = {}
-
-    def type_of(self, body: ResourceBody) -> ResourceType:
-        """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
-        if body.name in self._overridden:
-            return self._resolve(body.type_name, body.name)
-        known = self._known.get(body.type_name)
-        if known is None:
-            known = self._resolve(body.type_name, body.name)
-            self._known[body.type_name] = known
-        return known
-
-    def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
-        """What may not be done to resources, for those to which something may not."""
-        marks = restricted_actions_in(
-            self._inputs.environment.resource_registry, self._inputs.service_registry
-        )
-        found = {name: marks.of(name) for name in names} if marks else {}
-        return {name: actions for name, actions in found.items() if actions}
-
-    def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
-        meaning: Meaning = self._registry.meaning(type_name, resource_name)
-        if meaning.type is not None:
-            return meaning.type
-        assert meaning.template is not None
-        made = self._from_template(type_name, meaning.template)
-        facade = self._types.find(type_name)
-        if facade is not None:
-            _check_facade(made, facade)
-        return made
-
-    def _from_template(self, type_name: str, name: str) -> TemplateType:
-        url = find_file(name, self._inputs.files, self._inputs.url)
-        if url is None:
-            raise _refused(
-                "unknown-file",
-                f'the template "{name}" did not come with the request, which has it under "files"',
-                did_you_mean(name, self._inputs.files),
-            )
-        known = self._made.get((type_name, url))
-        if known is None:
-            template = parsed(self._inputs.files[url], url)
-            self._inputs.allowance.nested -= template.size
-            inner = TypeResolver(replace(self._inputs, url=url), self._types)
-            known = template_type(type_name, template, url, inner, self._inputs)
-            self._made[type_name, url] = known
-        return known
-
-
-def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:
-    return DiagnosticError([Diagnostic(code, message, suggestion=suggestion)])
-
-
-def _check_facade(made: TemplateType, facade: ResourceType) -> None:
-    """A template in the place of a known type must take and give what that type does."""
-    findings = Findings()
-    for name, declared in facade.properties.items():
-        own = made.properties.get(name)
-        if own is None and declared.required:
-            findings.add(_missing(made, f'has no parameter "{name}"'))
-        elif own is not None and not _fits(declared.type, own.type):
-            findings.add(_missing(made, f'has the parameter "{name}" as {own.type}'))
-    for name in made.properties:
-        if name not in facade.properties and made.properties[name].required:
-            findings.add(_missing(made, f'requires "{name}", which that type does not know'))
-    for name in facade.attributes:
-        if not has_attribute(made, name):
-            findings.add(_missing(made, f'has no output "{name}"'))
-    findings.raise_errors()
-
-
-def _fits(wanted: Type, own: Type) -> bool:
-    return wanted in (own, Type.ANY) or {wanted, own} == {Type.INTEGER, Type.NUMBER}
-
-
-def _missing(made: TemplateType, message: str) -> Diagnostic:
-    text = f'"{made.url}" cannot stand for {made.type_name}: it {message}'
-    return Diagnostic("facade-mismatch", text)
+def finding_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
+    """A finding about what a resource stands for; without a document of its own it is here."""
+    if diagnostic.file is None:
+        diagnostic = replace(diagnostic, path=(*path, *diagnostic.path))
+    return replace(diagnostic, error_type="StackValidationFailed")
 
 
 def child_inputs(
@@ -274,12 +102,9 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
 def preliminary_nested(
     definition: Definition,
     identity: Identity,
-    attributes_used: Callable[[], Mapping[str, frozenset[str]]] = dict,
+    attributes_used: UsedAttributes = dict,
 ) -> Nested | None:
-    """The nested stack of a resource before anything exists; None as long as it is not known.
-
-    ``attributes_used`` finds the attributes that are referred to, by resource.
-    """
+    """The nested stack of a resource before anything exists; None as long as it is not known."""
     type_ = definition.type
     if not isinstance(type_, Nests):
         return None

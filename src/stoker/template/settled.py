@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from stoker.kernel.diagnostics import Diagnostic, Findings, Path
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
 from stoker.schema.unknown import Unknown
 from stoker.template.conditions import NamedConditions
 from stoker.template.declarations import declare
@@ -15,9 +15,11 @@ from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.inputs import Inputs, pseudo_parameters
+from stoker.template.nesting import finding_in
 from stoker.template.parameter_groups import group_findings
 from stoker.template.parameters import Parameter, Resolved, resolve
 from stoker.template.survey import RecordedReferences
+from stoker.template.type_resolver import MissingTemplate
 
 
 class _Conditional(Protocol):
@@ -43,6 +45,14 @@ class Settled:
         self._inputs = inputs
         self.findings = Findings()
         """What was wrong when it was needed."""
+        self.missing: set[str] = set()
+        """Addresses of templates that did not come with the request."""
+
+    def note(self, error: DiagnosticError, path: Path) -> None:
+        """Remember why a resource has no type, or no nested stack."""
+        self.findings.extend(finding_in(each, path) for each in error.diagnostics)
+        if isinstance(error, MissingTemplate):
+            self.missing.add(error.address)
 
     @cached_property
     def declarations(self) -> Mapping[str, Parameter]:

@@ -1,0 +1,51 @@
+"""CloudFormation's nested stack: a template at an address."""
+
+from __future__ import annotations
+
+from stoker.schema.properties import Property, Type
+from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+
+_OUTPUTS = "Outputs."
+
+
+class NestedStack(ResourceType):
+    """A nested stack whose template is fetched, unless it came with the request."""
+
+    type_name = "AWS::CloudFormation::Stack"
+    description = "A nested stack, made from the template at an address."
+    properties = {
+        "TemplateURL": Property(
+            Type.STRING, "Address of the template.", required=True, update_allowed=True
+        ),
+        "TimeoutInMinutes": Property(
+            Type.INTEGER, "Time limit of each operation on the stack.", update_allowed=True
+        ),
+        "Parameters": Property(
+            Type.MAP, "Values for the parameters of the template.", update_allowed=True
+        ),
+    }
+
+    def has_attribute(self, name: str) -> bool:
+        """Outputs of the template are named ``Outputs.NAME``."""
+        return name.startswith(_OUTPUTS)
+
+    def attribute_of(self, output: str) -> str:
+        """The attribute that shows an output."""
+        return _OUTPUTS + output
+
+    def nested(self, call: Call) -> Nested:
+        """The template at the address, with the parameters."""
+        return Nested(
+            None,
+            call.properties["Parameters"] or {},
+            url=call.properties["TemplateURL"],
+            timeout_mins=call.properties["TimeoutInMinutes"],
+        )
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")

@@ -1,0 +1,254 @@
+"""Finds the types of resources: built in, or a template that stands for a type.
+
+The parameters of the template are the properties of the type, its outputs are the attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.template.attributes import has_attribute
+from stoker.template.declarations import declare
+from stoker.template.definition import TypeRegistry
+from stoker.template.document import ResourceBody, Template
+from stoker.template.files import find_file
+from stoker.template.functions.references import MEMBER
+from stoker.template.inputs import Inputs
+from stoker.template.parameters import Parameter, ParameterType
+from stoker.template.parsed import parsed
+from stoker.template.registry import Meaning, ResourceRegistry
+from stoker.template.single_resources import restricted_actions_in
+
+_WEB = ("http://", "https://")
+_TYPES = {
+    ParameterType.STRING: Type.STRING,
+    ParameterType.NUMBER: Type.NUMBER,
+    ParameterType.LIST: Type.LIST,
+    ParameterType.JSON: Type.MAP,
+    ParameterType.BOOLEAN: Type.BOOLEAN,
+}
+
+
+class MissingTemplate(DiagnosticError):
+    """A template at an address that did not come with the request."""
+
+    def __init__(self, address: str, diagnostics: Iterable[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.address = address
+
+
+class TemplateType(ResourceType):
+    """A type that a template stands for. Made by :func:`template_type`, one class for each."""
+
+    template: ClassVar[Template]
+    url: ClassVar[str]
+    inner: ClassVar[TypeResolver]
+    """Finds the types of the resources of the template."""
+
+    def nested(self, call: Call) -> Nested:
+        """The nested stack: the template, with the properties that are given as parameters."""
+        given = {
+            name: _as_members(value) if self.properties[name].type is Type.LIST else value
+            for name, value in call.properties.items()
+            if value is not None
+        }
+        return Nested(self.template.source.text or self.template.data, given, self.url)
+
+    def has_attribute(self, name: str) -> bool:
+        """Whether the nested stack has such an output, or such a resource."""
+        if name == "OS::stack_id":
+            return True
+        if not name.startswith(MEMBER):
+            return False
+        member, _, attribute = name.removeprefix(MEMBER).partition(".")
+        body = self.template.resources.get(member)
+        if body is None or not attribute:
+            return body is not None
+        try:
+            return has_attribute(self.inner.type_of(body), attribute)
+        except DiagnosticError:
+            return False
+
+    def create(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type creates the nested stack."""
+        return Failed(f"{self.type_name} is created as a nested stack")
+
+    def delete(self, call: Call) -> Outcome:
+        """Refused: whoever runs the type deletes the nested stack."""
+        return Failed(f"{self.type_name} is deleted as a nested stack")
+
+
+def _as_members(entries: Any) -> Any:
+    """A list as a parameter takes it: of texts, into which maps are spread out member by member."""
+    if not isinstance(entries, list):
+        return entries
+    if entries and all(isinstance(entry, Mapping) for entry in entries):
+        return [
+            f".member.{number}.{key}={value}"
+            for number, entry in enumerate(entries)
+            for key, value in entry.items()
+        ]
+    return ["" if entry is None else entry for entry in entries]
+
+
+def template_type(
+    type_name: str, template: Template, url: str, inner: TypeResolver, inputs: Inputs
+) -> TemplateType:
+    """The type that a template stands for in a stack with these inputs.
+
+    Raises :class:`DiagnosticError`.
+    """
+    findings = Findings()
+    effort = inputs.allowance.patterns
+    declared = declare(template.parameters, template.version, findings, effort)
+    defaults = inputs.environment.parameter_defaults
+    findings.raise_errors()
+    made = type(
+        "TemplateType",
+        (TemplateType,),
+        {
+            "__doc__": TemplateType.__doc__,
+            "type_name": type_name,
+            "description": str(template.description),
+            "template": template,
+            "url": url,
+            "inner": inner,
+            "properties": {
+                name: _property(parameter, has_default=name in defaults)
+                for name, parameter in declared.items()
+            },
+            "attributes": {
+                name: Attribute(str(body.description or ""))
+                for name, body in template.outputs.items()
+            },
+        },
+    )
+    instance: TemplateType = made()
+    return instance
+
+
+def _property(parameter: Parameter, *, has_default: bool) -> Property:
+    return Property(
+        _TYPES[parameter.type],
+        parameter.description,
+        required=parameter.default is None and not has_default,
+        update_allowed=True,
+        constraints=parameter.constraints,
+        convert=True,
+        sensitive=parameter.hidden,
+    )
+
+
+class TypeResolver:
+    """Finds the types of the resources of one stack: built in, or made from templates."""
+
+    def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
+        self._inputs = inputs
+        self._types = types
+        self._registry = ResourceRegistry(
+            inputs.environment.resource_registry,
+            types,
+            inputs.files,
+            inputs.service_registry,
+        )
+        overrides = inputs.environment.resource_registry.get("resources")
+        self._overridden = overrides if isinstance(overrides, Mapping) else {}
+        self._known: dict[str, ResourceType] = {}
+        self._made: dict[tuple[str, str], TemplateType] = {}
+
+    def type_of(self, body: ResourceBody) -> ResourceType:
+        """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
+        if body.name in self._overridden:
+            return self._resolve(body.type_name, body.name)
+        known = self._known.get(body.type_name)
+        if known is None:
+            known = self._resolve(body.type_name, body.name)
+            self._known[body.type_name] = known
+        return known
+
+    def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
+        """What may not be done to resources, for those to which something may not."""
+        marks = restricted_actions_in(
+            self._inputs.environment.resource_registry, self._inputs.service_registry
+        )
+        found = {name: marks.of(name) for name in names} if marks else {}
+        return {name: actions for name, actions in found.items() if actions}
+
+    def find(self, name: str) -> str:
+        """The full name of a template's file.
+
+        Raises :class:`DiagnosticError` if it is not there, :class:`MissingTemplate` if it could
+        be fetched.
+        """
+        inputs = self._inputs
+        url = find_file(name, inputs.files, inputs.url)
+        if url is not None:
+            return url
+        if name in inputs.unreachable:
+            raise _refused("unreachable-file", inputs.unreachable[name])
+        missing = _refused(
+            "unknown-file",
+            f'the template "{name}" did not come with the request, which has it under "files"',
+            did_you_mean(name, inputs.files),
+        )
+        if name.startswith(_WEB):
+            raise MissingTemplate(name, missing.diagnostics)
+        raise missing
+
+    def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
+        meaning: Meaning = self._registry.meaning(type_name, resource_name)
+        if meaning.type is not None:
+            return meaning.type
+        assert meaning.template is not None
+        made = self._from_template(type_name, meaning.template)
+        facade = self._types.find(type_name)
+        if facade is not None:
+            _check_facade(made, facade)
+        return made
+
+    def _from_template(self, type_name: str, name: str) -> TemplateType:
+        url = self.find(name)
+        known = self._made.get((type_name, url))
+        if known is None:
+            template = parsed(self._inputs.files[url], url)
+            self._inputs.allowance.nested -= template.size
+            inner = TypeResolver(replace(self._inputs, url=url), self._types)
+            known = template_type(type_name, template, url, inner, self._inputs)
+            self._made[type_name, url] = known
+        return known
+
+
+def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:
+    return DiagnosticError([Diagnostic(code, message, suggestion=suggestion)])
+
+
+def _check_facade(made: TemplateType, facade: ResourceType) -> None:
+    """A template in the place of a known type must take and give what that type does."""
+    findings = Findings()
+    for name, declared in facade.properties.items():
+        own = made.properties.get(name)
+        if own is None and declared.required:
+            findings.add(_missing(made, f'has no parameter "{name}"'))
+        elif own is not None and not _fits(declared.type, own.type):
+            findings.add(_missing(made, f'has the parameter "{name}" as {own.type}'))
+    for name in made.properties:
+        if name not in facade.properties and made.properties[name].required:
+            findings.add(_missing(made, f'requires "{name}", which that type does not know'))
+    for name in facade.attributes:
+        if not has_attribute(made, name):
+            findings.add(_missing(made, f'has no output "{name}"'))
+    findings.raise_errors()
+
+
+def _fits(wanted: Type, own: Type) -> bool:
+    return wanted in (own, Type.ANY) or {wanted, own} == {Type.INTEGER, Type.NUMBER}
+
+
+def _missing(made: TemplateType, message: str) -> Diagnostic:
+    text = f'"{made.url}" cannot stand for {made.type_name}: it {message}'
+    return Diagnostic("facade-mismatch", text)
