@@ -1,0 +1,34 @@
+"""Sealed texts open to what was sealed, also when they are opened again."""
+
+from __future__ import annotations
+
+import pytest
+from cryptography.fernet import Fernet, InvalidToken
+
+from stoker.store.sealing import MOST_KEPT, FernetSeal
+
+
+def test_who_opens_a_text_again_does_not_see_what_others_did_to_the_value() -> None:
+    seal = FernetSeal(Fernet.generate_key())
+    text = seal.close({"a": [1]})
+    seal.open(text)["a"].append(2)
+    assert seal.open(text) == {"a": [1]}
+
+
+def test_the_same_value_is_sealed_to_another_text_each_time() -> None:
+    seal = FernetSeal(Fernet.generate_key())
+    assert seal.close({"a": 1}) != seal.close({"a": 1})
+
+
+def test_texts_are_opened_however_many_there_are() -> None:
+    seal = FernetSeal(Fernet.generate_key())
+    large = "x" * (MOST_KEPT // 4)
+    texts = [seal.close([number, large]) for number in range(4)]
+    for _ in range(2):
+        assert [seal.open(text)[0] for text in texts] == [0, 1, 2, 3]
+
+
+def test_another_key_opens_nothing() -> None:
+    text = FernetSeal(Fernet.generate_key()).close("secret")
+    with pytest.raises(InvalidToken):
+        FernetSeal(Fernet.generate_key()).open(text)
