@@ -99,6 +99,8 @@ def _allowed_values(constraint: AllowedValues, value: Any) -> str | None:
     for item in given:
         if isinstance(item, Unknown) or (frozen(item) in known if known else item in allowed):
             continue
+        if not allowed:
+            return f"{shown(item)} is not allowed: the list of allowed values is empty"
         choices = ", ".join(shown(choice) for choice in allowed[:SHOWN_CHOICES])
         more = ", …" if len(allowed) > SHOWN_CHOICES else ""
         return f"{shown(item)} is not one of: {choices}{more}"
