@@ -85,7 +85,6 @@ def test_only_parameters_that_every_template_has_are_left_out_of_descriptions() 
     names = ("OS::stack_name", "OS::other", "AWS::Region", "AWS::other", "p")
     declared = declare_or_raise(dict.fromkeys(names, snippet), HOT)
     assert list(described_parameters(declared, {}, {})) == ["OS::other", "AWS::other", "p"]
-    assert list(described_parameters(declared, {}, {})) == ["OS::other", "AWS::other", "p"]
 
 
 def test_an_empty_list_of_allowed_values_allows_nothing_and_says_so() -> None:
