@@ -18,7 +18,11 @@ class Killed(Exception):
 
 
 class Stuck(Exception):
-    """Nothing is ready and no timer is set: whoever waits would wait for ever."""
+    """Nothing is ready and no timer is set, or the work has no end."""
+
+
+MOST_TURNS = 30_000
+"""More than any scenario needs that comes to its end."""
 
 
 class _Selector(selectors.BaseSelector):
@@ -74,6 +78,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.turns += 1
         if self.kill_after is not None and self.turns > self.kill_after:
             raise Killed
+        if self.turns > MOST_TURNS:
+            raise Stuck(f"no end after {MOST_TURNS} turns")
         ready = list(self._ready)  # type: ignore[attr-defined]
         if len(ready) > 1:
             chosen = self._seed.randrange(len(ready))

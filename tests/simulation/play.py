@@ -29,6 +29,10 @@ class Progress:
 
     sent: int = 0
     signalled: int = 0
+    scaled: int = 0
+    """Signals that were sent to the scaling policy; nobody sends one again."""
+    adjusted: int = 0
+    """Those of them that were answered."""
     acknowledged: list[str] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
@@ -61,6 +65,7 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None) -> Outcome:
         users = [
             asyncio.ensure_future(_requests(world, engine, scenario, progress)),
             asyncio.ensure_future(_signals(world, engine, scenario, progress)),
+            asyncio.ensure_future(_scale(world, engine, scenario, progress)),
         ]
         lookers = [asyncio.ensure_future(_read(engine, progress))]
         if scenario.hooks:
@@ -147,6 +152,17 @@ async def _signals(
             progress.signalled += 1
 
 
+async def _scale(world: World, engine: EngineLife, scenario: Scenario, progress: Progress) -> None:
+    alive = world.generation
+    while progress.scaled < len(scenario.scales) and world.generation == alive:
+        await _until(world, scenario.scales[progress.scaled])
+        progress.scaled += 1
+        with contextlib.suppress(Refused):
+            address = await engine.operations.find(CALLER, "stack")
+            await engine.signals.signal(CALLER, address, "policy", {})
+            progress.adjusted += 1
+
+
 async def _read(engine: EngineLife, progress: Progress) -> None:
     """A user who looks again and again."""
     pause = 0.3
@@ -201,10 +217,20 @@ async def _outcome(world: World, engine: EngineLife, progress: Progress) -> Outc
         cloud=world.cloud,
         acknowledged=progress.acknowledged,
         tries=progress.tries,
+        adjusted=progress.adjusted,
+        wanted=await _wanted(engine, stack_id),
         signals=list(await store.signals(stack_id)),
         readings=progress.readings,
         previous=await _previous(world, engine, progress),
     )
+
+
+async def _wanted(engine: EngineLife, stack_id: str) -> dict[str, Any]:
+    """The resources of the template that the stack is to have."""
+    stack = await engine.ports.store.stack(stack_id)
+    assert stack is not None
+    given = await engine.ports.store.input(stack.input_id)
+    return dict(given.template["resources"])
 
 
 async def _below(engine: EngineLife, stack_id: str) -> list[list[Resource]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,10 @@ class Outcome:
     """Signals that were answered: the row of each."""
     tries: list[int] = field(default_factory=list)
     """Signals that were sent, again after no answer: the number of each."""
+    adjusted: int = 0
+    """Signals to the scaling policy that were answered."""
+    wanted: dict[str, Any] = field(default_factory=dict)
+    """The resources of the template that the stack is to have."""
     signals: list[Any] = field(default_factory=list)
     """Signals in the store."""
     readings: list[tuple[int, int]] = field(default_factory=list)
@@ -59,6 +64,8 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _events_match_rows(outcome)
     yield from _in_time(outcome)
     yield from _rolled_back(outcome, outcome.stack)
+    yield from _scaled(outcome)
+    yield from _up_to_date(outcome, outcome.stack)
     yield from _hooks(outcome)
 
 
@@ -75,11 +82,15 @@ def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
             yield f"P1: {row.name} stays {row.action}_{row.status}"
 
 
+def _ended(outcome: Outcome) -> list[Operation]:
+    """The operations that have taken the stack to an end of its own."""
+    return [op for op in outcome.operations if op.status in _ENDED and op.action != Action.SIGNAL]
+
+
 def _final_events(outcome: Outcome) -> Iterator[str]:
     ended = [
         (op.action, Status.COMPLETE if op.status is OperationStatus.COMPLETE else Status.FAILED)
-        for op in outcome.operations
-        if op.status in _ENDED
+        for op in _ended(outcome)
     ]
     told = [
         (event.action, event.status)
@@ -91,7 +102,7 @@ def _final_events(outcome: Outcome) -> Iterator[str]:
 
 
 def _in_time(outcome: Outcome) -> Iterator[str]:
-    ended = [op for op in outcome.operations if op.status in _ENDED]
+    ended = _ended(outcome)
     told = [
         event
         for event in outcome.events
@@ -190,6 +201,40 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
         yield f"P6: {len(left)} clears of hooks are left behind"
 
 
+def _scaled(outcome: Outcome) -> Iterator[str]:
+    """Each signal to the policy is kept, and changes the size by one at most."""
+    signals = [op for op in outcome.operations if op.action is Action.SIGNAL]
+    if len(signals) < outcome.adjusted:
+        yield f"P6: {outcome.adjusted} signals to a policy were answered, {len(signals)} are kept"
+    size = 1
+    for signal in signals:
+        found = re.match(r"group: from (\d+) to (\d+) members", signal.reason)
+        if found is None:
+            continue
+        before, after = map(int, found.groups())
+        if (before, after) != (size, size + 1):
+            yield f"P6: a signal changed the size from {before} to {after}, it was {size}"
+        size = after
+    group = next((row for row in outcome.rows if row.name == "group"), None)
+    if group is not None and "names" in group.data and len(group.data["names"]) != size:
+        yield f"P6: the group has {len(group.data['names'])} members, signals made it {size}"
+
+
+def _up_to_date(outcome: Outcome, stack: Stack) -> Iterator[str]:
+    """What refers to a value of another object has the value of today."""
+    if stack.status is not Status.COMPLETE:
+        return
+    rows = {row.name: row for row in outcome.rows}
+    for name, row in rows.items():
+        value = outcome.wanted.get(name, {}).get("properties", {}).get("value")
+        if not isinstance(value, dict) or name == "nest":
+            continue
+        source = rows[value["get_attr"][0]]
+        found = outcome.cloud.objects.get(source.physical_id or "")
+        if found is not None and row.properties["value"] != found.properties["value"]:
+            yield f"P5: {name} has an old value of {source.name}: {row.properties['value']}"
+
+
 def _readings(outcome: Outcome) -> Iterator[str]:
     for before, after in zip(outcome.readings, outcome.readings[1:], strict=False):
         if after < before:
@@ -201,6 +246,11 @@ def picture(outcome: Outcome) -> Any:
     if outcome.stack is None:
         return None
     names = {row.physical_id: row.name for row in outcome.rows}
+
+    def told(value: Any) -> Any:
+        # the address of a nested stack ends with its id
+        return names.get(str(value).rpartition("/")[2], str(value))
+
     return (
         outcome.stack.action,
         outcome.stack.status,
@@ -209,7 +259,7 @@ def picture(outcome: Outcome) -> Any:
                 row.name,
                 row.type_name,
                 row.status,
-                sorted((k, names.get(v, v)) for k, v in row.properties.items() if v is not None),
+                sorted((k, told(v)) for k, v in row.properties.items() if v is not None),
             )
             for row in outcome.rows
         ),

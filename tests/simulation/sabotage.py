@@ -113,7 +113,6 @@ class WithoutDurability(_Around):
             await self._store.commit(change)
         else:
             _later(self._store, change, 0.05)
-            await asyncio.sleep(0.01)  # virtual time stands still for who never rests
 
 
 _pending: set[asyncio.Task[None]] = set()

@@ -65,6 +65,8 @@ class Scenario:
     """How each engine dies but the last, which lives on."""
     hooks: bool = False
     """Resources stop at hooks, and somebody clears these."""
+    scales: tuple[float, ...] = ()
+    """When the scaling policy is signalled."""
 
 
 def draw(seed: int) -> Scenario:
@@ -90,12 +92,40 @@ def draw(seed: int) -> Scenario:
         Kill(int(10 * 40 ** source.random()), returns=source.random() < 0.3)
         for _ in range(source.choice((0, 1, 1, 2, 3, 4)))
     )
-    # from a source of its own: the other scenarios stay what they were
-    hooks = random.Random(seed * 104729 + 31)
-    if hooks.random() >= 0.4:
-        return Scenario(tuple(requests), signals, fails, kills)
-    requests = [replace(request, environment=_hooks(hooks)) for request in requests]
-    return Scenario(tuple(requests), signals, fails, kills, hooks=True)
+    scenario = Scenario(tuple(requests), signals, fails, kills)
+    # from sources of their own: the other scenarios stay what they were
+    return _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
+
+
+def _with_hooks(seed: int, scenario: Scenario) -> Scenario:
+    source = random.Random(seed * 104729 + 31)
+    if source.random() >= 0.4:
+        return scenario
+    requests = (replace(each, environment=_hooks(source)) for each in scenario.requests)
+    return replace(scenario, requests=tuple(requests), hooks=True)
+
+
+def _with_group(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with a scaling group, whose members some updates change batch by batch."""
+    if source.random() >= 0.3:
+        return scenario
+    requests = [
+        replace(each, template=_grouped(source, each.template)) if each.template else each
+        for each in scenario.requests
+    ]
+    times = sorted(source.choice((0.5, 5.0, 50.0, 450.0)) * source.random() for _ in range(4))
+    return replace(scenario, requests=tuple(requests), scales=tuple(times))
+
+
+def _grouped(source: random.Random, wanted: dict[str, Any]) -> dict[str, Any]:
+    member = {"type": "Sim::Thing", "properties": {"value": source.choice("aab"), "slow": 2}}
+    rolling = {"max_batch_size": 1, "pause_time": source.choice((0, 7))}
+    sizes = {"min_size": 1, "max_size": 4, "rolling_updates": rolling}
+    group = {"type": "OS::Heat::AutoScalingGroup", "properties": {**sizes, "resource": member}}
+    adjustment = {"adjustment_type": "change_in_capacity", "scaling_adjustment": 1}
+    reference = {"auto_scaling_group_id": {"get_resource": "group"}}
+    policy = {"type": "Sim::Policy", "properties": {**adjustment, **reference}}
+    return {**wanted, "resources": {**wanted["resources"], "group": group, "policy": policy}}
 
 
 def _hooks(source: random.Random) -> dict[str, Any]:

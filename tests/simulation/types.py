@@ -110,7 +110,7 @@ class Policy(AutoScalingPolicy):
     """A scaling policy that needs no identity service, and has no addresses."""
 
     type_name = "Sim::Policy"
-    service = None
+    service = None  # type: ignore[assignment]
 
     def create(self, call: Call) -> Outcome:
         return Done(physical_id=call.physical_name)
