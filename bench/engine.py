@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -159,6 +160,12 @@ class Bench:
             raise RuntimeError(f"{stack.action}_{stack.status}: {stack.reason}")
 
 
+def with_one_changed(wanted: dict[str, Any]) -> dict[str, Any]:
+    """The same template with another value in its last resource."""
+    *_, last = wanted["resources"]
+    return {**wanted, "resources": {**wanted["resources"], last: resource_of("changed")}}
+
+
 async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
     """One stack from its creation to its end."""
     files = {"child.yaml": child()}
@@ -170,7 +177,7 @@ async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
     if "n0" not in wanted["resources"]:
         await bench.timed("same", bench.operations.update(CALLER, address, request))
         await bench.check(address, "UPDATE_COMPLETE")
-        wanted["resources"][list(wanted["resources"])[-1]] = resource_of("changed")
+        request = replace(request, template=with_one_changed(wanted))
         preview = bench.operations.preview_update(CALLER, address, request)
         changes = await bench.timed("plan_one", preview)
         if sum(change.change != "unchanged" for change in changes) != 1:
