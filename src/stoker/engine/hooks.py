@@ -100,11 +100,12 @@ class Hooks:
         The row as it is and no event where the environment names no such hook for it, or where
         this operation has brought it there before.
         """
+        if row.external or hook not in await self._hooks_of(row.name):
+            return row, []
         state = row.hook
         if state.get(_OPERATION) != self._operation.id:
             state = {_OPERATION: self._operation.id, _AT: None, _PASSED: []}
-        known = hook == state[_AT] or hook in state[_PASSED]
-        if known or row.external or hook not in await self._hooks_of(row.name):
+        if hook == state[_AT] or hook in state[_PASSED]:
             return row, []
         event = self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))
         return replace(row, hook={**state, _AT: hook}), [event]
