@@ -132,7 +132,7 @@ def amplified(draw: st.DrawFn) -> Request:
 
 @settings(
     deadline=None,
-    max_examples=40,
+    max_examples=12,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
-from stoker.schema.resource_type import Nests, ResourceType
+from stoker.schema.resource_type import Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.attributes import GathersAttributes, has_attribute
 from stoker.template.files import find_file
@@ -152,7 +152,9 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
         bad_name(f"an attribute is named by text, not {kind_of(first)}", (1,))
     if first.startswith(MEMBER) and isinstance(type_, Nests):
         first, rest = _member(first, rest)
-    gathered = type_.gathered(first, rest) if isinstance(type_, GathersAttributes) else None
+    gathered = None
+    if type_ is not None and can(type_, GathersAttributes) and isinstance(type_, GathersAttributes):
+        gathered = type_.gathered(first, rest)
     if gathered is not None:
         return _into_each(scope.facts.attribute(name, gathered[0]), gathered[1])
     if type_ is not None and not has_attribute(type_, first):
