@@ -10,8 +10,10 @@ for now (busy, rate limit, conflict) is repeated. Knows nothing of plans and ord
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +35,8 @@ from stoker.schema.resource_type import (
 
 Method = Callable[[Call], Outcome]
 
+LONGEST_CALL = 120.0
+"""Seconds that a call which was left behind is waited for."""
 MOST_LOST = 5
 """How often an answer may get lost before a create is given up."""
 
@@ -183,6 +187,7 @@ class Actions:
         Calls that the cloud turns away for now are repeated after the time it names.
         """
         creating = method == work.type.create
+        await self._let_end(row)
         attempt = 0
         while True:
             call = make_call(
@@ -194,8 +199,8 @@ class Actions:
                 changed=work.changed,
             )
             try:
-                return await self._session.ports.workers.run(
-                    work.type.service, functools.partial(self._call, call, work.type, method)
+                return await self._run(
+                    row, work.type.service, functools.partial(self._call, call, work.type, method)
                 )
             except Refused:
                 raise
@@ -210,6 +215,31 @@ class Actions:
                     raise Refused(faults.describe(error)) from error
                 attempt += 1
                 await self._waiting.wait(Wait(after=after), self._waiting.round)
+
+    async def _run(self, row: Resource, service: str | None, call: Callable[[], Any]) -> Any:
+        """What the call returns. One that goes on after the caller was cancelled is remembered."""
+        ended: Future[None] = Future()
+
+        def noted() -> Any:
+            if not ended.set_running_or_notify_cancel():
+                return None
+            try:
+                return call()
+            finally:
+                ended.set_result(None)
+
+        try:
+            return await self._session.ports.workers.run(service, noted)
+        except asyncio.CancelledError:
+            if not ended.cancel():
+                self._session.left_behind[row.id] = ended
+            raise
+
+    async def _let_end(self, row: Resource) -> None:
+        """Wait for a call about the row that was left behind: what it does must not come later."""
+        left = self._session.left_behind.pop(row.id, None)
+        if left is not None:
+            await asyncio.wait([asyncio.wrap_future(left)], timeout=LONGEST_CALL)
 
     def _call(self, call: Call, type_: ResourceType, method: Callable[[Call], Any]) -> Any:
         """Runs on a worker: names become ids, then the type is called."""

@@ -215,7 +215,7 @@ class Limits:
     nested_depth: int = 5
     events_per_stack: int = 1000
     signals_per_resource: int = 1000
-    timeout_mins: int = 60
+    timeout_mins: float = 60
     """For stacks that name none."""
     failure_grace: float = 240.0
     """Seconds that actions under way are given once another has failed."""
