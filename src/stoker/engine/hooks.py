@@ -8,6 +8,7 @@ for a later operation. The row keeps for the rest of the operation which hooks i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,6 +84,7 @@ class Hooks:
         self._wanted = wanted
         self._waiting = waiting
         self._marks: Marks | None = None
+        self._loading = asyncio.Lock()
 
     async def before(self, row: Resource, action: Action) -> Resource:
         """Stop at the hook before an action; returns the row once nothing holds it any more.
@@ -132,7 +134,9 @@ class Hooks:
 
     async def _hooks_of(self, name: str) -> frozenset[str]:
         if self._marks is None:
-            self._marks = await self._load()
+            async with self._loading:  # once, however many resources ask at the same time
+                if self._marks is None:
+                    self._marks = await self._load()
         return self._marks.of(name)
 
     async def _load(self) -> Marks:

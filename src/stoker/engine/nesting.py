@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.calls import make_call, physical_name
-from stoker.engine.evaluations import evaluation_of
+from stoker.engine.evaluations import evaluation_at
 from stoker.engine.facts import RecordedFacts
 from stoker.engine.ordering import Batches
 from stoker.engine.records import (
@@ -305,7 +305,7 @@ async def nested_attributes(
 ) -> dict[str, Any]:
     """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
     ports = session.ports
-    evaluation = evaluation_of(ports, child, await ports.store.input(child.input_id))
+    evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
     facts = RecordedFacts(current, session.reference_of)

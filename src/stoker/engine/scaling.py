@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.actions import Actions
 from stoker.engine.calls import make_call
-from stoker.engine.evaluations import evaluation_of
+from stoker.engine.evaluations import evaluation_at
 from stoker.engine.nesting import NestedFailed, Nesting
 from stoker.engine.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.refreshing import refresh_around
@@ -114,14 +114,10 @@ class Scaling:
 
     async def _attributes_used(self, name: str) -> frozenset[str]:
         """The attributes of the group that the template refers to."""
-        session = self._session
-        recorded = await session.ports.store.input(session.stack.input_id)
-
-        def used() -> frozenset[str]:
-            evaluation = evaluation_of(session.ports, session.stack, recorded)
-            return evaluation.attributes_used.get(name, frozenset())
-
-        return await session.ports.workers.compute(used)
+        stack, ports = self._session.stack, self._session.ports
+        evaluation = await evaluation_at(ports, stack, stack.input_id)
+        used = await ports.workers.compute(lambda: evaluation.attributes_used)
+        return used.get(name, frozenset())
 
     async def _end(
         self, status: OperationStatus, reason: str, group: Resource | None = None

@@ -118,19 +118,24 @@ class DiagnosticError(Exception):
         return self.diagnostics[0]
 
 
+MORE_FINDINGS = "more-findings"
+"""Code of the finding that says how many there are."""
 MAX_FINDINGS = 1000
 """Findings of one document that are told."""
 
 
 def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """As many findings as are told, the errors among them rather than the others."""
-    if len(found) <= MAX_FINDINGS:
+    """As many findings as are told, the errors among them rather than the others.
+
+    The last one then says how many there are.
+    """
+    if len(found) <= MAX_FINDINGS or found[-1].code == MORE_FINDINGS:
         return list(found)
     errors = [each for each in found if each.severity is Severity.ERROR]
     others = (each for each in found if each.severity is not Severity.ERROR)
     told = [*errors[:MAX_FINDINGS], *islice(others, max(0, MAX_FINDINGS - len(errors)))]
-    message = f"there are {len(found)} findings, of which {MAX_FINDINGS} are told"
-    return [*told, Diagnostic("more-findings", message, severity=Severity.INFO)]
+    message = f"there are {len(found)} findings in all"
+    return [*told, Diagnostic(MORE_FINDINGS, message, severity=Severity.INFO)]
 
 
 @dataclass
@@ -180,6 +185,10 @@ class _Effort:
         self._seen = now
         return self._left > 0
 
+    def renew(self) -> None:
+        """Begin with all of it."""
+        self._left = self._capacity
+
     def spend(self, seconds: float) -> None:
         """Count what was spent; that time itself brings nothing back."""
         self._left -= seconds
@@ -189,6 +198,11 @@ class _Effort:
 _effort = _Effort(capacity=0.5, refill=0.25)
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100
+
+
+def renew_suggestions() -> None:
+    """Let suggestions be made for a new document, whatever has been spent on others."""
+    _effort.renew()
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.responses import Response
 
 from stoker.api.rest.answers import json_response
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import MORE_FINDINGS, Diagnostic, DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
 
 _STATUSES: Mapping[str, int] = {
@@ -131,7 +131,8 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     if isinstance(error, DiagnosticError):
         lines = [str(d) for d in _errors(error)]
         if len(lines) > _MOST_FINDINGS:
-            lines[_MOST_FINDINGS:] = [f"and {len(lines) - _MOST_FINDINGS} more"]
+            counted = (d.message for d in error.diagnostics if d.code == MORE_FINDINGS)
+            lines[_MOST_FINDINGS:] = [next(counted, f"and {len(lines) - _MOST_FINDINGS} more")]
         detail["message"] = "\n".join(lines) or str(error)
         detail["diagnostics"] = findings(error.diagnostics[:_MOST_FINDINGS])
     elif isinstance(error, Refused):
