@@ -7,10 +7,18 @@ notify() {
     $NOTIFY --silent --show-error --fail --output /dev/null \
         --retry 60 --retry-delay 1 --retry-all-errors --data-binary "$1"
 }
-trap 'notify "{\"status\": \"FAILURE\", \"reason\": \"setup stopped in line $LINENO\"}"' EXIT
+trap 'notify "{\"status\": \"FAILURE\", \"reason\": \"setup stopped while $step\"}"' EXIT
 
-id web >/dev/null 2>&1 || useradd --system --create-home --home-dir /srv/web web
+step='adding the user'
+# whoever went down in the middle of this has left locks behind that nobody holds any more
+for file in passwd shadow group gshadow subuid subgid; do
+    rm -f /etc/$file.lock
+done
+getent group web >/dev/null || groupadd --system web
+getent passwd web >/dev/null || useradd --system --gid web --home-dir /srv/web web
 
+step='installing the application'
+mkdir -p /srv/web
 cat > /srv/web/app.ini <<'CONFIG'
 [web]
 title = $TITLE
@@ -66,9 +74,11 @@ cat > /var/lib/cloud/scripts/per-boot/web <<'BOOT'
 setpriv --reuid web --regid web --clear-groups python3 /srv/web/app.py >/var/log/web.log 2>&1 &
 BOOT
 chmod +x /var/lib/cloud/scripts/per-boot/web
+
+step='waiting for the application to answer'
 /var/lib/cloud/scripts/per-boot/web
 
-for attempt in $(seq 100); do
+for attempt in $(seq 1000); do
     curl -sf "http://127.0.0.1:$PORT/" >/dev/null && break
     sleep 0.05
 done

@@ -12,7 +12,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, first_of, renew_suggestions
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Findings,
+    first_of,
+    renew_suggestions,
+)
 from stoker.schema.resource_type import Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template
