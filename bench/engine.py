@@ -6,6 +6,7 @@ Run: ``python -m bench.engine {layers,chain,tree} COUNT``. Prints seconds by ope
 from __future__ import annotations
 
 import asyncio
+import gc
 import resource
 import sys
 import tempfile
@@ -203,4 +204,5 @@ async def main(kind: str, count: int) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(50_000, 20, 50)  # as the service does
     asyncio.run(main(sys.argv[1], int(sys.argv[2])))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -53,6 +53,7 @@ def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
 
 
 Record = Stack | Operation | Resource | Event | StoredSignal
+Kind = TypeVar("Kind", bound=Record)
 
 
 def to_row(record: Record, seal: Seal) -> dict[str, Any]:
@@ -82,59 +83,75 @@ def _names(kind: type) -> tuple[str, ...]:
     return _NAMES[kind]
 
 
-def _values(kind: type, row: Row, seal: Seal) -> dict[str, Any]:
-    values: dict[str, Any] = {name: row[name] for name in _names(kind)}
-    for name in _SEALED & values.keys():
-        if values[name] is not None:
-            values[name] = {} if values[name] == "{}" else seal.open(values[name])
-    for name in _JSON & values.keys():
-        if values[name] is not None:
-            values[name] = _loads(values[name])
-    for name in _TUPLES & values.keys():
-        values[name] = tuple(values[name])
-    if "action" in values:
-        values["action"] = Action(values["action"])
-    return values
+Convert = Callable[[Seal, Any], Any]
+_CONVERTERS: dict[type, list[tuple[str, Convert | None]]] = {}
 
 
-def _loads(text: str) -> Any:
+def _converters(kind: type) -> list[tuple[str, Convert | None]]:
+    """The names of a record's fields, with what makes their values from those of columns."""
+    if kind not in _CONVERTERS:
+        status = OperationStatus if kind is Operation else Status
+        found: dict[str, Convert] = {
+            **dict.fromkeys(_SEALED, _opened),
+            **dict.fromkeys(_JSON - _TUPLES, _loads),
+            **dict.fromkeys(_TUPLES, _loads_tuple),
+            "action": lambda _, value: Action(value),
+            "status": lambda _, value: status(value),
+        }
+        _CONVERTERS[kind] = [(name, found.get(name)) for name in _names(kind)]
+    return _CONVERTERS[kind]
+
+
+def _record(kind: type[Kind], row: Row, seal: Seal) -> Kind:
+    values = [
+        row[name] if convert is None else convert(seal, row[name])
+        for name, convert in _converters(kind)
+    ]
+    return kind(*values)
+
+
+def _opened(seal: Seal, text: str | None) -> Any:
+    return {} if text == "{}" else None if text is None else seal.open(text)
+
+
+_decode = json.JSONDecoder().raw_decode
+
+
+def _loads(_: Seal, text: str | None) -> Any:
     """The value of JSON; what is nearly always there needs no reading."""
-    if text == "{}":
-        return {}
-    return [] if text == "[]" else json.loads(text)
+    if text is None or text == "{}":
+        return None if text is None else {}
+    return [] if text == "[]" else _decode(text)[0]
+
+
+def _loads_tuple(_: Seal, text: str) -> tuple[Any, ...]:
+    return () if text == "[]" else tuple(_decode(text)[0])
 
 
 def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:
     """The stack of a row; ``requested`` is the action that waits for it."""
-    values = _values(Stack, row, seal)
-    values["status"] = Status(values["status"])
-    return Stack(**values, requested=Action(requested) if requested else None)
+    stack = _record(Stack, row, seal)
+    return stack if requested is None else replace(stack, requested=Action(requested))
 
 
 def to_operation(row: Row, seal: Seal) -> Operation:
     """The operation of a row."""
-    values = _values(Operation, row, seal)
-    values["status"] = OperationStatus(values["status"])
-    return Operation(**values)
+    return _record(Operation, row, seal)
 
 
 def to_resource(row: Row, seal: Seal) -> Resource:
     """The resource of a row."""
-    values = _values(Resource, row, seal)
-    values["status"] = Status(values["status"])
-    return Resource(**values)
+    return _record(Resource, row, seal)
 
 
 def to_event(row: Row, seal: Seal) -> Event:
     """The event of a row."""
-    values = _values(Event, row, seal)
-    values["status"] = Status(values["status"])
-    return Event(**values)
+    return _record(Event, row, seal)
 
 
 def to_signal(row: Row, seal: Seal) -> StoredSignal:
     """The signal of a row."""
-    return StoredSignal(**_values(StoredSignal, row, seal))
+    return _record(StoredSignal, row, seal)
 
 
 def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[str, str]]]:

@@ -14,6 +14,7 @@ def dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
+_decode = json.JSONDecoder().raw_decode
 _MARK = "gAAAA"
 """What begins every sealed text, and no JSON."""
 
@@ -59,7 +60,7 @@ class FernetSeal:
         if opened is None:
             opened = self._fernet.decrypt(text.encode("ascii")).decode()
             self._keep(text, opened)
-        return json.loads(opened)
+        return _decode(opened)[0]
 
     def _keep(self, text: str, opened: str) -> None:
         """Keep a text; those kept longest give way."""

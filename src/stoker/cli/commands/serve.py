@@ -117,6 +117,8 @@ def _load() -> ModuleType:
     serving = importlib.import_module("stoker.cli.serving")
     gc.freeze()
     gc.enable()
+    # What large stacks are made of lives long: the usual thresholds look through it too often.
+    gc.set_threshold(50_000, 20, 50)
     return serving
 
 
