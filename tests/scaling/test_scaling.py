@@ -16,7 +16,7 @@ from stoker.engine.finding import Finder
 from stoker.engine.records import Stack
 from stoker.engine.requests import StackRequest
 from stoker.engine.signalling import SignalService
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import InProgress, LimitExceeded
 
 
 def scaled(
@@ -275,3 +275,37 @@ def test_a_signal_counts_once_wherever_the_engine_dies(turns: int) -> None:
     world.live(make)
     world.live(scale, Kill(turns, returns=False))
     world.live(look)
+
+
+def test_a_nested_group_may_be_scaled_while_a_group_around_it_is() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = scaled(member={"slow": 30})
+        wanted["resources"]["n"] = {"type": "inner.yaml"}
+        wanted["outputs"]["inner"] = {"value": {"get_attr": ["n", "size"]}}
+        address = await lab.create(wanted, files={"inner.yaml": json.dumps(scaled())})
+        await signal(lab)
+        await lab.pass_time(5)
+        children = await lab.engine.ports.store.children(address.id)
+        inner = next(child for child in children if child.parent_resource == "n")
+        await lab.engine.signals.signal(CALLER, inner.address, "p", {})
+        await lab.pass_time(200)
+        assert await lab.operations() == []
+        for output in ("size", "inner"):
+            assert (await lab.engine.views.output(CALLER, address, output)).value == 2
+
+    in_lab(story)
+
+
+def test_a_group_that_is_being_scaled_takes_no_mark() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(scaled(member={"slow": 30}))
+        await signal(lab)
+        await lab.pass_time(5)
+        mark = lab.engine.operations.mark_unhealthy
+        with pytest.raises(InProgress):
+            await mark(CALLER, address, "g", unhealthy=True, reason="broken")
+        await lab.engine.dispatch.idle()
+        await mark(CALLER, address, "g", unhealthy=True, reason="broken")
+        assert (await lab.rows())["g"].unhealthy
+
+    in_lab(story)

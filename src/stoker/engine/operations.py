@@ -91,7 +91,7 @@ class Operations:
         row = session.current.get(name)
         if row is None:
             raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
-        if stack.status is Status.IN_PROGRESS or stack.requested is not None:
+        if await self._ports.store.operations(stack.id):
             raise InProgress(f"the stack {stack.name} has an operation under way; wait for its end")
         if unhealthy == row.unhealthy:
             return

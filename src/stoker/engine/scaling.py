@@ -165,7 +165,7 @@ class Scaling:
 
 def _target(session: Session, operation: Operation) -> _Target:
     """What the signal of an operation is about. Raises CannotScale."""
-    policy = session.rows.get(operation.plan[_POLICY])
+    policy = session.rows.get(operation.plan.get(_POLICY, ""))
     if policy is None:
         raise CannotScale("the scaling policy is gone")
     policy_type = session.type_of(policy)
