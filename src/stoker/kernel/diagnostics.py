@@ -129,7 +129,8 @@ def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
     The last one then says how many there are.
     """
-    if len(found) <= MAX_FINDINGS or found[-1].code == MORE_FINDINGS:
+    counted = len(found) == MAX_FINDINGS + 1 and found[-1].code == MORE_FINDINGS
+    if len(found) <= MAX_FINDINGS or counted:
         return list(found)
     errors = [each for each in found if each.severity is Severity.ERROR]
     others = (each for each in found if each.severity is not Severity.ERROR)
@@ -195,7 +196,7 @@ class _Effort:
         self._seen = time.monotonic()
 
 
-_effort = _Effort(capacity=0.5, refill=0.25)
+_effort = _Effort(capacity=0.3, refill=0.1)
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100
 

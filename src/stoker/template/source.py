@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Position
@@ -27,12 +27,20 @@ class Source:
     text: str | None = None
     """None if the document arrived as data, as in the body of a request."""
     file: str | None = None
+    _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
+    """Those that were looked up: many stacks may nest one template, with the same findings."""
 
     def locate(self, path: Path) -> Position | None:
         """The position of ``path``, or of its nearest ancestor that the text has."""
-        if self.text is None:
-            return None
-        return positions(self.text, self.file, [path]).get(path)
+        self._look_up([path])
+        return self._places.get(path)
+
+    def _look_up(self, paths: Iterable[Path]) -> None:
+        """Search the text for those places that are not known yet."""
+        missing = {path for path in paths if path not in self._places}
+        if missing and self.text is not None:
+            found = positions(self.text, self.file, missing)
+            self._places.update({path: found.get(path) for path in missing})
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
         """The finding with its file and position."""
@@ -44,11 +52,9 @@ class Source:
         own = [d for d in found if d.position is None and d.file in (None, self.file)]
         if not own:
             return found
-        places: Mapping[Path, Position] = {}
-        if self.text is not None:
-            places = positions(self.text, self.file, {d.path for d in own})
+        self._look_up(d.path for d in own)
         return [
-            replace(d, file=self.file, position=places.get(d.path))
+            replace(d, file=self.file, position=self._places.get(d.path))
             if d.position is None and d.file in (None, self.file)
             else d
             for d in found
