@@ -68,8 +68,6 @@ class Work:
     properties: Mapping[str, Any]
     previous: Mapping[str, Any]
     changed: frozenset[str] = frozenset()
-    finish: Mapping[str, Any] | None = None
-    """Columns of the row that change when the action is complete."""
     attributes: frozenset[str] = frozenset()
     """Attributes that somebody refers to: read once the object is there."""
 
