@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path
@@ -24,7 +23,7 @@ class Failure(Exception):
 
     def inside(self, *path: str | int) -> Failure:
         """The same failure, seen from further out."""
-        return Failure(replace(d, path=(*path, *d.path)) for d in self.diagnostics)
+        return Failure(each.below(*path) for each in self.diagnostics)
 
 
 def bad_arguments(message: str, path: Path = ()) -> NoReturn:
