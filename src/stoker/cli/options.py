@@ -21,6 +21,16 @@ data_dir = click.option(
     help="Directory of the service: its database, its local cloud, clouds.yaml and openrc.",
 )
 
+environments = click.option(
+    "-e",
+    "--environment",
+    "environments",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="Environment file; several are merged in order.",
+)
+
 _url = click.option(
     "--url",
     metavar="URL",

@@ -14,21 +14,13 @@ from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
-from stoker.cli.options import name_and_value
+from stoker.cli.options import environments, name_and_value
 from stoker.cli.stacks import ORCHESTRATION
 
 _FILE = click.Path(path_type=Path)
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.argument("template", type=_FILE),
-    click.option(
-        "-e",
-        "--environment",
-        "environments",
-        type=_FILE,
-        multiple=True,
-        metavar="FILE",
-        help="Environment file; several are merged in order.",
-    ),
+    environments,
     click.option(
         "-P",
         "--parameter",

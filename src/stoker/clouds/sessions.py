@@ -47,11 +47,6 @@ class Sessions:
         self._kept: OrderedDict[Credentials, _Kept] = OrderedDict()
         self._lock = Lock()
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the SDK has been imported."""
-        return self._maker is not None
-
     def load(self) -> None:
         """Import the SDK now, so that the first call finds it ready. Takes about 0.6 s.
 
@@ -81,11 +76,6 @@ class Sessions:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return kept.connection
-
-    def forget(self, credentials: Credentials) -> None:
-        """Drop a connection, as when its token was revoked."""
-        with self._lock:
-            self._kept.pop(credentials, None)
 
     def close(self) -> None:
         """Drop all connections and close their sockets."""

@@ -208,13 +208,6 @@ def after_failed_create(call: Call, fault: Exception) -> Outcome | None:
     return None
 
 
-def delete_until_gone(collection: Collection, call: Call) -> Outcome:
-    """Ask for the object's removal until the service no longer knows it."""
-    if call.physical_id is None or not collection.delete(call.cloud, call.physical_id):
-        return Done()
-    return Wait(polling_pause(call), reason=f"{collection.key} is being deleted")
-
-
 def marker_text(call: Call) -> str:
     """What marks an object that the user has named as made by this call."""
     return f"stoker:{call.token}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from stoker.cli import options
 from stoker.cli.failures import BAD_INPUT
 from stoker.cli.findings import Finding, as_json, as_sarif, as_text, has_errors
 from stoker.cli.offline import check
@@ -18,15 +19,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.command("validate")
 @click.argument("templates", type=_FILE, nargs=-1, required=True)
-@click.option(
-    "-e",
-    "--environment",
-    "environments",
-    type=_FILE,
-    multiple=True,
-    metavar="FILE",
-    help="Environment file; several are merged in order.",
-)
+@options.environments
 @click.option(
     "-P",
     "--parameter",
