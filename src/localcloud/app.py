@@ -10,6 +10,8 @@ from starlette.types import Receive, Scope, Send
 from localcloud.clock import Clock, SystemClock
 from localcloud.cloud import Cloud, Service
 from localcloud.compute.routes import service as compute_service
+from localcloud.disturbances import PATH as DISTURBANCES_PATH
+from localcloud.disturbances import Disturbances
 from localcloud.fabric.interface import Fabric
 from localcloud.identity.identity import identity_of
 from localcloud.identity.routes import service as identity_service
@@ -48,18 +50,23 @@ class CloudApp:
         cloud.services = services
         self._cloud = cloud
         self.services = services
-        self._mounts = {s.descriptor.prefix: ServiceApp(cloud, s) for s in services}
+        self._mounts = {s.descriptor.prefix: (s, ServiceApp(cloud, s)) for s in services}
+        self.disturbances = Disturbances(cloud)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             return
         path = scope["path"]
-        for prefix, mount in self._mounts.items():
+        for prefix, (service, mount) in self._mounts.items():
             below = strip_prefix(path, prefix)
             if below is not None:
-                await mount({**scope, "path": below}, receive, send)
+                scope = {**scope, "path": below}
+                await self.disturbances.call(mount, service, scope, receive, send)
                 return
+        if path == DISTURBANCES_PATH:
+            await self.disturbances.control(scope, receive, send)
+            return
         await self._root(Request(scope))(scope, receive, send)
 
     def _root(self, request: Request) -> Response:

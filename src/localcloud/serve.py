@@ -7,14 +7,17 @@ import os
 import signal
 import socket
 import sqlite3
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 import uvloop
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from localcloud.app import CloudApp, open_cloud, services
+from localcloud.disturbances import CUT
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.fabric.start import OwnerStart
@@ -100,12 +103,30 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
 
+class _Protocol(HttpToolsProtocol):
+    """HTTP connections that a disturbance can cut."""
+
+    def on_message_begin(self) -> None:
+        """Put what cuts the connection beside the request."""
+        super().on_message_begin()
+        self.scope["extensions"] = {CUT: self._cut}  # type: ignore[dict-item]
+
+    def _cut(self, *, flush: bool) -> None:
+        if flush:
+            self.transport.close()
+            return
+        # a reset, not an orderly end: that is what a client sees of a service that has died
+        connection = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+
 async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> None:
     cloud = open_cloud(settings, fabric)
     app = CloudApp(cloud, services(cloud))
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=_Protocol,
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -126,5 +147,7 @@ async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> N
     async with app.running():
         for sentence in fabric.capabilities.lacks:
             _LOG.warning("%s", sentence)
+        if app.disturbances:
+            _LOG.warning("calls are disturbed, as %s says", app.disturbances.file)
         if not server.should_exit:
             await server.serve(sockets=[listener])

@@ -205,3 +205,25 @@ def test_the_openstack_command_deletes_and_reports_errors(process: Process) -> N
     )
     assert "No Project found for p" in found.stdout + found.stderr
     assert "stoker" in found.stdout
+
+
+def test_connections_are_cut_as_the_list_of_disturbances_says(process: Process) -> None:
+    headers = {"X-Auth-Token": process.token("admin").headers["x-subject-token"]}
+    path = f"{process.url}/identity/v3/projects"
+
+    def names() -> set[str]:
+        return {p["name"] for p in httpx.get(path, headers=headers).json()["projects"]}
+
+    for outcome, error in (
+        ("reset", httpx.ReadError),
+        ("lose", httpx.ReadError),
+        ("truncate", httpx.RemoteProtocolError),
+    ):
+        rules = {"disturbances": [{"method": "POST", "outcome": outcome}]}
+        changed = httpx.put(f"{process.url}/disturbances", json=rules, headers=headers)
+        assert changed.status_code == 200
+        with pytest.raises(error):
+            httpx.post(path, json={"project": {"name": outcome}}, headers=headers)
+    assert {"lose", "truncate"} <= names()
+    assert "reset" not in names()
+    assert process.end(signal.SIGTERM) == 0
