@@ -12,6 +12,14 @@ async def test_types_are_listed_by_name(client: httpx.AsyncClient, base: str) ->
     assert answer.json() == {"resource_types": ["OS::Heat::None", "OS::Heat::Value"]}
 
 
+async def test_types_that_the_policy_forbids_are_not_listed(
+    client: httpx.AsyncClient, base: str, policy: FakePolicy
+) -> None:
+    policy.forbidden.add("resource_types:OS::Heat::None")
+    answer = await client.get(base + "/resource_types")
+    assert answer.json() == {"resource_types": ["OS::Heat::Value"]}
+
+
 async def test_types_come_with_descriptions_on_demand(client: httpx.AsyncClient, base: str) -> None:
     query = {"with_description": "true", "name": "OS::Heat::N"}
     answer = await client.get(base + "/resource_types", params=query)

@@ -98,7 +98,11 @@ class Call:
             raise bad_request(NOT_AN_OBJECT)
         return value
 
+    def allows(self, rule: str) -> bool:
+        """Whether a policy rule lets the caller through."""
+        return self.api.policy.allows(rule, self.caller)
+
     def enforce(self, rule: str) -> None:
         """Raise :class:`Forbidden` unless a policy rule lets the caller through."""
-        if not self.api.policy.allows(rule, self.caller):
+        if not self.allows(rule):
             raise Forbidden(f"The policy {rule} does not allow this to you.")

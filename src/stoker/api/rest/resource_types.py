@@ -20,13 +20,17 @@ _DIALECTS = ("cfn", "hot")
 
 
 async def index(call: Call) -> Response:
-    """The names of all types, or names with descriptions."""
+    """The names of all types that the caller may use, or names with descriptions."""
     described = query_flag(call.query, "with_description")
     types = call.api.catalogue.resource_types(
         support_status=call.query.get("support_status"), version=call.query.get("version")
     )
     pattern = call.query.get("name")
-    matching = [(n, d) for n, d in types if pattern is None or _matches(pattern, n)]
+    matching = [
+        (name, description)
+        for name, description in types
+        if (pattern is None or _matches(pattern, name)) and call.allows(f"resource_types:{name}")
+    ]
     found: list[Any] = [n for n, _ in matching]
     if described:
         found = [{"resource_type": n, "description": d or None} for n, d in matching]
