@@ -12,7 +12,7 @@ from starlette.routing import Mount
 from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
-from stoker.api.signals.app import SignalSettings, routes
+from stoker.api.signals.app import MOST_BYTES, SignalSettings, application
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import WebLimits, WebTemplates
@@ -79,13 +79,14 @@ class App:
             self._engine,
             self._templates,
         )
-        signals = routes(
+        signals = application(
             self.service,
             self._gate.verify_signature,
             self._gate.authenticate,
-            SignalSettings(settings.max_json_body_size),
+            self._gate.policies,
+            SignalSettings(min(settings.max_json_body_size, MOST_BYTES)),
         )
-        return Starlette(routes=[Mount("/cfn", routes=signals), Mount("/", app=rest)])
+        return Starlette(routes=[Mount("/cfn", app=signals), Mount("/", app=rest)])
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""

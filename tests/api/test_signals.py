@@ -1,18 +1,17 @@
 """Signals at the CloudFormation endpoint."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from urllib.parse import quote
 
 import httpx
 import pytest
-from starlette.applications import Starlette
 
-from stoker.api.signals.app import SignalSettings, routes
+from stoker.api.signals.app import SignalSettings, application
 from stoker.engine.requests import Caller
 from stoker.kernel.addresses import ResourceAddress
 from stoker.kernel.errors import Forbidden, Refused
 
-from .conftest import authenticate
+from .conftest import FakePolicy, authenticate
 from .fake_service import PROJECT, FakeService
 
 SENDER = Caller(PROJECT, "u", is_stack_user=True)
@@ -48,8 +47,8 @@ def verifier() -> FakeVerifier:
 
 
 @pytest.fixture
-def client(service: FakeService, verifier: FakeVerifier) -> httpx.AsyncClient:
-    app = Starlette(routes=routes(service, verifier, authenticate, SignalSettings(1000)))
+def client(service: FakeService, verifier: FakeVerifier, policy: FakePolicy) -> httpx.AsyncClient:
+    app = application(service, verifier, authenticate, policy, SignalSettings(1000))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://CFN:8000")
 
 
@@ -93,7 +92,7 @@ async def test_signature_is_checked_over_the_unquoted_path(
         "method": "POST",
         "host": "cfn:8000",
         "path": f"/v1/signal/{arn}",
-        "body": b"{}",
+        "body": b"",
     }
 
 
@@ -152,4 +151,68 @@ async def test_unexpected_fault_is_500_without_detail(
 
 
 async def test_only_the_right_method_is_taken(client: httpx.AsyncClient, arn: str) -> None:
-    assert (await client.get(f"/v1/signal/{quote(arn)}?Signature=good")).status_code == 405
+    answer = await client.get(f"/v1/signal/{quote(arn)}?Signature=good")
+    assert answer.status_code == 405
+    assert "<Code>InvalidAction</Code>" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/", "/v1/signal/", "/v1/stacks", "/v1/signal/a%00b"])
+async def test_unknown_address_is_an_xml_error(client: httpx.AsyncClient, path: str) -> None:
+    answer = await client.post(path)
+    assert answer.status_code == 404
+    assert "<Code>InvalidAction</Code>" in answer.text
+
+
+@pytest.mark.parametrize("proof", ["query", "token"])
+async def test_policy_holds_for_signals_as_for_the_rest_api(
+    client: httpx.AsyncClient, service: FakeService, policy: FakePolicy, arn: str, proof: str
+) -> None:
+    policy.forbidden.add("resource:signal")
+    query = "?Signature=good" if proof == "query" else ""
+    headers = {"X-Auth-Token": "user"} if proof == "token" else {}
+    for method, kind in (("POST", "signal"), ("PUT", "waitcondition")):
+        answer = await client.request(method, f"/v1/{kind}/{quote(arn)}{query}", headers=headers)
+        assert answer.status_code == 403
+        assert "<Code>AccessDenied</Code>" in answer.text
+    assert not service.signalled
+
+
+async def test_metadata_in_the_answer_needs_its_own_policy(
+    client: httpx.AsyncClient, policy: FakePolicy, arn: str
+) -> None:
+    policy.forbidden.add("resource:metadata")
+    path = f"/v1/waitcondition/{quote(arn)}?Signature=good"
+    assert (await client.put(path, content=b"{}")).status_code == 200
+    assert (await client.put(f"{path}&ContentType=JSON", content=b"{}")).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "most"),
+    [
+        ("?Signature=bad", {}, 0),
+        ("", {}, 0),
+        ("", {"X-Auth-Token": "bad"}, 0),
+        ("", {"Authorization": "AWS4-HMAC-SHA256 Signature=bad"}, 70_000),
+        ("?X-Amz-Signature=bad", {}, 70_000),
+    ],
+)
+async def test_body_of_a_sender_who_is_not_known_is_not_read(
+    service: FakeService, arn: str, query: str, headers: dict[str, str], most: int
+) -> None:
+    app = application(
+        service, FakeVerifier(), authenticate, FakePolicy(), SignalSettings(64_000_000)
+    )
+    read = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal read
+        for _ in range(1000):
+            read += 1000
+            yield b"x" * 1000
+
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cfn:8000") as client:
+        address = f"/v1/signal/{quote(arn)}{query}"
+        answer = await client.post(address, headers=headers, content=body())
+    assert answer.status_code in (400, 403)
+    assert read <= most

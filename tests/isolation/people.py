@@ -64,8 +64,10 @@ def admin(service: Service) -> Person:
     return Person(service.url, *service.authenticate("stoker-admin"))
 
 
-def newcomer(service: Service, name: str) -> Person:
-    """A member of a new project, who is nobody elsewhere."""
+def newcomer(
+    service: Service, name: str, role: str = "member", project: str | None = None
+) -> Person:
+    """A user with one role in one project, a new one unless it is given."""
     token, _ = service.authenticate("stoker-admin")
     identity = f"{service.cloud_url}/identity/v3"
     headers = {"X-Auth-Token": token}
@@ -75,11 +77,12 @@ def newcomer(service: Service, name: str) -> Person:
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
-    project = call("POST", "/projects", {"project": {"name": name}})["project"]["id"]
+    if project is None:
+        project = call("POST", "/projects", {"project": {"name": name}})["project"]["id"]
     body = {"name": name, "password": name, "domain_id": "default"}
     user = call("POST", "/users", {"user": body})["user"]["id"]
-    role = call("GET", "/roles?name=member")["roles"][0]["id"]
-    call("PUT", f"/projects/{project}/users/{user}/roles/{role}")
+    role_id = call("GET", f"/roles?name={role}")["roles"][0]["id"]
+    call("PUT", f"/projects/{project}/users/{user}/roles/{role_id}")
     return Person(service.url, token_of(service, user, name, project), project, user)
 
 

@@ -18,6 +18,8 @@ _CODES: Mapping[str, tuple[str, int]] = {
     "AccessDenied": ("AccessDenied", 403),
     "ActionInProgress": ("InvalidAction", 400),
     "Forbidden": ("AccessDenied", 403),
+    "HTTPMethodNotAllowed": ("InvalidAction", 405),
+    "HTTPNotFound": ("InvalidAction", 404),
     "IncompleteSignature": ("IncompleteSignature", 400),
     "InvalidClientTokenId": ("InvalidClientTokenId", 403),
     "InvalidTenant": ("AccessDenied", 403),

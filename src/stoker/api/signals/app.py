@@ -1,33 +1,39 @@
 """Signals at the CloudFormation endpoint: ``/v1/waitcondition/{arn}`` and ``/v1/signal/{arn}``.
 
 A request is answered once its signal is stored. It proves who sends it by an EC2 signature, or by
-a token for callers that have one.
+a token for callers that have one. Nothing but the headers is read of those who prove nothing.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stoker.api.body import read_body
-from stoker.api.ports import Authenticate, VerifySignature
+from stoker.api.ports import Authenticate, Policy, VerifySignature
 from stoker.api.signals.answers import error_answer, resource_answer
 from stoker.engine.requests import Caller
 from stoker.engine.service import Service
 from stoker.kernel.addresses import ResourceAddress, parse_arn
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Forbidden, Invalid, Refused
+from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 
-_SIGNATURES = ("Signature", "X-Amz-Signature")
+_METHODS = {"waitcondition": "PUT", "signal": "POST"}
+_ADDRESS = re.compile(r"/v1/(waitcondition|signal)/(.+)", re.DOTALL)
+_UNVERIFIED = 64 * 1024
+"""Bytes that are read for a signature that covers them, of a sender who is not known yet."""
+MOST_BYTES = 1024 * 1024
+"""Of one signal, whatever the limit of the REST API is."""
 
 log = Log(__name__)
 
@@ -36,21 +42,18 @@ log = Log(__name__)
 class SignalSettings:
     """Options of the signal endpoint; sizes in bytes."""
 
-    max_body_size: int = 1024 * 1024
+    max_body_size: int = MOST_BYTES
 
 
-def routes(
+def application(
     service: Service,
     verify: VerifySignature,
     authenticate: Authenticate,
+    policy: Policy,
     settings: SignalSettings,
-) -> list[Route]:
-    """The routes of the endpoint, for an application that serves the CloudFormation port."""
-    signals = _Signals(service, verify, authenticate, settings)
-    return [
-        Route("/v1/waitcondition/{arn:path}", signals.wait_condition, methods=["PUT"]),
-        Route("/v1/signal/{arn:path}", signals.signal, methods=["POST"]),
-    ]
+) -> ASGIApp:
+    """The endpoint as an application; its paths begin with the version."""
+    return _Signals(service, verify, authenticate, policy, settings)
 
 
 class _Signals:
@@ -59,24 +62,26 @@ class _Signals:
         service: Service,
         verify: VerifySignature,
         authenticate: Authenticate,
+        policy: Policy,
         settings: SignalSettings,
     ) -> None:
         self._service = service
         self._verify = verify
         self._authenticate = authenticate
+        self._policy = policy
         self._settings = settings
 
-    async def wait_condition(self, request: Request) -> Response:
-        return await self._answered(request, self._wait_condition)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answered(Request(scope, receive))
+        await response(scope, receive, send)
 
-    async def signal(self, request: Request) -> Response:
-        return await self._answered(request, self._signal)
-
-    async def _answered(self, request: Request, handle: Any) -> Response:
+    async def _answered(self, request: Request) -> Response:
         request_id = f"req-{uuid.uuid4()}"
         with request_log(request_id):
             try:
-                response: Response = await handle(request, request_id)
+                response = await self._signalled(request, request_id)
+            except ClientDisconnect:
+                response = Response(status_code=400)  # nobody reads it
             except Exception as error:
                 if not isinstance(error, Refused | DiagnosticError):
                     log.exception("signal failed", path=request.url.path)
@@ -84,35 +89,42 @@ class _Signals:
         response.headers["x-openstack-request-id"] = request_id
         return response
 
-    async def _wait_condition(self, request: Request, request_id: str) -> Response:
-        caller, resource = await self._receive(request, request_id)
+    async def _signalled(self, request: Request, request_id: str) -> Response:
+        kind, resource = _address(request)
+        caller, body = await self._sender(request)
+        caller = replace(caller, request_id=request_id)
+        self._enforce("resource:signal", caller)
+        await self._service.signals.signal(caller, resource.stack, resource.name, _details(body))
+        if kind == "signal":
+            return Response(status_code=200, media_type="text/html")
         as_json = request.query_params.get("ContentType") == "JSON"
         metadata: Mapping[str, Any] = {}
         if as_json:
+            self._enforce("resource:metadata", caller)
             metadata = await self._service.views.metadata(caller, resource.stack, resource.name)
         return resource_answer(resource.name, metadata, as_json=as_json)
 
-    async def _signal(self, request: Request, request_id: str) -> Response:
-        await self._receive(request, request_id)
-        return Response(status_code=200, media_type="text/html")
+    def _enforce(self, rule: str, caller: Caller) -> None:
+        if not self._policy.allows(rule, caller):
+            raise Forbidden(f"The policy {rule} does not allow this to you.", "AccessDenied")
 
-    async def _receive(self, request: Request, request_id: str) -> tuple[Caller, ResourceAddress]:
-        """Store the signal that a request brings; return who sent it, and for what."""
-        body = await read_body(request, self._settings.max_body_size)
-        caller = replace(await self._caller(request, body), request_id=request_id)
-        resource = parse_arn(request.path_params["arn"])
-        if not isinstance(resource, ResourceAddress):
-            raise Invalid("The address names no resource of a stack.")
-        await self._service.signals.signal(caller, resource.stack, resource.name, _details(body))
-        return caller, resource
-
-    async def _caller(self, request: Request, body: bytes) -> Caller:
-        unsigned = not any(name in request.query_params for name in _SIGNATURES)
-        if unsigned and "x-auth-token" in request.headers:
-            caller = await self._authenticate(request.headers, None)
+    async def _sender(self, request: Request) -> tuple[Caller, bytes]:
+        """Who sends a request, and its body: read last, unless a signature covers it."""
+        limit, query, headers = self._settings.max_body_size, request.query_params, request.headers
+        by_query = "Signature" in query
+        signed = by_query or "X-Amz-Signature" in query or "authorization" in headers
+        if not signed and "x-auth-token" in headers:
+            caller = await self._authenticate(headers, None)
             if caller is None:
                 raise Forbidden("The token is not valid.", "AccessDenied")
-            return caller
+            return caller, await read_body(request, limit)
+        if by_query or not signed:
+            caller = await self._check(request, b"")
+            return caller, await read_body(request, limit)
+        body = await read_body(request, min(limit, _UNVERIFIED))
+        return await self._check(request, body), body
+
+    async def _check(self, request: Request, body: bytes) -> Caller:
         return await self._verify(
             method=request.method,
             host=request.headers.get("host", ""),
@@ -121,6 +133,21 @@ class _Signals:
             headers=dict(request.headers),
             body=body,
         )
+
+
+def _address(request: Request) -> tuple[str, ResourceAddress]:
+    """What a request is for: ``waitcondition`` or ``signal``, and the resource. Refuses others."""
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    match = _ADDRESS.fullmatch(path)
+    if match is None or "\0" in path:
+        raise NotFound("Nothing is served at this address.", "HTTPNotFound")
+    kind, arn = match.groups()
+    if request.method != _METHODS[kind]:
+        raise Refused(f"This address takes {_METHODS[kind]} only.", "HTTPMethodNotAllowed")
+    resource = parse_arn(arn)
+    if not isinstance(resource, ResourceAddress):
+        raise Invalid("The address names no resource of a stack.")
+    return kind, resource
 
 
 def _details(body: bytes) -> Mapping[str, Any] | None:
