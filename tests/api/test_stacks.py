@@ -420,10 +420,30 @@ async def test_arn_stands_for_a_name_quoted_or_not(
     address = service.add("s").address
     quoted = address.arn.replace(":", "%3A").replace("/", "%2F")
     for arn in (address.arn, quoted):
-        for below in ("", "/resources"):
+        for below in (
+            "",
+            "/resources",
+            "/resources/a%20b",
+            "/resources/a/metadata",
+            "/outputs",
+            "/outputs/o",
+            "/resources/a/events/1",
+        ):
             answer = await client.get(f"{base}/stacks/{arn}{below}")
             assert answer.status_code == 302
             assert answer.headers["Location"].endswith(f"/stacks/s/{address.id}{below}")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["name=a&" * 501, "tags=" + "a," * 101, "not-tags-any=" + "&not_tags_any=".join("ab" * 60)],
+)
+async def test_query_beyond_bounds_is_400(
+    client: httpx.AsyncClient, base: str, service: FakeService, query: str
+) -> None:
+    answer = await client.get(f"{base}/stacks?{query}")
+    assert answer.status_code == 400
+    assert not service.asked
 
 
 async def test_unknown_name_is_404(client: httpx.AsyncClient, base: str) -> None:

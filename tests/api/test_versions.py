@@ -23,7 +23,21 @@ async def test_version_list_needs_no_token(client_for: ClientFor, path: str) -> 
 async def test_path_without_version_is_not_found_without_token(client_for: ClientFor) -> None:
     answer = await client_for(token=None).get("/foo")
     assert answer.status_code == 404
-    assert answer.headers["content-type"] == "text/html; charset=UTF-8"
+    assert answer.json()["error"]["type"] == "HTTPNotFound"
+
+
+@pytest.mark.parametrize("path", ["/v" + "1" * 5000, "/v1." + "0" * 5000 + "1/x", "/v٣/x"])
+async def test_number_of_any_length_is_a_version_that_there_is_not(
+    client_for: ClientFor, path: str
+) -> None:
+    assert (await client_for(token=None).get(path)).status_code in (300, 404)
+
+
+async def test_media_type_with_a_long_number_is_a_version_that_there_is_not(
+    client_for: ClientFor,
+) -> None:
+    accept = {"Accept": "application/vnd.openstack.orchestration-v" + "9" * 5000}
+    assert (await client_for(token=None).get("/x", headers=accept)).status_code == 404
 
 
 async def test_version_root_is_not_found(client_for: ClientFor) -> None:

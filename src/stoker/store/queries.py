@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,9 @@ _EVENT_FILTERS = {
 }
 _EVENT_SORT = {"event_time": "time", "resource_type": "resource_type"}
 
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
+"""What a column of integers can hold; no other text equals one."""
+
 
 def stack_list(project_id: str | None, query: StackQuery) -> sa.Select[Any]:
     """Ids and rows of the stacks that match, in order, without the page."""
@@ -72,7 +76,7 @@ def _filtered(
         if isinstance(column.type, sa.Boolean):
             values = [str(value).lower() == "true" for value in wanted]
         elif isinstance(column.type, sa.Integer):
-            values = [int(value) for value in wanted if str(value).lstrip("-").isdigit()]
+            values = [int(value) for value in wanted if _INTEGER.fullmatch(str(value))]
         select = select.where(column.in_(values))
     return select
 
@@ -108,9 +112,7 @@ def event_page(stack_ids: Sequence[str], query: EventQuery) -> sa.Select[Any]:
     events = tables.events
     select = sa.select(events).where(events.c.stack_id.in_(stack_ids))
     if query.resource_name is not None:
-        select = select.where(
-            events.c.resource_name == query.resource_name, events.c.resource_id.is_not(None)
-        )
+        select = select.where(events.c.resource_name == query.resource_name)
     select = _filtered(select, events, _EVENT_FILTERS, query.filters)
     keys = [_EVENT_SORT[key] for key in query.page.sort_keys if key in _EVENT_SORT]
     columns = [events.c[key] for key in keys] + [events.c.number]

@@ -9,19 +9,24 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stoker.api.body import read_body
 from stoker.api.ports import Authenticate, Catalogue, Engines, Policy
 from stoker.api.rest import versions
-from stoker.api.rest.answers import json_response, page
+from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call, FetchTemplate
-from stoker.api.rest.faults import answer, bad_request, forbidden, method_not_allowed, status_of
+from stoker.api.rest.faults import (
+    answer,
+    bad_request,
+    forbidden,
+    method_not_allowed,
+    not_found,
+    status_of,
+)
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
@@ -30,6 +35,7 @@ from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+_MOST_PARAMETERS = 500
 _UNAUTHORIZED = {
     "error": {
         "code": 401,
@@ -49,20 +55,18 @@ def build(
     settings: RestSettings,
     engines: Engines,
     fetch_template: FetchTemplate,
-) -> Starlette:
+) -> ASGIApp:
     """The REST application, complete with version negotiation and authentication."""
     api = Api(service, catalogue, engines, policy, settings, fetch_template)
     server = _Server(api, authenticate)
-    cors = Middleware(
-        CORSMiddleware,
+    if not settings.cors_origins:
+        return server
+    return CORSMiddleware(
+        server,
         allow_origins=settings.cors_origins,
         allow_methods=_METHODS,
         allow_headers=["X-Auth-Token", "Content-Type"],
         expose_headers=["Location", "X-OpenStack-Request-ID"],
-    )
-    return Starlette(
-        routes=[Route("/{path:path}", server.serve, methods=_METHODS)],
-        middleware=[cors] if settings.cors_origins else [],
     )
 
 
@@ -73,11 +77,17 @@ class _Server:
         self._authenticate = authenticate
         self._router = Router(ROUTES)
 
-    async def serve(self, request: Request) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._serve(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _serve(self, request: Request) -> Response:
         request_id = f"req-{uuid.uuid4()}"
         with request_log(request_id):
             try:
                 response = await self._negotiate(request, request_id)
+            except ClientDisconnect:
+                response = Response(status_code=400)  # nobody reads it
             except Exception as error:
                 if status_of(error) == 500:
                     log.exception("request failed", method=request.method, path=request.url.path)
@@ -94,7 +104,7 @@ class _Server:
         if isinstance(asked, versions.ListVersions):
             return json_response(versions.document(links), 300)
         if isinstance(asked, versions.UnknownPath):
-            return page(404, "Nothing is served at this address.")
+            raise not_found("Nothing is served at this address.")
         return await self._authenticated(request, asked.path, links, request_id)
 
     async def _authenticated(
@@ -107,7 +117,7 @@ class _Server:
             return json_response(_UNAUTHORIZED, 401, {"WWW-Authenticate": challenge})
         matches = self._router.matches(path)
         if not matches:
-            return page(404, "Nothing is served at this address.")
+            raise not_found("Nothing is served at this address.")
         allowed = ",".join(matches[0].operations)
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": allowed})
@@ -116,7 +126,10 @@ class _Server:
             return _not_allowed(request.method, allowed)
         if match.parts["project_id"] != caller.project_id and not caller.is_admin:
             raise forbidden("The address names a project other than that of the token.")
-        if "\0" in path or any("\0" in value for _, value in request.query_params.multi_items()):
+        query = request.query_params.multi_items()
+        if len(query) > _MOST_PARAMETERS:
+            raise bad_request(f"The address has more than {_MOST_PARAMETERS} parameters.")
+        if "\0" in path or any("\0" in value for _, value in query):
             raise bad_request("The address has a NUL character inside.")
         operation = match.operations[request.method]
         call = Call(

@@ -5,16 +5,19 @@ The answer is 302 for every method; clients repeat the request, with the same me
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from starlette.responses import Response
 
 from stoker.api.rest.answers import page
 from stoker.api.rest.call import Call
 
 
-async def lookup(call: Call, below: str = "") -> Response:
-    """Redirect to the stack, or to the part of it that ``below`` names (as ``/resources``)."""
+async def lookup(call: Call) -> Response:
+    """Redirect to the stack, or to the part of it that the path goes on with."""
     stack = await call.service.operations.find(call.caller, call.path["stack_name"])
-    location = call.links.stack(stack, below)
+    below = call.path.get("below", "")
+    location = call.links.stack(stack, f"/{quote(below, safe='/~')}" if below else "")
     if str(call.query):
         location = f"{location}?{call.query}"
     return page(302, f"The stack is at {location}", {"Location": location})

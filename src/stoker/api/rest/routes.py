@@ -14,6 +14,7 @@ from stoker.api.rest import (
     actions,
     events,
     lookups,
+    not_served,
     outputs,
     previews,
     resource_types,
@@ -41,13 +42,6 @@ class Operation:
 _STACK = "/stacks/{stack_name}/{stack_id}"
 _RESOURCE = _STACK + "/resources/{resource_name}"
 _LOOKUP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_READ_BELOW = ("resources", "events", "template", "actions", "environment", "files")
-_POST_BELOW = ("resources", "events", "template", "actions")
-_NAMES = ("{stack_name:arn}", "{stack_name}")
-
-
-def _redirect(below: str) -> Handler:
-    return partial(lookups.lookup, below=f"/{below}")
 
 
 ROUTES: tuple[Operation, ...] = (
@@ -77,19 +71,11 @@ ROUTES: tuple[Operation, ...] = (
     Operation("POST", "/stacks/preview", previews.preview_create, "stacks:preview"),
     *(
         Operation(method, f"/stacks/{name}", lookups.lookup, "stacks:lookup")
-        for name in _NAMES
+        for name in ("{stack_name:arn}", "{stack_name:arn}/{below:path}", "{stack_name}")
         for method in _LOOKUP_METHODS
     ),
-    *(
-        Operation("GET", f"/stacks/{name}/{below}", _redirect(below), "stacks:lookup")
-        for name in _NAMES
-        for below in _READ_BELOW
-    ),
-    *(
-        Operation("POST", f"/stacks/{name}/{below}", _redirect(below), "stacks:lookup")
-        for name in _NAMES
-        for below in _POST_BELOW
-    ),
+    Operation("GET", "/stacks/{stack_name}/{below:read}", lookups.lookup, "stacks:lookup"),
+    Operation("POST", "/stacks/{stack_name}/{below:post}", lookups.lookup, "stacks:lookup"),
     Operation("GET", _STACK, stacks.show, "stacks:show"),
     Operation("PUT", _STACK, stacks.update, "stacks:update"),
     Operation("PATCH", _STACK, stacks.patch, None),
@@ -110,13 +96,16 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _STACK + "/events", events.index, "events:index"),
     Operation("GET", _RESOURCE + "/events", events.index_of_resource, "events:index"),
     Operation("GET", _RESOURCE + "/events/{event_id}", events.show, "events:show"),
+    *(
+        Operation(method, path, partial(not_served.refuse, what=what), rule)
+        for what, addresses in not_served.ADDRESSES.items()
+        for method, path, rule in addresses
+    ),
 )
 
 
-class _ArnConvertor(Convertor[str]):
-    """An ARN of a stack, which has slashes inside."""
-
-    regex = r"arn:openstack:heat::[^/]+:stacks/[^/]+/[^/]+"
+class _Text(Convertor[str]):
+    """A part of a path that a regular expression describes."""
 
     def convert(self, value: str) -> str:
         return value
@@ -125,7 +114,26 @@ class _ArnConvertor(Convertor[str]):
         return value
 
 
-register_url_convertor("arn", _ArnConvertor())
+class _Arn(_Text):
+    """An ARN of a stack, which has slashes inside."""
+
+    regex = r"arn:openstack:heat::[^/]+:stacks/[^/]+/[^/]+"
+
+
+class _ReadBelow(_Text):
+    """What can be read of a stack that is known by its name."""
+
+    regex = "resources|events|template|actions|environment|files"
+
+
+class _PostBelow(_Text):
+    """What can be posted to of a stack that is known by its name."""
+
+    regex = "resources|events|template|actions"
+
+
+for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
+    register_url_convertor(_name, _kind())
 
 
 @dataclass(frozen=True, slots=True)

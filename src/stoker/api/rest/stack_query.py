@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from starlette.datastructures import QueryParams
 
+from stoker.api.rest.faults import bad_request
 from stoker.api.rest.paging import page_of
 from stoker.api.rest.values import query_flag, several
 from stoker.engine.requests import StackQuery
@@ -42,6 +43,7 @@ _ACTIONS = (
     "RESTORE",
 )
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
+_MOST_TAGS = 100
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
 
 
@@ -91,10 +93,13 @@ def _keep(found: dict[str, list[str]], field: str, value: str) -> None:
 def _tags(query: QueryParams, name: str) -> tuple[str, ...]:
     """The tags of a key, with underscores or hyphens in the key."""
     spellings = {name, name.replace("_", "-")}
-    return tuple(
+    tags = tuple(
         tag
         for key in sorted(spellings)
         for text in several(query, key)
         for tag in text.split(",")
         if tag
     )
+    if len(tags) > _MOST_TAGS:
+        raise bad_request(f"{name} names {len(tags)} tags; it takes at most {_MOST_TAGS}.")
+    return tags

@@ -8,8 +8,8 @@ from typing import Any
 
 from stoker.api.rest.links import Links, link
 
-_SEGMENT = re.compile(r"v(\d+)(?:\.(\d+))?")
-_MEDIA_TYPE = re.compile(r"application/vnd\.openstack\.orchestration-v(\d+)(?:\.(\d+))?")
+_SEGMENT = re.compile(r"v([0-9]+)(?:\.([0-9]+))?")
+_MEDIA_TYPE = re.compile(r"application/vnd\.openstack\.orchestration-v([0-9]+)(?:\.([0-9]+))?")
 _UNVERSIONED = ("", "/", "/versions", "/versions/")
 
 
@@ -47,4 +47,5 @@ def document(links: Links) -> dict[str, Any]:
 
 
 def _is_ours(match: re.Match[str]) -> bool:
-    return int(match[1]) == 1 and int(match[2] or 0) == 0
+    # compared as text: a path may have more digits than Python turns into a number
+    return match[1].lstrip("0") == "1" and not (match[2] or "").strip("0")
