@@ -9,6 +9,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from stoker.api.health import health_route
 from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
@@ -24,6 +25,7 @@ from stoker.identity.settings import IdentitySettings
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.log import Log
+from stoker.pauses import LoopPauses
 from stoker.resources.names import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.service_environment import registry_in
@@ -64,6 +66,7 @@ class App:
             service_registry=registry_in(Path(conf.environment_dir)),
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)
+        self._pauses = LoopPauses()
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch.notify)
         self.asgi = self._interfaces(conf, types)
@@ -86,10 +89,12 @@ class App:
             self._gate.policies,
             SignalSettings(min(settings.max_json_body_size, MOST_BYTES)),
         )
-        return Starlette(routes=[Mount("/cfn", app=signals), Mount("/", app=rest)])
+        health = health_route(lambda: {"event_loop": self._pauses.report()})
+        return Starlette(routes=[health, Mount("/cfn", app=signals), Mount("/", app=rest)])
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
+        self._pauses.start()
         loop = asyncio.get_running_loop()
         self._loading = loop.run_in_executor(None, self._load)
         await self._dispatch.recover()
@@ -103,6 +108,7 @@ class App:
 
     async def close(self) -> None:
         """Stop driving stacks and close everything; what is stored stays as it is."""
+        self._pauses.close()
         await self._dispatch.close()
         await self._loading
         self._cloud.close()

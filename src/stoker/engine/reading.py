@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from stoker.engine.calls import make_call
 from stoker.engine.evaluations import evaluation_at
@@ -29,6 +30,11 @@ from stoker.schema.resource_type import Reads, ShowsSignals
 from stoker.template.definition import Output
 from stoker.template.evaluation import Evaluation
 
+Result = TypeVar("Result")
+
+_FEW = 100
+"""Rows whose views are made on the loop, in a millisecond; more are worth a thread."""
+
 
 class Views:
     """Everything that a caller may look at."""
@@ -52,7 +58,8 @@ class Views:
     async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
         """Stacks of the caller's project, newest first."""
         project = None if query.all_projects else caller.project_id
-        return [stack_view(stack) for stack in await self._store.stacks(project, query)]
+        stacks = await self._store.stacks(project, query)
+        return await self._computed(len(stacks), lambda: [stack_view(stack) for stack in stacks])
 
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
         """How many stacks match, pages aside."""
@@ -98,23 +105,27 @@ class Views:
         """The resources of the stack, and of nested ones down to the depth asked for."""
         stack = await self._finder.at(caller, address)
         found: list[ResourceView] = []
+        async for each in self._tree(stack, query.nested_depth):
+            rows = await self._store.resources(each.id)
+            session = await self._session(each, rows) if query.with_attributes else None
+            views = functools.partial(_resource_views, each, rows, session, query.filters)
+            found += await self._computed(len(rows), views)
+        return found
+
+    async def _tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
+        """A stack and those nested in it, level by level, as deep as asked for and as there are."""
         level = [stack]
-        for depth in range(query.nested_depth + 1):
+        while level:
             for each in level:
-                rows = current_rows(await self._store.resources(each.id))
-                needed = _needed_by(rows)
-                if query.with_attributes:
-                    session = await self._session(each, rows)
-                    shown = {row.id: _attributes(session, row) for row in rows}
-                else:
-                    shown = {}
-                found += [
-                    resource_view(each, row, needed.get(row.name, ()), shown.get(row.id))
-                    for row in rows
-                ]
-            if depth < query.nested_depth:
-                level = [child for each in level for child in await self._store.children(each.id)]
-        return [view for view in found if matches(view, query.filters)]
+                yield each
+            if depth <= 0:
+                return
+            depth -= 1
+            level = [child for each in level for child in await self._store.children(each.id)]
+
+    async def _computed(self, count: int, call: Callable[[], Result]) -> Result:
+        """The result of work on so many rows: only little of it is done on the loop."""
+        return call() if count <= _FEW else await self._ports.workers.compute(call)
 
     async def resource(
         self,
@@ -148,15 +159,15 @@ class Views:
     ) -> Sequence[EventView]:
         """Events, oldest first unless the query says otherwise."""
         stack = await self._finder.at(caller, address)
-        known = {stack.id: stack}
-        level = [stack]
-        for _ in range(query.nested_depth):
-            level = [child for each in level for child in await self._store.children(each.id)]
-            known.update({each.id: each for each in level})
+        known = {each.id: each async for each in self._tree(stack, query.nested_depth)}
         found = await self._store.events(list(known), query)
         root = stack.address if query.nested_depth else None
         types = self._ports.types
-        return [event_view(known[event.stack_id], event, types, root) for event in found]
+
+        def views() -> list[EventView]:
+            return [event_view(known[event.stack_id], event, types, root) for event in found]
+
+        return await self._computed(len(found), views)
 
     async def event(
         self, caller: Caller, address: StackAddress, name: str, event_id: str
@@ -192,6 +203,27 @@ class Views:
             received = call.signals.get(str(session.reference_of(row)), ())
             return {**row.metadata, **type_.signal_metadata(received)}
         return row.metadata
+
+
+def _resource_views(
+    stack: Stack,
+    rows: Sequence[Resource],
+    session: Session | None,
+    filters: Mapping[str, tuple[str, ...]],
+) -> list[ResourceView]:
+    """The resources that match; with their attributes if there is a session."""
+    current = current_rows(rows)
+    needed = _needed_by(current)
+    views = (
+        resource_view(
+            stack,
+            row,
+            needed.get(row.name, ()),
+            None if session is None else _attributes(session, row),
+        )
+        for row in current
+    )
+    return [view for view in views if matches(view, filters)]
 
 
 def _attributes(session: Session, row: Resource) -> dict[str, Any]:

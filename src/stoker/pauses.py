@@ -1,0 +1,125 @@
+"""Measures how long the event loop keeps everybody waiting, and says what was running meanwhile.
+
+A timer of the loop that comes late tells how long the loop was busy; a thread looks what the loop
+is doing as soon as the timer is overdue. It knows nothing of stacks and requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from stoker.kernel.log import Log
+
+LONG = 0.05
+"""Seconds of a pause that an operator is told of."""
+_TICK = 0.02
+_LOOK = 0.03
+_REMEMBERED = 20
+_FRAMES = 6
+
+log = Log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A time in which the loop did not turn."""
+
+    ended_at: float
+    """Seconds since the epoch."""
+    seconds: float
+    cpu_seconds: float
+    """That this process has computed meanwhile: much less than the pause on a busy machine."""
+    running: str
+    """What the loop was doing, innermost first; empty if it was over too soon to be seen."""
+
+
+class LoopPauses:
+    """The pauses of one event loop."""
+
+    def __init__(self) -> None:
+        self._longest = 0.0
+        self._count = 0
+        self._latest: deque[Pause] = deque(maxlen=_REMEMBERED)
+        self._due = 0.0
+        self._computed = 0.0
+        self._seen = ""
+        self._timer: asyncio.TimerHandle | None = None
+        self._over = threading.Event()
+        self._loop_thread = 0
+
+    def start(self) -> None:
+        """Begin to measure the running loop."""
+        self._loop_thread = threading.get_ident()
+        self._schedule(asyncio.get_running_loop())
+        threading.Thread(target=self._watch, name="pauses", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop measuring."""
+        self._over.set()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def report(self) -> dict[str, Any]:
+        """The figures for operators."""
+        return {
+            "longest_pause": round(self._longest, 4),
+            "pauses_over_50_ms": self._count,
+            "latest_pauses": [
+                {
+                    "ended_at": round(pause.ended_at, 3),
+                    "seconds": round(pause.seconds, 4),
+                    "cpu_seconds": round(pause.cpu_seconds, 4),
+                }
+                for pause in self._latest
+            ],
+        }
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._computed = time.process_time()
+        self._due = time.monotonic() + _TICK
+        self._timer = loop.call_later(_TICK, self._tick, loop)
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        late = time.monotonic() - self._due
+        self._longest = max(self._longest, late)
+        if late > LONG:
+            self._note(late)
+        self._schedule(loop)
+
+    def _note(self, seconds: float) -> None:
+        seen, self._seen = self._seen, ""
+        pause = Pause(time.time(), seconds, time.process_time() - self._computed, seen)
+        self._count += 1
+        self._latest.append(pause)
+        log.warning(
+            "the event loop has paused",
+            seconds=f"{seconds:.3f}",
+            cpu_seconds=f"{pause.cpu_seconds:.3f}",
+            running=seen or "unknown",
+        )
+
+    def _watch(self) -> None:
+        looked_at = 0.0
+        while not self._over.wait(_LOOK):
+            due = self._due
+            if due != looked_at and time.monotonic() - due > LONG:
+                looked_at = due
+                self._seen = _place(sys._current_frames().get(self._loop_thread))  # noqa: SLF001
+
+
+def _place(frame: FrameType | None) -> str:
+    """Where a thread is, innermost first."""
+    places: list[str] = []
+    while frame is not None and len(places) < _FRAMES:
+        code = frame.f_code
+        name = "/".join(code.co_filename.split("/")[-2:])
+        places.append(f"{name}:{frame.f_lineno} {code.co_name}")
+        frame = frame.f_back
+    return " < ".join(places)

@@ -1,0 +1,278 @@
+"""A service in a process of its own with limits, somebody who attacks it, and somebody who works.
+
+    def test_an_attack(arena: Arena) -> None:
+        with arena.attacked() as attacker:
+            answer = attacker.ask("GET", "/stacks?limit=...")
+        assert answer.status_code == 400
+
+While the block runs, a user of another project asks for their stacks and lets templates be
+validated, again and again. When it ends, the arena asserts that the service lives, that the other
+user was answered all the time, that the event loop never paused, that memory stayed bounded, and
+that nothing goes on computing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.isolation.people import Person, demo, newcomer
+from tests.recovery.service import Service, descendants, until
+
+MEBIBYTE = 1024 * 1024
+ADDRESS_SPACE = 6 * 1024 * MEBIBYTE
+"""Of every process of the service. Threads reserve much more than they use."""
+CPU_SECONDS = 600
+LONGEST_PAUSE = 0.05
+SLOWEST_ANSWER = 2.0
+"""Seconds of any answer to somebody else, on a machine that is not busy."""
+_LIMITED = (
+    "import os, resource, sys;"
+    f"resource.setrlimit(resource.RLIMIT_AS, ({ADDRESS_SPACE}, {ADDRESS_SPACE}));"
+    f"resource.setrlimit(resource.RLIMIT_CPU, ({CPU_SECONDS}, {CPU_SECONDS}));"
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+_INNOCENT = {
+    "heat_template_version": "2018-08-31",
+    "parameters": {"p": {"type": "string", "default": "x"}},
+    "resources": {
+        "a": {"type": "OS::Heat::Value", "properties": {"value": {"get_param": "p"}}},
+        "b": {"type": "OS::Heat::Value", "properties": {"value": {"get_attr": ["a", "value"]}}},
+    },
+}
+
+
+class LimitedService(Service):
+    """A service whose processes have limits of memory and time that the kernel holds."""
+
+    def launch(self) -> None:
+        """Start the process; returns at once."""
+        command = [sys.executable, "-c", _LIMITED, str(Path(sys.executable).parent / "stoker")]
+        command += ["serve", "--data-dir", str(self.data_dir)]
+        command += ["--port", str(self.port), "--cloud-port", str(self.cloud_port)]
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.started_at = time.monotonic()
+
+    @property
+    def pid(self) -> int:
+        """Of the process that serves the API."""
+        assert self.process is not None
+        return self.process.pid
+
+    def health(self) -> dict[str, Any]:
+        """The figures of the service about itself."""
+        accept = {"Accept": "application/json"}
+        answer = httpx.get(f"{self.url}/healthcheck", headers=accept, timeout=60)
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def helpers(self) -> list[int]:
+        """The processes in which the service computes what users wrote."""
+        own = [process for process in descendants(self.pid) if process.parent == self.pid]
+        return [p.pid for p in own if "stoker.sandbox" in _command(p.pid)]
+
+
+@dataclass
+class Bystander:
+    """Somebody of another project, who works while the service is attacked."""
+
+    person: Person
+    waits: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def once(self) -> float:
+        """The seconds of the slower one of two requests."""
+        body = {"template": _INNOCENT}
+        listed = self._timed("GET", "/stacks", None)
+        return max(listed, self._timed("POST", "/validate", body))
+
+    def _timed(self, method: str, path: str, body: Any) -> float:
+        begin = time.monotonic()
+        try:
+            answer = self.person.ask(method, path, body)
+        except httpx.HTTPError as error:
+            self.faults.append(f"{method} {path}: {error!r}")
+        else:
+            if answer.status_code != 200:
+                self.faults.append(f"{method} {path}: {answer.status_code} {answer.text[:200]}")
+        return time.monotonic() - begin
+
+    def begin(self) -> None:
+        def work() -> None:
+            over = False
+            while not over:
+                self.waits.append(self.once())
+                over = self._over.wait(0.1)
+
+        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join(120)
+
+
+@dataclass
+class Arena:
+    """A service, an attacker, and somebody else."""
+
+    service: LimitedService
+    attacker: Person
+    other: Person
+
+    @classmethod
+    def open(cls, directory: Path) -> Arena:
+        """A service that has just been started."""
+        service = LimitedService(directory / "data")
+        service.start()
+        arena = cls(service, demo(service), newcomer(service, "bystander"))
+        Bystander(arena.other).once()  # what is loaded with the first request
+        Bystander(arena.attacker).once()
+        return arena
+
+    @contextlib.contextmanager
+    def attacked(
+        self, *, mebibytes: float = 300, seconds: float = 60, pauses: bool = True
+    ) -> Iterator[Person]:
+        """Attack the service within the block; what is wrong with it fails the test afterwards.
+
+        ``mebibytes`` may the service grow meanwhile; the block takes at most ``seconds``.
+        """
+        service = self.service
+        usual = min(Bystander(self.other).once() for _ in range(3))
+        bystander = Bystander(self.other)
+        _forget_peak(service.pid)
+        before, begin = _memory(service.pid, "VmRSS"), time.time()
+        bystander.begin()
+        try:
+            yield self.attacker
+            took = time.time() - begin
+        finally:
+            bystander.end()
+        self.assert_alive()
+        assert took <= seconds, f"the attack took {took:.1f} s"
+        assert bystander.faults == []
+        assert bystander.waits, "somebody else's request has had no answer"
+        worst = max(bystander.waits)
+        assert worst <= max(SLOWEST_ANSWER, 30 * usual), f"others waited {worst:.1f} s"
+        grown = _memory(service.pid, "VmHWM") - before
+        assert grown <= mebibytes, f"the service grew by {grown:.0f} MiB"
+        if pauses:
+            assert self.pauses_since(begin) == []
+        self.assert_calm()
+
+    def pauses_since(self, begin: float) -> list[dict[str, Any]]:
+        """The pauses that were too long, by the time that the service has computed meanwhile.
+
+        A machine that has other things to do makes a loop late which has nothing to do; then the
+        service has computed little.
+        """
+        found = self.service.health()["event_loop"]["latest_pauses"]
+        return [
+            pause
+            for pause in found
+            if pause["ended_at"] >= begin
+            and min(pause["seconds"], pause["cpu_seconds"]) > LONGEST_PAUSE
+        ]
+
+    def assert_alive(self) -> None:
+        """The process is there and answers."""
+        process = self.service.process
+        assert process is not None
+        assert process.poll() is None, f"the service has ended:\n{self.service.log()[-3000:]}"
+        assert self.service.health()["event_loop"]["longest_pause"] >= 0
+
+    def assert_calm(self) -> None:
+        """Nothing that the attack has begun goes on computing for long."""
+        until(self._is_calm, "the service and its helpers have ended their work", 30)
+
+    def _is_calm(self) -> bool:
+        pids = [self.service.pid, *self.service.helpers()]
+        before = sum(map(_cpu_seconds, pids))
+        time.sleep(0.3)
+        return sum(map(_cpu_seconds, pids)) - before < 0.15
+
+    def restart(self, *, kill: bool = True) -> None:
+        """End the service, by SIGKILL unless said otherwise, and start it again."""
+        if kill:
+            cloud = self.service.cloud_process()
+            self.service.kill()
+            until(lambda: not cloud.lives, "the local cloud has ended")
+        else:
+            self.service.stop()
+        self.service.start()
+
+    def close(self) -> None:
+        """End the service."""
+        self.service.stop()
+
+
+def create(person: Person, name: str, template: Any, **fields: Any) -> httpx.Response:
+    """The answer to the creation of a stack."""
+    return person.ask("POST", "/stacks", {"stack_name": name, "template": template, **fields})
+
+
+def state(person: Person, name: str) -> str:
+    """The status of a stack by name."""
+    answer = person.ask("GET", f"/stacks/{name}?resolve_outputs=false", follow_redirects=True)
+    return str(answer.json()["stack"]["stack_status"])
+
+
+def reason(person: Person, name: str) -> str:
+    """Why a stack is in its status."""
+    answer = person.ask("GET", f"/stacks/{name}?resolve_outputs=false", follow_redirects=True)
+    return str(answer.json()["stack"]["stack_status_reason"])
+
+
+def ended(person: Person, name: str, seconds: float = 60) -> str:
+    """The final status of a stack's operation."""
+    until(lambda: not state(person, name).endswith("IN_PROGRESS"), f"{name} has ended", seconds)
+    return state(person, name)
+
+
+def anonymous(person: Person) -> Person:
+    """The same address without a token that is worth anything."""
+    return dataclasses.replace(person, token="nothing")
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _forget_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _memory(pid: int, name: str) -> float:
+    """A figure of a process in MiB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith(f"{name}:"))
+    return int(line.split()[1]) / 1024
