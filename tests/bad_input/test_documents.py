@@ -73,7 +73,6 @@ CASES = (
     Bad("yaml-with-a-tab", REQUEST, "<template>:3:1", text("resources:\n\ta: 1\n")),
     Bad("yaml-that-does-not-end", REQUEST, "<template>:3:1", text("resources: {a: [1\n")),
     Bad("a-list-as-template", REQUEST, "<template>:1:1", {"template": "- a\n- b\n"}),
-    Bad("a-key-given-twice", REQUEST, "<template>:4:3", text("resources:\n  a: {}\n  a: {}\n")),
     Bad("half-a-surrogate", REQUEST, "<template>:2:", text('description: "\\ud800"\n')),
     Bad("deep-nesting", REQUEST, "100 levels", text("resources: " + "[" * 5000 + "]" * 5000)),
     Bad(

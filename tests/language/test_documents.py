@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.template.document import parse
 from stoker.template.source import accept, read
 
@@ -18,13 +18,23 @@ def refused(text: str) -> DiagnosticError:
     return caught.value
 
 
-def test_a_key_given_twice_is_refused_with_its_line() -> None:
-    finding = refused("a: 1\nb: 2\na: 3\n").first
-    assert (finding.code, str(finding.position)) == ("duplicate-key", "<template>:3:1")
-
-
-def test_a_key_given_twice_is_refused_in_json() -> None:
-    assert refused('{"a": 1, "a": 2}').first.code == "duplicate-key"
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "<template>:3:1"),
+        ('{"a": 1,\n "b": 2, "a": 3}', "<template>:2:10"),
+        ('{"a": "\\ud83d\\ude00", "b": 2, "a": 3}', "None"),
+    ],
+    ids=["YAML", "JSON", "JSON that is not YAML"],
+)
+def test_of_a_key_given_twice_the_last_value_counts_and_a_warning_says_so(
+    text: str, place: str
+) -> None:
+    source = read(text)
+    assert source.data == {"a": 3, "b": 2}
+    (warning,) = source.warnings
+    assert (warning.code, warning.severity) == ("duplicate-key", Severity.WARNING)
+    assert str(warning.position) == place
 
 
 def test_merge_keys_give_way_to_own_keys() -> None:

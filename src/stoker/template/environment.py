@@ -43,6 +43,8 @@ class Environment:
     encrypted_param_names: tuple[str, ...] = ()
     event_sinks: tuple[Mapping[str, Any], ...] = ()
     merge_strategies: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
+    """What reading found odd."""
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Environment:
         """The same environment with some parameter values added or replaced."""
@@ -60,8 +62,9 @@ def parse_environment(
     ``file`` names the file that it came from. Raises ``DiagnosticError``.
     """
     wrong = WRONG_FORMAT if file is None else WRONG_FILE
+    warnings: tuple[Diagnostic, ...] = ()
     if isinstance(given, str):
-        given = _parse_text(given, file, wrong)
+        given, warnings = _parse_text(given, file, wrong)
     if given is None:
         return EMPTY
     if not isinstance(given, Mapping):
@@ -89,18 +92,20 @@ def parse_environment(
         ),
         event_sinks=_event_sinks(given, file),
         merge_strategies=_merge_strategies(given, file),
+        warnings=warnings,
     )
 
 
-def _parse_text(text: str, file: str | None, wrong: str) -> Any:
+def _parse_text(text: str, file: str | None, wrong: str) -> tuple[Any, tuple[Diagnostic, ...]]:
     if not text.strip():
-        return None
+        return None, ()
     try:
-        return read(text, file or "<environment>").data
+        source = read(text, file or "<environment>")
     except DiagnosticError as error:
         raise DiagnosticError(
             [replace(found, error_type=wrong, file=file) for found in error.diagnostics]
         ) from None
+    return source.data, tuple(replace(found, file=source.file) for found in source.warnings)
 
 
 def _refused(

@@ -70,6 +70,7 @@ def merge(
                 merged.encrypted_param_names, environment.encrypted_param_names
             ),
             event_sinks=_joined(merged.event_sinks, environment.event_sinks),
+            warnings=(*merged.warnings, *environment.warnings),
         )
     return merged
 

@@ -183,7 +183,9 @@ class Evaluation:
         ]
         resources = resource_findings(self.template, self.surveys, self.needs)
         outputs = self._output_findings
-        found = [*self.settled.findings, *sections, *resources, *nested, *outputs]
+        own = self.template.source.warnings
+        given = self.inputs.environment.warnings if self.inputs.facade is None else ()
+        found = [*self.settled.findings, *sections, *resources, *nested, *outputs, *own, *given]
         return Findings(self.template.source.all_located(first_of(found)))
 
     @cached_property

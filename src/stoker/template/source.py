@@ -12,9 +12,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Path, Position
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
 from stoker.template.positions import positions
-from stoker.template.yaml_data import MAX_DEPTH, MAX_NODES, read_yaml, refuse, text_key
+from stoker.template.yaml_data import (
+    MAX_DEPTH,
+    MAX_NODES,
+    duplicate_key,
+    read_yaml,
+    refuse,
+    text_key,
+)
 
 MAX_BYTES = 16 * 1024 * 1024
 
@@ -27,6 +34,8 @@ class Source:
     text: str | None = None
     """None if the document arrived as data, as in the body of a request."""
     file: str | None = None
+    warnings: tuple[Diagnostic, ...] = ()
+    """What reading found odd, and took as other parsers do."""
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
     """Those that were looked up: many stacks may nest one template, with the same findings."""
 
@@ -68,10 +77,12 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
         refuse("too-large", f"the document has {size} bytes; at most {max_bytes} are accepted")
     if text.lstrip()[:1] in ("{", "["):
         try:
-            return Source(_read_json(text), text, file)
+            data, repeated = _read_json(text)
+            return Source(data, text, file, _placed(repeated, text, file))
         except (ValueError, RecursionError):
             pass  # YAML in flow style begins just so
-    return Source(read_yaml(text, file), text, file)
+    data, warnings = read_yaml(text, file)
+    return Source(data, text, file, warnings)
 
 
 def accept(data: Any, file: str | None = None) -> Source:
@@ -150,16 +161,26 @@ def _with_text_keys(data: Any) -> Any:
     return data
 
 
-def _read_json(text: str) -> Any:
-    """The data. Raises ValueError if the text is not JSON."""
+def _read_json(text: str) -> tuple[Any, str | None]:
+    """The data, and a key that some map has twice. Raises ValueError if the text is not JSON."""
+    repeated: list[str] = []
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        if len(found) != len(pairs):
-            again = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            refuse("duplicate-key", f'the key "{again}" is given twice in one map')
+        if len(found) != len(pairs) and not repeated:
+            repeated.append(Counter(key for key, _ in pairs).most_common(1)[0][0])
         return found
 
-    data = json.loads(text, object_pairs_hook=unique)
+    data = json.loads(text, object_pairs_hook=as_map)
     _check_size(data)
-    return data
+    return data, repeated[0] if repeated else None
+
+
+def _placed(repeated: str | None, text: str, file: str | None) -> tuple[Diagnostic, ...]:
+    """Warnings about repeated keys. JSON's parser knows no lines: YAML's does, for most JSON."""
+    if repeated is None:
+        return ()
+    try:
+        return read_yaml(text, file)[1]
+    except DiagnosticError:
+        return (duplicate_key(repeated),)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position, Severity
 from stoker.template.short_tags import short_tag
 from stoker.template.yaml_tags import TAGS, plain_value
 
@@ -20,6 +20,7 @@ MAX_REPEATED = 100_000
 """Values that aliases stand for, each counted as often as it is used."""
 LONG_TEXT = 64
 """Characters of a text that count as one value more when an alias repeats it."""
+MAX_WARNINGS = 100
 MAX_DIGITS = 3000
 """Of a number; Python writes none out that has more than 4,300."""
 
@@ -66,10 +67,17 @@ def text_key(key: Any) -> str:
     return str(key)
 
 
-def read_yaml(text: str, file: str | None) -> Any:
-    """The data in a YAML text of one document. Raises :class:`DiagnosticError`."""
+def duplicate_key(key: str, position: Position | None = None) -> Diagnostic:
+    """A warning about a key that a map has twice: as YAML and JSON parsers do, the last counts."""
+    message = f'the key "{key}" is given twice in one map: the last value counts'
+    return Diagnostic("duplicate-key", message, severity=Severity.WARNING, position=position)
+
+
+def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """The data in a YAML text of one document, and warnings. Raises :class:`DiagnosticError`."""
     try:
-        return _Builder(text, file).document()
+        builder = _Builder(text, file)
+        return builder.document(), tuple(builder.warnings)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = Position(file, mark.line + 1, mark.column + 1) if mark else None
@@ -122,6 +130,7 @@ class _Builder:
         self._values = 0
         self._repeated = 0
         self._documents = 0
+        self.warnings: list[Diagnostic] = []
 
     def document(self) -> Any:
         """The data of the only document in the stream; None if there is none."""
@@ -234,8 +243,8 @@ class _Builder:
         if value == "<<" and type(event) is yaml.ScalarEvent and event.implicit[0]:
             return _MERGE
         key = text_key(value)
-        if key in known:
-            self._refuse("duplicate-key", f'the key "{key}" is given twice in one map', event)
+        if key in known and len(self.warnings) < MAX_WARNINGS:
+            self.warnings.append(duplicate_key(key, self._position(event)))
         return key
 
     def _merge_sources(self, value: Any, event: Any) -> list[Any]:
@@ -302,9 +311,11 @@ class _Builder:
     def _refuse(
         self, code: str, message: str, event: Any, suggestion: str | None = None
     ) -> NoReturn:
+        refuse(code, message, position=self._position(event), suggestion=suggestion)
+
+    def _position(self, event: Any) -> Position:
         mark = event.start_mark
-        position = Position(self._file, mark.line + 1, mark.column + 1)
-        refuse(code, message, position=position, suggestion=suggestion)
+        return Position(self._file, mark.line + 1, mark.column + 1)
 
 
 def _implicit_tag(text: str) -> str:
