@@ -1,0 +1,151 @@
+"""Types of Heat that this release cannot deploy yet, declared so that templates can be checked.
+
+A checker without a service must know every type that a template may name. The declarations (the
+properties with their constraints, the attributes) stand in ``declared.json``, as Heat 27 describes
+its types. A type leaves that file when its own module joins :mod:`stoker.resources.names`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.resources.registry import Registry
+from stoker.schema.constraints import (
+    AllowedPattern,
+    AllowedValues,
+    Constraint,
+    Custom,
+    Length,
+    Range,
+)
+from stoker.schema.properties import AnyAttribute, Attribute, Property, Type
+from stoker.schema.resource_type import Call, Failed, Outcome, ResourceType
+from stoker.schema.support import SUPPORTED, Support, SupportStatus
+
+_ANSWERS_FOR_CONFIGS = frozenset(
+    {
+        "OS::Heat::SoftwareDeployment",
+        "OS::Heat::SoftwareDeploymentGroup",
+        "OS::Heat::StructuredDeployment",
+        "OS::Heat::StructuredDeploymentGroup",
+    }
+)
+"""Their attributes are the outputs of their software config, under whatever names it gives them."""
+
+
+class DeclaredType(ResourceType):
+    """A type with properties and attributes that nothing here can deploy."""
+
+    def create(self, call: Call) -> Outcome:
+        """Refuse: no service hands out these types."""
+        return Failed(undeployable(self.type_name))
+
+    def delete(self, call: Call) -> Outcome:
+        """Refuse, likewise."""
+        return Failed(undeployable(self.type_name))
+
+    def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
+        """Warn that a deployment would be refused."""
+        message = undeployable(self.type_name)
+        return [Diagnostic("undeployable-type", message, severity=Severity.WARNING)]
+
+
+class WithDeclared:
+    """The types of a registry, and for all others of Heat their declarations."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+        return self._registry.find(type_name) or declared(type_name)
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self._registry.names(), *declarations()})
+
+
+def undeployable(type_name: str) -> str:
+    """Why a type cannot be used, in words."""
+    return f"{type_name} is checked, but cannot be deployed by this release yet"
+
+
+@cache
+def declarations() -> Mapping[str, Any]:
+    """The declarations as they stand in the file, by type."""
+    text = files(__package__).joinpath("declared.json").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = json.loads(text)
+    return found
+
+
+@lru_cache(maxsize=256)
+def declared(type_name: str) -> ResourceType | None:
+    """The declared type of that name, or None."""
+    written = declarations().get(type_name)
+    if written is None:
+        return None
+    made: type[DeclaredType] = type(
+        "DeclaredType",
+        (DeclaredType,),
+        {
+            "type_name": type_name,
+            "support": _support(written.get("support")),
+            "properties": _properties(written["properties"]),
+            "attributes": AnyAttribute()
+            if type_name in _ANSWERS_FOR_CONFIGS
+            else {name: Attribute(type=Type(kind)) for name, kind in written["attributes"].items()},
+        },
+    )
+    return made()
+
+
+def _properties(written: Mapping[str, Any]) -> dict[str, Property]:
+    return {name: _property(each) for name, each in written.items()}
+
+
+def _property(written: Mapping[str, Any]) -> Property:
+    entries, items = written.get("entries"), written.get("items")
+    return Property(
+        Type(written["type"]),
+        default=written.get("default"),
+        required=written.get("required", False),
+        update_allowed=written.get("updatable", False),
+        immutable=written.get("immutable", False),
+        constraints=tuple(_constraint(each) for each in written.get("constraints", ())),
+        entries=None if entries is None else _properties(entries),
+        items=None if items is None else _property(items),
+        convert=written.get("convert", False),
+        implemented=written.get("implemented", True),
+        support=_support(written.get("support")),
+    )
+
+
+def _constraint(written: Mapping[str, Any]) -> Constraint:
+    ((kind, value),) = written.items()
+    match kind:
+        case "range":
+            return Range(value.get("min"), value.get("max"))
+        case "length":
+            return Length(value.get("min"), value.get("max"))
+        case "allowed_values":
+            return AllowedValues(tuple(value))
+        case "allowed_pattern":
+            return AllowedPattern(value)
+        case _:
+            return Custom(value)
+
+
+def _support(written: Mapping[str, Any] | None) -> SupportStatus:
+    if written is None:
+        return SUPPORTED
+    before = written.get("previous")
+    return SupportStatus(
+        Support(written["status"]),
+        written.get("since"),
+        previous=None if before is None else _support(before),
+    )
