@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from stoker.resources.declared import declarations
+from stoker.resources.names import BUILT_IN
 from tests.cli.conftest import EXAMPLES, stoker
+
+HEAT_TYPES = Path(__file__).parent / "heat_types.txt"
+"""The names of all types of Heat 27."""
 
 BAD = """heat_template_version: 2018-08-31
 parameters:
@@ -98,3 +103,108 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
     done = stoker("validate", str(tmp_path / "no.yaml"))
     assert done.exit_code == 2
     assert done.output == f'stoker: there is no file "{tmp_path}/no.yaml"\n'
+
+
+def checked(tmp_path: Path, text: str, *options: str) -> tuple[int, list[tuple[str, str, int]]]:
+    """The exit code; severity, code and line of all findings."""
+    template = tmp_path / "main.yaml"
+    template.write_text("heat_template_version: 2018-08-31\n" + text)
+    done = stoker("validate", "--format", "json", str(template), *options)
+    found = json.loads(done.output)
+    return done.exit_code, [(f["severity"], f["code"], f["line"]) for f in found]
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "{type: OS::Heat::RandomString, properties: {length: 10000}}",
+        "{type: OS::Heat::RandomString, properties: {length: long}}",
+        "{type: OS::Neutron::Port, properties: {name: x}}",
+        "{type: OS::Cinder::Volume, properties: {size: big}}",
+    ],
+    ids=["out of range", "of the wrong type", "missing", "of a type that cannot be deployed yet"],
+)
+@pytest.mark.parametrize("parameters", ["", "parameters: {later: {type: string}}\n"])
+def test_values_that_a_deployment_would_refuse_are_errors(
+    tmp_path: Path, resource: str, parameters: str
+) -> None:
+    exit_code, found = checked(tmp_path, f"{parameters}resources:\n  a: {resource}\n")
+    assert exit_code == 2
+    assert ("error", 3 + bool(parameters)) in [(severity, line) for severity, _, line in found]
+
+
+CONDITIONAL = """
+parameters:
+  kind: {type: string}
+  size: {type: number}
+  names: {type: comma_delimited_list}
+conditions:
+  large: {equals: [{get_param: kind}, large]}
+resources:
+  a: {type: OS::Heat::RandomString, condition: large}
+  b: {type: OS::Heat::RandomString, properties: {length: {if: [large, {get_param: size}, 9]}}}
+  c:
+    type: OS::Heat::Value
+    properties:
+      value: {repeat: {for_each: {"%": {get_param: names}}, template: "%"}}
+outputs:
+  a: {value: {get_resource: a}, condition: large}
+"""
+
+
+def test_parameters_without_values_are_taken_to_get_valid_ones(tmp_path: Path) -> None:
+    assert checked(tmp_path, CONDITIONAL) == (0, [])
+
+
+def test_what_a_condition_may_avoid_is_a_warning(tmp_path: Path) -> None:
+    text = CONDITIONAL.replace("{get_param: size}, 9", "1000, 9")
+    assert checked(tmp_path, text) == (0, [("warning", "constraint-violated", 11)])
+
+
+def test_every_type_of_heat_is_known(tmp_path: Path) -> None:
+    code, found = checked(
+        tmp_path,
+        "resources:\n"
+        "  v: {type: OS::Cinder::Volume, properties: {size: 1}}\n"
+        "  w: {type: OS::Heat::SoftwareDeployment, properties: {server: s, confg: c}}\n"
+        "outputs:\n"
+        "  o: {value: {get_attr: [w, deploy_stdout]}}\n"
+        "  p: {value: {get_attr: [v, sise]}}\n",
+    )
+    assert code == 2
+    assert found == [
+        ("warning", "undeployable-type", 3),
+        ("error", "unknown-property", 4),
+        ("error", "unknown-attribute", 7),
+    ]
+    assert {*declarations()} | {*BUILT_IN} == {*HEAT_TYPES.read_text().split()}
+    assert not {*declarations()} & {*BUILT_IN}
+
+
+def test_a_key_given_twice_is_a_warning_and_with_strict_an_error(tmp_path: Path) -> None:
+    text = "description: x\ndescription: y\n"
+    warned = [("warning", "duplicate-key", 3)]
+    assert checked(tmp_path, text) == (0, warned)
+    assert checked(tmp_path, text, "--strict") == (2, warned)
+
+
+def test_findings_come_all_at_once_in_the_order_of_lines(tmp_path: Path) -> None:
+    code, found = checked(
+        tmp_path,
+        "outputs: {o: {value: {get_resource: nothing}}}\n"
+        "resources:\n"
+        "  a: {type: OS::Heat::RandomString, properties: {length: long}}\n"
+        "  b: {typ: OS::Heat::None}\n"
+        "paramters: {}\n",
+    )
+    assert code == 2
+    assert [line for _, _, line in found] == sorted(line for _, _, line in found)
+    assert {4, 5, 6} <= {line for _, _, line in found}
+
+
+def test_a_misspelt_version_key_is_suggested(tmp_path: Path) -> None:
+    template = tmp_path / "main.yaml"
+    template.write_text("heat_template_versoin: 2018-08-31\nresources: {}\n")
+    done = stoker("validate", str(template))
+    assert done.exit_code == 2
+    assert 'did you mean "heat_template_version"?' in done.output

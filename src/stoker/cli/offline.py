@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, Finding, finding_of
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Severity
+from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.template.declarations import declare
-from stoker.template.document import parse
+from stoker.template.document import take_apart
 from stoker.template.environment_files import environment_of
 from stoker.template.evaluation import Evaluation
 from stoker.template.functions.size import Allowance
 from stoker.template.inputs import Inputs
 from stoker.template.source import read
-from stoker.template.validation import as_template_findings
+from stoker.template.validation import REFERENCES
 
 
 def check(
@@ -38,24 +39,53 @@ def check(
     found = [_finding(diagnostic, sent) for diagnostic in diagnostics]
     if sent.missing:
         found = [*sent.missing, *(finding for finding in found if finding.code != "unknown-file")]
-    return found, sent.texts()
+    return sorted(found, key=_place(found)), sent.texts()
 
 
-def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Findings:
-    template = parse(sent.template)
+def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]]:
+    """The order in which a reader meets findings: by document, then by line."""
+    documents = {file: number for number, file in enumerate(dict.fromkeys(f.file for f in found))}
+    return lambda finding: (documents[finding.file], finding.line or 0, finding.column or 0)
+
+
+def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Iterable[Diagnostic]:
+    """Everything that a create would refuse, and all warnings."""
+    source = read(sent.template)
+    template, structure = take_apart(source)
     declared = declare(template.parameters, template.version, Findings())
     environment = environment_of(None, list(sent.environment_files), sent.files, declared)
-    inputs = Inputs(
-        environment=environment,
-        parameters=parameters,
-        files=sent.files,
-        allowance=Allowance.of(-1),
-    )
-    evaluation = Evaluation(template, inputs, Registry())
+
+    def validated(assumed: bool | None) -> list[Diagnostic]:
+        inputs = Inputs(
+            environment=environment,
+            parameters=parameters,
+            files=sent.files,
+            allowance=Allowance.of(-1),
+            assumed_conditions=assumed,
+        )
+        return list(Evaluation(template, inputs, WithDeclared(Registry())).validate())
+
     if parameters or sent.environment_files:
-        return evaluation.validate()
-    # parameters without defaults will get their values
-    return as_template_findings(evaluation.validate())
+        found: Iterable[Diagnostic] = validated(None)
+    else:
+        both = _certain(validated(True), validated(False))
+        found = (each for each in both if each.code != "missing-parameter")
+    if structure.errors:
+        # what could not be read cannot be referred to: these findings would only repeat it
+        found = (each for each in found if each.code not in REFERENCES)
+    return [*structure, *found]
+
+
+def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]:
+    """All findings; those that conditions may avoid, whose values are not known, are warnings."""
+    return [
+        *(each if each in other else _as_warning(each) for each in one),
+        *(_as_warning(each) for each in other if each not in one),
+    ]
+
+
+def _as_warning(found: Diagnostic) -> Diagnostic:
+    return replace(found, severity=Severity.WARNING)
 
 
 def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:

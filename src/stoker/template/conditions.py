@@ -21,9 +21,19 @@ _REPEATED = "failed-condition"
 
 
 class NamedConditions:
-    """The conditions section, evaluated on demand."""
+    """The conditions section, evaluated on demand.
 
-    def __init__(self, section: str, written: Mapping[str, Any], scope: Scope) -> None:
+    ``assumed`` is what conditions are taken for that hang on a value which is not known.
+    """
+
+    def __init__(
+        self,
+        section: str,
+        written: Mapping[str, Any],
+        scope: Scope,
+        assumed: bool | None = None,
+    ) -> None:
+        self._assumed = assumed
         self._section = section
         self._written = written
         self._scope = scope
@@ -115,6 +125,8 @@ class NamedConditions:
         if isinstance(value, bool):
             return value
         if isinstance(value, Unknown):
+            if self._assumed is not None:
+                return self._assumed
             raise Failure([Diagnostic("unknown-value", "a condition must be known in advance")])
         raise _invalid(value)
 

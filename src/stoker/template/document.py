@@ -17,6 +17,7 @@ from stoker.kernel.diagnostics import (
     Findings,
     Path,
     did_you_mean,
+    first_of,
 )
 from stoker.template.functions.words import kind_of
 from stoker.template.source import Source, accept, count_values, read
@@ -96,13 +97,24 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
         source = read(template, file)
     else:
         source = accept(template, file)
+    taken, findings = take_apart(source)
+    findings.raise_errors()
+    return taken
+
+
+def take_apart(source: Source) -> tuple[Template, Findings]:
+    """What there is of a template, and all findings on its structure.
+
+    Raises :class:`DiagnosticError` for a document that is no template, or of no known version.
+    """
     try:
-        return _parse(source)
+        template, findings = _parse(source)
     except DiagnosticError as error:
         raise DiagnosticError(source.all_located(error.diagnostics)) from None
+    return template, Findings(source.all_located(first_of(findings.items)))
 
 
-def _parse(source: Source) -> Template:
+def _parse(source: Source) -> tuple[Template, Findings]:
     data = source.data
     if data is None:
         data = {}
@@ -133,8 +145,7 @@ def _parse(source: Source) -> Template:
         outputs=_outputs(reader),
     )
     _check_names(template, findings)
-    findings.raise_errors()
-    return template
+    return template, findings
 
 
 def _check_names(template: Template, findings: Findings) -> None:

@@ -47,6 +47,8 @@ class Inputs:
     max_depth: int = MAX_NESTED_DEPTH
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
     """What the evaluation may do in all, that of nested templates included."""
+    assumed_conditions: bool | None = None
+    """What conditions are taken for while parameters have no values; None: they must have some."""
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
 

@@ -98,7 +98,8 @@ class Settled:
             allowance=self._inputs.allowance,
             url=self._inputs.url,
         )
-        return NamedConditions(template.version.dialect.conditions, template.conditions, scope)
+        section = template.version.dialect.conditions
+        return NamedConditions(section, template.conditions, scope, self._inputs.assumed_conditions)
 
     def holds(self, condition: Any) -> bool:
         """Whether a condition holds. Raises :class:`Failure`."""

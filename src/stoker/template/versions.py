@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, did_you_mean
@@ -282,15 +283,7 @@ def version_of(data: Mapping[Any, Any]) -> Version:
     """The version that a document names. Raises :class:`DiagnosticError` if it names none."""
     keys = [key for key in VERSION_KEYS if key in data]
     if not keys:
-        raise DiagnosticError(
-            [
-                Diagnostic(
-                    "no-version",
-                    f"a template needs a version, as {VERSION_KEYS[0]}: 2021-04-16",
-                    error_type="HTTPBadRequest",
-                )
-            ]
-        )
+        raise _no_version(data)
     key = keys[0]
     if len(keys) > 1:
         raise _invalid(f"only one of {', '.join(keys)} may be given", (key,))
@@ -303,6 +296,20 @@ def version_of(data: Mapping[Any, Any]) -> Version:
         message = f'"{name}" is not a version of {key}; known are {", ".join(sorted(names))}'
         raise _invalid(message, (key,), did_you_mean(name, names))
     return version
+
+
+def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
+    """Names the misspelt key, if one of the keys at the top looks like the right one."""
+    message = f"a template needs a version, as {VERSION_KEYS[0]}: 2021-04-16"
+    for key in islice(data, 100):
+        near = did_you_mean(str(key), VERSION_KEYS)
+        if near is not None:
+            message = f'"{key}" is not a section; {message}'
+            found = Diagnostic(
+                "no-version", message, (key,), error_type="HTTPBadRequest", suggestion=near
+            )
+            return DiagnosticError([found])
+    return DiagnosticError([Diagnostic("no-version", message, error_type="HTTPBadRequest")])
 
 
 def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:

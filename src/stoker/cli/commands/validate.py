@@ -37,18 +37,20 @@ _FILE = click.Path(path_type=Path)
     show_default=True,
     help="For people, for programs, or for editors and code hosts.",
 )
+@click.option("--strict", is_flag=True, help="Exit with 2 for warnings, too.")
 def command(
     templates: tuple[Path, ...],
     environments: tuple[Path, ...],
     parameters: dict[str, str],
     form: str,
+    strict: bool,
 ) -> None:
     """Check TEMPLATES with all files that they name. Needs no service and no cloud.
 
-    Prints all findings, each with file, line and column. Without -e and -P, parameters that have
-    no default are taken to get good values later; with them, values are checked as well.
+    Prints all findings, each with file, line and column. Whatever "stoker deploy" would refuse is
+    an error. Without -e and -P, parameters without a default are assumed to get valid values later.
 
-    Exit code 0: nothing but warnings; 2: errors.
+    Exit code 0: no errors; 2: errors, or with --strict warnings.
 
     \b
     Examples
@@ -70,5 +72,5 @@ def command(
         click.echo(as_text(found, texts))
     else:
         click.echo(", ".join(f"{template}: good" for template in templates))
-    if has_errors(found):
+    if has_errors(found) or (strict and found):
         sys.exit(BAD_INPUT)
