@@ -146,6 +146,25 @@ class Actions:
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
 
+    async def settle(self, row: Resource, type_: ResourceType, method: Method) -> Resource:
+        """Call a method that belongs to no action until it is done; the row keeps its status.
+
+        Raises :class:`stoker.kernel.errors.Refused` where it fails.
+        """
+        work = Work(type_, row.action, method, row.properties, {})
+        while True:
+            seen = self._waiting.round
+            outcome = await self._ask(row, work, method)
+            if isinstance(outcome, Failed):
+                raise Refused(outcome.reason)
+            kept = _kept(row, None, outcome.attributes, outcome.data, None)
+            if kept != row:
+                await self._session.commit(resources=[kept])
+                row = kept
+            if isinstance(outcome, Done):
+                return row
+            await self._waiting.wait(outcome, seen)
+
     async def _note(self, row: Resource, wait: Wait) -> Resource:
         """Commit what a pending type has told, if it is news."""
         noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)

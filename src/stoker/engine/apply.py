@@ -14,6 +14,7 @@ from stoker.engine.nesting import Nesting
 from stoker.engine.plan import Definitions, Node, defined
 from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
+from stoker.engine.succession import Succession
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.resource_type import Call, Nests, Updates
 from stoker.schema.unknown import unknown_in
@@ -37,6 +38,7 @@ class Applying:
         self._operation = operation
         self._wanted = wanted
         self._actions = actions
+        self._succession = Succession(session, actions)
         self._nesting = nesting
         self._hooks = hooks
         self._usable = usable
@@ -162,6 +164,7 @@ class Applying:
         if row.status is Status.FAILED:
             row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
         row = await self._actions.adopt_lost(row, definition.type)
+        await self._succession.release(row)
         await self._finish(row, definition, self._work(Action.CREATE, row, definition))
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
@@ -199,6 +202,7 @@ class Applying:
         )
         replaced = replace(old, replaced_by=new.id)
         await session.commit(resources=[replaced, new], events=[*events, event])
+        await self._succession.release(new, replaced)
         await self._finish(new, definition, self._work(Action.CREATE, new, definition))
 
     def _work(

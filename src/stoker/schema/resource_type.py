@@ -232,22 +232,26 @@ class Checks(Protocol):
 
 
 @runtime_checkable
-class Suspends(Protocol):
-    """The type can be suspended and resumed."""
+class Releases(Protocol):
+    """The object holds what only one can have, as an address, and a replacement may need it.
 
-    def suspend(self, call: Call) -> Outcome:
-        """Suspend the object."""
+    Both methods are called between actions: they keep what they need as ``data``, not as
+    ``progress``, and they are called again for an object that has released already.
+    """
 
-    def resume(self, call: Call) -> Outcome:
-        """Resume the object."""
+    def release(self, call: Call) -> Outcome:
+        """Free it, before a replacement is made; ``data`` says first what it takes to go back."""
+
+    def reclaim(self, call: Call) -> Outcome:
+        """Take it again: the object stays after all. Its replacement has released before."""
 
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """The type can be snapshotted."""
+    """The type can be snapshotted before it is deleted, as the deletion policy may ask for."""
 
     def snapshot(self, call: Call) -> Outcome:
-        """Take a snapshot; its id goes into ``data``."""
+        """Take a snapshot; its id goes into ``data``. An object that is gone is ``Done()``."""
 
 
 @runtime_checkable
