@@ -40,7 +40,8 @@ def main() -> int:
             stoker("status", name, "--events", "100")
         return code
     finally:
-        say_how_to_go_on(name)
+        if stoker("status", name, quiet=True) == 0:
+            say_how_to_go_on(name)
         if was_running:
             print(f"\nThe service in {DATA_DIR} goes on, as it ran before.")
         elif os.environ.get("KEEP") == "1":

@@ -36,6 +36,7 @@ def test_completion_scripts_call_the_command(shell: str) -> None:
 def test_an_unknown_command_is_bad_input() -> None:
     done = stoker("destory")
     assert done.exit_code == 2
+    assert 'did you mean "destroy"?' in done.output
     assert "Traceback" not in done.output
 
 

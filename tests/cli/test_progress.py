@@ -10,7 +10,7 @@ from rich.console import Console
 from stoker.cli.outcome import causes
 from stoker.cli.progress import LiveDisplay, PlainDisplay
 from stoker.cli.stacks import Event, Resource, Stack
-from stoker.cli.tree import Clocks, as_tree, elapsed, why
+from stoker.cli.tree import Clocks, as_tree, elapsed, print_tree, why
 
 STACK = Stack("s", "shop", "CREATE", "IN_PROGRESS", "", "2026-01-01T00:00:00Z", None)
 RESOURCE = Resource(
@@ -130,7 +130,11 @@ def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
     assert console.file.getvalue() == ""
     now[0] = 11.0
     display.show(STACK, [busy], [])
-    assert "still CREATE_IN_PROGRESS  ready  0 of 1 signals received" in console.file.getvalue()
+    expected = "still CREATE_IN_PROGRESS  ready  for 11.0 s  0 of 1 signals received"
+    assert expected in console.file.getvalue()
+    now[0] = 25.0
+    display.show(STACK, [], [])
+    assert f"still {STACK.state}  {STACK.name}  for 25.0 s" in console.file.getvalue()
 
 
 def test_causes_go_down_to_the_cloud_and_leave_out_what_was_given_up() -> None:
@@ -168,3 +172,13 @@ def test_what_is_planned_is_shown_until_it_begins() -> None:
     text = console.file.getvalue()
     assert "waits for network" in text
     assert "0 of 2 done" in text
+
+
+def test_a_reason_is_cut_only_where_it_must_fit_a_screen() -> None:
+    failed = resource("a", "CREATE_FAILED", reason="x" * 500)
+    console = Console(file=io.StringIO(), width=80)
+    print_tree(console, as_tree(STACK, [failed], Clocks(lambda: 0.0)))
+    assert isinstance(console.file, io.StringIO)
+    assert "x" * 500 in console.file.getvalue()
+    assert len(console.file.getvalue()) < 600
+    assert "x" * 200 not in str(as_tree(STACK, [failed], Clocks(lambda: 0.0), 10).children[0].label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import stat
 import subprocess
@@ -55,6 +56,29 @@ def test_a_busy_port_is_named_with_the_option_that_changes_it(tmp_path: Path, op
     assert f"port {busy}" in done.stderr
     assert option in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_service_whose_usual_ports_are_taken_finds_others_and_keeps_them(tmp_path: Path) -> None:
+    with socket.socket() as api, socket.socket() as cloud:
+        taken = []
+        for other, port in ((api, 8004), (cloud, 35357)):
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):  # someone else's: taken, too
+                other.bind(("127.0.0.1", port))
+                other.listen()
+            taken.append(port)
+        command = command_line("serve", "--data-dir", str(tmp_path))
+        urls = []
+        for _ in range(2):
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+            assert process.stdout is not None
+            urls.append(process.stdout.readline())
+            end(Served(tmp_path, 0, 0, process))
+    assert urls[0].startswith("ready http://127.0.0.1:")
+    assert int(urls[0].rpartition(":")[2]) not in taken
+    assert urls[0] == urls[1]
 
 
 def test_a_killed_service_starts_again_at_once_with_its_stacks(tmp_path: Path) -> None:

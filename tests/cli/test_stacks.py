@@ -60,7 +60,7 @@ def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
     assert "web-app: 1 replaced" in other.output
     new = service.run("plan", WEB_APP[1], "--name", "another")
     assert "+ server  OS::Nova::Server" in new.output
-    assert service.run("status", "another").exit_code == 1
+    assert service.run("status", "another").exit_code == 2
 
 
 def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:
@@ -175,7 +175,7 @@ def test_a_bad_template_is_refused_with_all_places_and_exit_code_2(
     assert 'did you mean "OS::Heat::RandomString"?' in done.output
     assert f"{template}:7:" in done.output
     assert "    4 |     type: OS::Heat::RandomStrin\n            ^" in done.output
-    assert service.run("status", "bad").exit_code == 1
+    assert service.run("status", "bad").exit_code == 2
 
 
 def test_a_finding_in_a_nested_template_names_that_file(service: Served, tmp_path: Path) -> None:
@@ -233,12 +233,15 @@ def test_destroy_asks_first_and_then_deletes(service: Served, tmp_path: Path) ->
     assert service.run("deploy", str(template)).exit_code == 0
     refused = service.run("destroy", "brief", text="n\n")
     assert refused.exit_code == 1
+    unanswered = service.run("destroy", "brief", text="")
+    assert unanswered.exit_code == 2
+    assert "--yes" in unanswered.output
     assert service.run("status", "brief").exit_code == 0
     done = service.run("destroy", "brief", text="y\n")
     assert done.exit_code == 0
     assert "DELETE_COMPLETE      brief" in done.output
     gone = service.run("destroy", "brief", "--yes")
-    assert gone.exit_code == 1
+    assert gone.exit_code == 2
     assert 'there is no stack "brief"' in gone.output
 
 

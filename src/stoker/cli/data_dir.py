@@ -13,6 +13,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from stoker.cli.failures import BadInput
+
 _LOCK = "serve.lock"
 _PATIENCE_SECONDS = 1.0
 """Whoever asks whether a service runs holds the lock for a moment, too."""
@@ -30,6 +32,7 @@ class Running:
     url: str
     cloud_pid: int | None = None
     ready: bool = False
+    cloud_port: int | None = None
 
 
 def default_data_dir() -> Path:
@@ -80,10 +83,17 @@ class DataDirLock:
 
 
 def running_in(data_dir: Path) -> Running | None:
-    """The service that runs in a data directory, or None."""
+    """The service that runs in a data directory, or None.
+
+    Raises :class:`BadInput` for the directory of another user.
+    """
     path = data_dir / _LOCK
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except PermissionError:
+        raise BadInput(
+            f"{data_dir} belongs to another user; choose a directory of your own with --data-dir"
+        ) from None
     except OSError:
         return None
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -44,6 +45,16 @@ class _Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; a misspelt one is answered with the nearest."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            advice = f'did you mean "{near[0]}"?' if near else "stoker --help lists them"
+            ctx.fail(f'there is no command "{args[0]}"; {advice}')
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what the operating system refuses is a sentence, not a traceback."""
         try:
@@ -69,7 +80,7 @@ def main() -> None:
     Begin with
       stoker deploy examples/web-app.yaml     # starts a service and a local cloud if need be
       stoker status web-app                   # what there is, and what happened
-      stoker destroy web-app                  # take it away again
+      stoker destroy web-app                  # delete everything
       stoker stop                             # and end the service
 
     Every command explains itself: stoker COMMAND --help. The clients of OpenStack work too:

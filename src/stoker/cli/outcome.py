@@ -139,6 +139,6 @@ def _steps(stack: Stack, servers: Sequence[Resource]) -> list[str]:
         steps.append("stoker deploy --no-rollback ...   # leaves what failed in place, to look at")
     steps += [
         f"stoker deploy ... --name {stack.name}   # after a correction: goes on from what there is",
-        f"stoker destroy {stack.name}   # or takes everything away",
+        f"stoker destroy {stack.name}   # or delete everything",
     ]
     return steps

@@ -21,6 +21,7 @@ INTERRUPTED = 130
 _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
+_MOST_BUSY = 5
 _RESTART_SECONDS = 30.0
 """A service that has died may be started again, and then goes on where it was."""
 _SETTLING_SECONDS = 2.0
@@ -87,10 +88,12 @@ class PlainDisplay:
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._now = now
-        self._spoke = now()
+        self._began = self._spoke = now()
+        self._clocks = Clocks(now)
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Print the events, or after a silence what is being waited for."""
+        self._clocks.look(resources)
         for event in events:
             self._print(event_line(event, stack))
         if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
@@ -101,11 +104,16 @@ class PlainDisplay:
                 if status_of(r) in ("IN_PROGRESS", "PAUSED")
                 and (r.nested_id is None or r.hook is not None)
             ]
-            for resource in busy[:5]:
+            for resource in busy[:_MOST_BUSY]:
                 reason = why(resource, levels[resource.stack_id], stack.action)
-                self._print(f"         still {resource.state}  {resource.name}  {reason}".rstrip())
+                took = elapsed(self._clocks.seconds(resource) or 0)
+                words = f"{resource.name}  for {took}  {reason}"
+                self._print(f"         still {resource.state}  {words}".rstrip())
+            if len(busy) > _MOST_BUSY:
+                self._print(f"         and {len(busy) - _MOST_BUSY} more")
             if not busy:
-                self._print(f"         still {stack.state}")
+                took = elapsed(self._now() - self._began)
+                self._print(f"         still {stack.state}  {stack.name}  for {took}")
 
     def close(self) -> None:
         """Nothing is left to do."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from stoker.cli.local_cloud import DEFAULT_PORT
-
 DEFAULT_API_PORT = 8004
 
 
@@ -20,8 +18,10 @@ class ServeOptions:
 
     data_dir: Path
     host: str = "127.0.0.1"
-    port: int = DEFAULT_API_PORT
-    cloud_port: int = DEFAULT_PORT
+    port: int = 0
+    """0 until one is chosen."""
+    cloud_port: int = 0
+    """0 for a usual one."""
     local_cloud: bool = True
     config_files: tuple[Path, ...] = ()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from stoker.cli.client import Client, Odd, Refused
-from stoker.cli.failures import CommandFailed
+from stoker.cli.failures import BadInput
 
 Value = TypeVar("Value")
 
@@ -124,10 +124,10 @@ def find_stack(client: Client, name: str) -> Stack | None:
 
 
 def the_stack(client: Client, name: str) -> Stack:
-    """The stack of that name or id. Raises :class:`CommandFailed` if there is none."""
+    """The stack of that name or id. Raises :class:`BadInput` if there is none."""
     found = find_stack(client, name)
     if found is None:
-        raise CommandFailed(f'there is no stack "{name}"; "stoker status" lists those there are')
+        raise BadInput(f'there is no stack "{name}"; "stoker status" lists those there are')
     return found
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
@@ -20,6 +21,7 @@ _SIGNS = {
     "WAITING": ("·", "dim"),
 }
 _LONGEST_REASON = 160
+_UNWRAPPED = 100_000
 
 
 @dataclass
@@ -114,16 +116,24 @@ def elapsed(seconds: float) -> str:
 def as_tree(
     stack: Stack, resources: Sequence[Resource], clocks: Clocks, most: int | None = None
 ) -> Tree:
-    """The tree. With ``most`` lines only, what is finished is counted instead of shown."""
+    """The tree. With ``most``, as it fits a screen: that many lines, and reasons cut short."""
     tree = Tree(_head(stack))
     levels = by_stack(resources)
     shown = resources if most is None else _most_telling(resources, most)
     wanted = {resource.key for resource in shown} | _holders(shown, resources)
-    _grow(tree, levels, stack.id, _Look(stack.action, clocks, wanted))
+    longest = None if most is None else _LONGEST_REASON
+    _grow(tree, levels, stack.id, _Look(stack.action, clocks, wanted, longest))
     left = len(resources) - len(wanted)
     if left > 0:
         tree.add(Text(f"and {left} more", style="dim"))
     return tree
+
+
+def print_tree(console: Console, tree: Tree) -> None:
+    """Print a tree: wrapped on a terminal, one line for each resource elsewhere."""
+    if not console.is_terminal:
+        console.width = _UNWRAPPED
+    console.print(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,8 @@ class _Look:
     action: str
     clocks: Clocks
     wanted: set[tuple[str, str]]
+    longest: int | None
+    """Characters of a reason that are shown; None for all."""
 
 
 def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource]:
@@ -172,5 +184,5 @@ def _line(resource: Resource, siblings: Sequence[Resource], look: _Look) -> Text
         line.append(f"  {elapsed(seconds)}", colour)
     reason = " ".join(why(resource, siblings, look.action).split())
     if reason:
-        line.append(f"  {reason[:_LONGEST_REASON]}", "red" if colour == "red" else "italic")
+        line.append(f"  {reason[: look.longest]}", "red" if colour == "red" else "italic")
     return line

@@ -55,7 +55,7 @@ def command(
     """Create a stack from TEMPLATE, or bring it up to date where it exists.
 
     Shows what happens and why each resource waits, then the outputs. If it fails: the cause, what
-    the servers wrote, and what to do next. Ctrl-C stops the showing, not the work.
+    the servers wrote, and what to do next. Ctrl-C stops the output; the deployment continues.
 
     Where no service is named or running, one is started in the background, with a local cloud; it
     stays, so that the servers live on. "stoker stop" ends it.

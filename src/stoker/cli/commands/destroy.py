@@ -9,6 +9,7 @@ from rich.console import Console
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
+from stoker.cli.confirmation import confirm
 from stoker.cli.failures import FAILED
 from stoker.cli.outcome import print_failure
 from stoker.cli.progress import follow_or_leave
@@ -33,7 +34,7 @@ from stoker.cli.target import Target
 def command(name: str, yes: bool, wait: bool, target: Target) -> None:
     """Delete the stack NAME (or id) with its servers, networks and all else that it made.
 
-    Asks first, unless told --yes. Ctrl-C stops the showing, not the work.
+    Asks first, unless told --yes. Ctrl-C stops the output; the deletion continues.
 
     \b
     Examples
@@ -46,7 +47,7 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
         stack = the_stack(client, name)
         count = len(resources_of(client, stack))
         if not yes:
-            click.confirm(f"Delete {stack.name} with its {count} resources?", abort=True)
+            confirm(f"Delete {stack.name} with its {count} resources?")
         _destroy(console, client, stack, wait=wait)
     finally:
         client.close()

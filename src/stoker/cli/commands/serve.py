@@ -7,8 +7,10 @@ import importlib
 import os
 import socket
 from dataclasses import replace
+from errno import EADDRINUSE
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import urlsplit
 
 import click
 
@@ -27,18 +29,16 @@ _PORT = click.IntRange(1, 65535)
 @click.option(
     "--port",
     type=_PORT,
-    default=DEFAULT_API_PORT,
     envvar="STOKER_PORT",
-    show_default=True,
+    show_default=f"{DEFAULT_API_PORT}, or a free one",
     show_envvar=True,
     help="Port of the API.",
 )
 @click.option(
     "--cloud-port",
     type=_PORT,
-    default=DEFAULT_PORT,
     envvar="STOKER_CLOUD_PORT",
-    show_default=True,
+    show_default=f"{DEFAULT_PORT}, or a free one",
     show_envvar=True,
     help="Port of the local cloud.",
 )
@@ -58,15 +58,16 @@ _PORT = click.IntRange(1, 65535)
 def command(
     data_dir: Path,
     host: str,
-    port: int,
-    cloud_port: int,
+    port: int | None,
+    cloud_port: int | None,
     local_cloud: bool,
     config_files: tuple[Path, ...],
 ) -> None:
     """Run the service in the foreground until Ctrl-C.
 
     Prints one line, "ready URL", when everything answers. The data directory then has clouds.yaml
-    and openrc for the clients of OpenStack.
+    and openrc for the clients of OpenStack. Where a usual port is taken and no other one is named,
+    a free one is used, and kept for the next start.
 
     \b
     Examples
@@ -75,8 +76,10 @@ def command(
       . ~/.local/share/stoker/openrc && openstack stack list
       stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
     """
-    options = ServeOptions(data_dir, host, port, cloud_port, local_cloud, config_files)
     try:
+        options = ServeOptions(
+            data_dir, host, port or 0, cloud_port or 0, local_cloud, config_files
+        )
         _serve(options)
     except (CannotServe, InUse, LocalCloudFailed) as error:
         raise CommandFailed(str(error)) from None
@@ -86,15 +89,21 @@ def _serve(options: ServeOptions) -> None:
     options.data_dir.mkdir(parents=True, exist_ok=True)
     lock = DataDirLock(options.data_dir)
     before = lock.acquire()
-    listener = _listen(options.host, options.port, "--port or STOKER_PORT")
+    listener = _open(
+        options.host,
+        options.port,
+        _port_of(before) or DEFAULT_API_PORT,
+        "--port or STOKER_PORT",
+    )
+    options = replace(options, port=listener.getsockname()[1])
     running = Running(os.getpid(), options.url)
     cloud = None
     try:
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
-            _listen(options.host, options.cloud_port, "--cloud-port or STOKER_CLOUD_PORT").close()
-            cloud = LocalCloud(options.data_dir, options.host, options.cloud_port, options.url)
-            running = replace(running, cloud_pid=cloud.pid)
+            cloud_port = _cloud_port(options, before)
+            cloud = LocalCloud(options.data_dir, options.host, cloud_port, options.url)
+            running = replace(running, cloud_pid=cloud.pid, cloud_port=cloud_port)
         lock.write(running)
 
         def ready() -> None:
@@ -110,6 +119,21 @@ def _serve(options: ServeOptions) -> None:
         lock.release()
 
 
+def _port_of(before: Running | None) -> int | None:
+    """The port of the service before this one: servers know it by its addresses for signals."""
+    return urlsplit(before.url).port if before else None
+
+
+def _cloud_port(options: ServeOptions, before: Running | None) -> int:
+    """The port for the local cloud, which binds it itself."""
+    usual = (before.cloud_port if before else None) or DEFAULT_PORT
+    with _open(
+        options.host, options.cloud_port, usual, "--cloud-port or STOKER_CLOUD_PORT"
+    ) as probe:
+        port: int = probe.getsockname()[1]
+    return port
+
+
 def _load() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
     # What is loaded stays: looking for garbage in it would take a tenth of the time.
@@ -120,6 +144,23 @@ def _load() -> ModuleType:
     # What large stacks are made of lives long: the usual thresholds look through it too often.
     gc.set_threshold(50_000, 20, 50)
     return serving
+
+
+def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
+    """A listener at the port that was named; else at the usual one, or if it is taken any other.
+
+    Raises :class:`CannotServe`.
+    """
+    if named:
+        return _listen(host, named, settings)
+    try:
+        return _listen(host, usual, settings)
+    except CannotServe as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno != EADDRINUSE:
+            raise
+    listener = _listen(host, 0, settings)
+    click.echo(f"port {usual} is taken; port {listener.getsockname()[1]} is used instead", err=True)
+    return listener
 
 
 def _listen(host: str, port: int, settings: str) -> socket.socket:

@@ -28,7 +28,7 @@ from stoker.cli.stacks import (
     the_stack,
 )
 from stoker.cli.target import Target
-from stoker.cli.tree import Clocks, as_tree
+from stoker.cli.tree import Clocks, as_tree, print_tree
 
 _TITLES = ("Stack", "State", "Created", "Updated", "Id")
 _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
@@ -121,7 +121,7 @@ def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:
     resources = resources_of(client, stack)
-    console.print(as_tree(stack, resources, Clocks(time.monotonic)), soft_wrap=True)
+    print_tree(console, as_tree(stack, resources, Clocks(time.monotonic)))
     if stack.outputs:
         console.print("\nOutputs", style="bold")
         print_outputs(console, stack.outputs)
