@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
 from stoker.api.health import health_route
 from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
@@ -70,6 +72,9 @@ class App:
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch.notify)
         self.asgi = self._interfaces(conf, types)
+        gate = ConnectionGate(limits_from(conf.heat_api))
+        self.protocol: Any = partial(GuardedProtocol, gate)
+        """Makes the protocol of each connection that :attr:`asgi` is served on."""
 
     def _interfaces(self, conf: Any, types: Registry) -> Starlette:
         settings = settings_from(conf)

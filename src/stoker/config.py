@@ -94,6 +94,19 @@ _DEFERRED = (
 _LISTENER = (
     cfg.HostAddressOpt("bind_host", default="0.0.0.0"),  # noqa: S104
     cfg.IntOpt("workers", default=0),
+    cfg.IntOpt(
+        "max_header_line",
+        default=16384,
+        min=1024,
+        help="In bytes; all headers of a request together may have four times as much.",
+    ),
+    cfg.IntOpt("max_connections", default=1000, min=1, help="Open at once."),
+    cfg.IntOpt(
+        "max_connections_per_address",
+        default=250,
+        min=1,
+        help="Open at once from one client. Behind a proxy all come from its address.",
+    ),
 )
 
 _AUTH = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -27,6 +28,8 @@ from stoker.cli.serve_options import CannotServe, ServeOptions
 from stoker.cli.service_log import configure_log
 
 MEBIBYTE = 1024 * 1024
+_FILES = 65536
+"""Files and connections that the process may have open, where the system allows so many."""
 IDLE_SECONDS = 75
 """Kept-alive connections are closed after so long: later than clients give them up by themselves,
 so that no request meets a connection that is just being closed."""
@@ -90,6 +93,7 @@ async def _running(
             await cloud.ready()
         conf = _configuration(options, cloud)
         configure_log(debug=conf.debug)
+        _allow_connections()
         try:
             app = App(conf)
         except (ValueError, SQLAlchemyError) as error:
@@ -98,8 +102,10 @@ async def _running(
         server = _Server(
             uvicorn.Config(
                 app.asgi,
-                http="httptools",
+                http=app.protocol,
                 ws="none",
+                interface="asgi3",
+                proxy_headers=False,
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -121,6 +127,13 @@ async def _running(
             await asyncio.sleep(0.002)
         await app.start()
         yield
+
+
+def _allow_connections() -> None:
+    """Let the process have as many files and connections open as the system allows it."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
 
 
 def _read_all(conf: Any) -> None:

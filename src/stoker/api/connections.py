@@ -1,0 +1,352 @@
+"""Limits of connections: what uvicorn leaves open to whoever can connect.
+
+Uvicorn bounds how long a connection may be idle after an answer. Everything before an application
+is called has no bound there: how long a client takes for its headers and its body, how many and
+how large the headers are (the parser collects them, in quadratic time), how many connections there
+are, and how long a client may leave an answer unread. All of it is bounded here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import json
+import resource
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+SWEEP_SECONDS = 1.0
+_CROWDED = "There are as many connections as the service takes; try again later."
+_DRAINED = 1024 * 1024
+"""Bytes of a body that are still read once the request is answered."""
+_FRAMING = 8
+"""Bytes that a client may spend on the framing of each byte of a body sent in chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """What a client may do; sizes in bytes, times in seconds."""
+
+    connections: int = 1000
+    connections_per_address: int = 250
+    """Of one IPv4 address, or of one IPv6 network of 64 bits."""
+    header_size: int = 65536
+    """The request line and all headers of a request."""
+    header_count: int = 128
+    header_time: float = 20.0
+    """From the first byte of a request, or from the start of the connection."""
+    body_time: float = 30.0
+    """For a body, and one second more for each ``slowest_rate`` bytes of it."""
+    slowest_rate: int = 4096
+    """Bytes per second; also the rate at which an answer must be read."""
+    unread_time: float = 30.0
+    """After which an answer must have been read at the slowest rate."""
+
+
+def limits_from(listener: Any) -> ConnectionLimits:
+    """The limits that the options of a listener make, within what files the process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = listener.max_connections
+    return ConnectionLimits(
+        connections=most if files == resource.RLIM_INFINITY else min(most, max(files // 2, 1)),
+        connections_per_address=listener.max_connections_per_address,
+        header_size=4 * listener.max_header_line,
+    )
+
+
+class _Phase(enum.Enum):
+    HEADERS = enum.auto()
+    BODY = enum.auto()
+    NOTHING = enum.auto()
+    """The request is complete; the client owes nothing."""
+
+
+class _Refused(Exception):
+    """The request is beyond a limit. The text is for the client."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ConnectionGate:
+    """All connections of one server. Lives on the event loop."""
+
+    def __init__(self, limits: ConnectionLimits, now: Callable[[], float] | None = None) -> None:
+        self.limits = limits
+        self._now = now
+        self._open: set[GuardedProtocol] = set()
+        self._by_network: Counter[str] = Counter()
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def now(self) -> float:
+        """The time by which limits are measured."""
+        return asyncio.get_running_loop().time() if self._now is None else self._now()
+
+    def enter(self, connection: GuardedProtocol) -> bool:
+        """Count a connection; whether it may stay.
+
+        Where there are too many, one that is waited for gives way, so that those who only hold
+        connections do not keep others out.
+        """
+        network = connection.network
+        crowded = self._by_network[network] >= self.limits.connections_per_address
+        full = len(self._open) >= self.limits.connections
+        stays = not (crowded or full) or self._make_room(network if crowded else None)
+        self._open.add(connection)
+        self._by_network[network] += 1
+        if self._sweeping is None:
+            self._schedule()
+        return stays
+
+    def leave(self, connection: GuardedProtocol) -> None:
+        """Forget a connection."""
+        if connection in self._open:
+            self._open.discard(connection)
+            self._by_network[connection.network] -= 1
+            if not self._by_network[connection.network]:
+                del self._by_network[connection.network]
+
+    def _make_room(self, network: str | None) -> bool:
+        """Close the connection that has been waited for longest, of one network or of all."""
+        waiting = (
+            connection
+            for connection in self._open
+            if connection.is_waited_for and network in (None, connection.network)
+        )
+        oldest = min(waiting, key=lambda connection: connection.since, default=None)
+        if oldest is None:
+            return False
+        oldest.give_way()
+        self.leave(oldest)
+        return True
+
+    def sweep(self) -> None:
+        """Close the connections whose time is up."""
+        now = self.now()
+        for connection in list(self._open):
+            connection.close_if_overdue(now)
+
+    def _schedule(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._sweeping = loop.call_later(SWEEP_SECONDS, self._sweep_and_go_on)
+
+    def _sweep_and_go_on(self) -> None:
+        self._sweeping = None
+        self.sweep()
+        if self._open:
+            self._schedule()
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """One connection within the limits of a gate."""
+
+    network = ""
+    """The address that connections are counted by."""
+    since = 0.0
+    """When the client began what it does now."""
+
+    def __init__(self, gate: ConnectionGate, **options: Any) -> None:
+        super().__init__(**options)
+        self._gate = gate
+        self._limits = gate.limits
+        self._phase = _Phase.HEADERS
+        self._heard = False
+        self._overhead = 0
+        """Bytes of the request that are no body: how much the parser may have collected."""
+        self._body = 0
+        self._header_size = 0
+        self._drained = 0
+        self._refusal: _Refused | None = None
+        self._unread: tuple[float, int] | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, unless there are too many connections."""
+        super().connection_made(transport)
+        self.network = _network_of(self.client)
+        self.since = self._gate.now()
+        if not self._gate.enter(self):
+            self._heard = True
+            self._refuse(_Refused(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        self._gate.leave(self)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has arrived, unless the request is refused already."""
+        if self._refusal is not None:
+            return
+        idle = self.cycle is None or self.cycle.response_complete
+        if idle and self._phase is _Phase.NOTHING:
+            self._enter(_Phase.HEADERS)  # also where it is not a request that begins
+        self._heard = True
+        self._overhead += len(data)
+        super().data_received(data)
+        if self._refusal is None and self._phase is not _Phase.NOTHING:
+            most = self._limits.header_size + _FRAMING * self._body
+            if self._overhead - self._body > most + len(data):
+                self._refuse(_too_large("The headers are too large."))
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that cannot be parsed, or that one of the callbacks has refused."""
+        self._refuse(self._refusal or _Refused(HTTPStatus.BAD_REQUEST, msg))
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._enter(_Phase.HEADERS)
+        self._overhead = self._body = self._header_size = self._drained = 0
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the address has arrived."""
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header (or a trailer) has arrived."""
+        super().on_header(name, value)
+        self._count(len(name) + len(value) + 4)
+
+    def on_headers_complete(self) -> None:
+        """The headers are complete; the body follows."""
+        self._enter(_Phase.BODY)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body has arrived."""
+        self._body += len(body)
+        if self.cycle.response_complete:
+            self._drained += len(body)
+            if self._drained > _DRAINED:
+                self.transport.close()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is complete."""
+        self._enter(_Phase.NOTHING)
+        super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is answered."""
+        super().pause_writing()
+        self._unread = (self._gate.now(), self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """The client has read most of what it was sent."""
+        super().resume_writing()
+        self._unread = None
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether nothing is under way here but waiting for the headers of a request."""
+        if self._refusal is not None or self._phase is _Phase.BODY:
+            return False
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and not self.transport.is_closing()
+
+    def give_way(self) -> None:
+        """Close the connection: others need its place."""
+        self._refuse(_too_slow(_CROWDED))
+
+    def close_if_overdue(self, now: float) -> None:
+        """Close the connection if the client has taken longer than it may."""
+        limits = self._limits
+        if self.flow.read_paused:
+            self.since = now  # it is the service that does not read
+        elapsed = now - self.since
+        if self._refusal is not None:
+            if elapsed > limits.unread_time:
+                self.transport.abort()
+        elif self._phase is _Phase.HEADERS and elapsed > limits.header_time:
+            self._refuse(_too_slow("The headers did not arrive in time."))
+        elif (
+            self._phase is _Phase.BODY
+            and elapsed > limits.body_time + self._body / limits.slowest_rate
+        ):
+            self._refuse(_too_slow("The body did not arrive in time."))
+        if self._unread is not None:
+            self._close_if_unread(now, *self._unread)
+
+    def _close_if_unread(self, now: float, since: float, size: int) -> None:
+        elapsed = now - since
+        if elapsed < self._limits.unread_time:
+            return
+        left = self.transport.get_write_buffer_size()
+        if size - left < elapsed * self._limits.slowest_rate:
+            self.transport.abort()
+        else:
+            self._unread = (now, left)
+
+    def _enter(self, phase: _Phase) -> None:
+        self._phase, self.since = phase, self._gate.now()
+
+    def _count(self, size: int) -> None:
+        """Count what belongs to the headers; make the parser stop when it is too much."""
+        limits = self._limits
+        self._header_size += size
+        if self._header_size > limits.header_size:
+            most = f"{limits.header_size} bytes"
+            self._refusal = _too_large(f"The address and the headers have more than {most}.")
+            raise self._refusal
+        if len(self.headers) > limits.header_count:
+            self._refusal = _too_large(f"There are more than {limits.header_count} headers.")
+            raise self._refusal
+
+    def _refuse(self, refusal: _Refused) -> None:
+        """Answer with a fault, unless an answer is under way, and close the connection."""
+        self._refusal, self.since = refusal, self._gate.now()
+        cycle = self.cycle
+        asked = self._heard
+        if cycle is not None and cycle.response_complete:
+            asked = self._phase is _Phase.HEADERS
+        elif cycle is not None:
+            asked = not cycle.response_started
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if asked:
+            self.transport.write(_fault(refusal.status, str(refusal)))
+        self.transport.close()
+
+
+def _too_large(message: str) -> _Refused:
+    return _Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, message)
+
+
+def _too_slow(message: str) -> _Refused:
+    return _Refused(HTTPStatus.REQUEST_TIMEOUT, message)
+
+
+def _network_of(client: tuple[str, int] | None) -> str:
+    """The address that connections are counted by; empty for sockets without one."""
+    if client is None:
+        return ""
+    try:
+        address = ip_address(client[0].partition("%")[0])
+    except ValueError:
+        return client[0]
+    if address.version == 4:
+        return str(address)
+    return str(address.ipv4_mapped or int(address) >> 64)
+
+
+def _fault(status: HTTPStatus, message: str) -> bytes:
+    fault = {
+        "code": status.value,
+        "title": status.phrase,
+        "explanation": message,
+        "error": {"type": "HTTPError", "message": message, "traceback": None},
+    }
+    content = json.dumps(fault).encode()
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + content
