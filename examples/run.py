@@ -29,7 +29,7 @@ def main() -> int:
     name = "failing-app" if failing else "web-app"
     was_running = stoker("status", quiet=True) == 0
     try:
-        code = stoker("deploy", str(HERE / f"{name}.yaml"), "--name", name)
+        code = stoker("deploy", str(HERE / f"{name}.yaml"), "--name", name, "--yes")
         if failing:
             said = "As it should be: it failed, and says why." if code == 1 else "It did not fail!"
             print(f"\n{said}")

@@ -63,6 +63,32 @@ def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
     assert service.run("status", "another").exit_code == 2
 
 
+def test_an_update_asks_before_it_replaces_or_deletes_what_works(
+    service: Served, tmp_path: Path
+) -> None:
+    template = tmp_path / "asks.yaml"
+    text = (
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n"
+        "  a: {type: OS::Heat::RandomString, properties: {length: 8}}\n"
+        "  b: {type: OS::Heat::RandomString}\n"
+    )
+    template.write_text(text)
+    assert service.run("deploy", str(template)).exit_code == 0
+    template.write_text(text.replace("length: 8", "length: 9").rpartition("  b:")[0])
+    unanswered = service.run("deploy", str(template))
+    assert unanswered.exit_code == 2
+    assert "± a  OS::Heat::RandomString  because of length" in unanswered.output
+    assert "- b  OS::Heat::RandomString" in unanswered.output
+    assert "--yes" in unanswered.output
+    assert service.run("deploy", str(template), text="n\n").exit_code == 1
+    assert "CREATE_COMPLETE" in service.run("status", "asks").output.splitlines()[0]
+    assert service.run("deploy", str(template), text="y\n").exit_code == 0
+    template.write_text(text)
+    assert service.run("deploy", str(template), "--yes").exit_code == 0
+    assert "UPDATE_COMPLETE" in service.run("status", "asks").output.splitlines()[0]
+
+
 def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:
     done = service.run("status")
     assert service.url in done.output

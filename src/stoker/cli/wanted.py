@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
+from stoker.cli.changes import Change, changes_of_update
 from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.options import environments, name_and_value
-from stoker.cli.stacks import ORCHESTRATION
+from stoker.cli.stacks import ORCHESTRATION, Stack
 
 _FILE = click.Path(path_type=Path)
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
@@ -62,6 +63,11 @@ class Wanted:
         if self.sent.environment_files:
             body["environment_files"] = list(self.sent.environment_files)
         return body
+
+    def changes(self, client: Client, stack: Stack) -> list[Change]:
+        """What an update of a stack would change, in the stacks nested in it, too."""
+        path = f"{stack.path}/preview?show_nested=true"
+        return changes_of_update(self.send(client, "PUT", path, self.body()))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
         """Send a request that holds the stack; returns the answer.

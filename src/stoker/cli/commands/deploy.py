@@ -11,7 +11,9 @@ import click
 from rich.console import Console
 
 from stoker.cli import options as shared
+from stoker.cli.changes import summary
 from stoker.cli.client import Client
+from stoker.cli.confirmation import confirm
 from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
 from stoker.cli.outcome import print_failure, print_outputs
@@ -42,6 +44,9 @@ from stoker.cli.wanted import Wanted, stack_arguments
     help="After a failure, go back to how it was; without, leave everything to be looked at.",
 )
 @click.option("--tags", metavar="TAG,TAG", help="Tags of the stack.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Do not ask before something is replaced or deleted."
+)
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it to the end.")
 @shared.service
 def command(
@@ -49,13 +54,15 @@ def command(
     timeout: int | None,
     rollback: bool,
     tags: str | None,
+    yes: bool,
     wait: bool,
     target: Target,
 ) -> None:
     """Create a stack from TEMPLATE, or bring it up to date where it exists.
 
     Shows what happens and why each resource waits, then the outputs. If it fails: the cause, what
-    the servers wrote, and what to do next. Ctrl-C stops the output; the deployment continues.
+    the servers wrote, and what to do next. Asks first where an update would replace or delete what
+    works, unless told --yes. Ctrl-C stops the output; the deployment continues.
 
     Where no service is named or running, one is started in the background, with a local cloud; it
     stays, so that the servers live on. "stoker stop" ends it.
@@ -77,7 +84,7 @@ def command(
         body["tags"] = tags
     client = _connected(target, console)
     try:
-        begun = _begun(console, client, wanted, body)
+        begun = _begun(console, client, wanted, body, yes=yes)
         stack = begun.stack
         if wait:
             _see_it_through(console, client, begun, rollback=rollback)
@@ -109,7 +116,9 @@ class _Begun:
     """What a new stack will consist of."""
 
 
-def _begun(console: Console, client: Client, wanted: Wanted, body: dict[str, Any]) -> _Begun:
+def _begun(
+    console: Console, client: Client, wanted: Wanted, body: dict[str, Any], *, yes: bool
+) -> _Begun:
     existing = find_stack(client, wanted.name)
     if existing is None:
         new = {**body, "stack_name": wanted.name}
@@ -119,6 +128,8 @@ def _begun(console: Console, client: Client, wanted: Wanted, body: dict[str, Any
         wanted.send(client, "POST", "/stacks", new)
         stack = the_stack(client, wanted.name)
         return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
+    if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
+        _confirm_losses(client, wanted, existing)
     for handle in renew_handles(client, existing):
         _say(
             console,
@@ -128,6 +139,21 @@ def _begun(console: Console, client: Client, wanted: Wanted, body: dict[str, Any
     newest = last_events(client, existing, 1)
     wanted.send(client, "PUT", existing.path, body)
     return _Begun(the_stack(client, wanted.name), newest[0].id if newest else None)
+
+
+def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
+    """Ask, if something goes that works."""
+    changes = wanted.changes(client, existing)
+    losses = [change for change in changes if change.is_loss]
+    if losses:
+        resources = resources_of(client, existing)
+        failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
+        losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
+    if not losses:
+        return
+    for change in losses:
+        click.echo(change.line(wanted.name))
+    confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")
 
 
 def _see_it_through(console: Console, client: Client, begun: _Begun, *, rollback: bool) -> None:
