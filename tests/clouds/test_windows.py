@@ -142,3 +142,20 @@ async def test_a_caller_that_gives_up_in_the_queue_takes_no_place(clock: ManualC
     assert await third == 3
     assert await first
     workers.close()
+
+
+async def test_a_caller_that_gives_up_when_its_turn_has_come_gives_its_place_back(
+    clock: ManualClock,
+) -> None:
+    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    gate = threading.Event()
+    first = asyncio.ensure_future(workers.run("compute", gate.wait))
+    second = asyncio.ensure_future(workers.run("compute", lambda: 2))
+    await asyncio.sleep(0)
+    gate.set()
+    assert await first
+    # the place has been given to the second, which has not run since
+    second.cancel()
+    async with asyncio.timeout(5):
+        assert await workers.run("compute", lambda: 3) == 3
+    workers.close()

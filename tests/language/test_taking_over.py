@@ -11,6 +11,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -311,3 +312,25 @@ def test_only_what_differs_is_looked_at_again() -> None:
     assert looked_at_again(surveys("true", "x", "1", first), first) == {"a"}
     assert looked_at_again(surveys("1", "y", "1", first), first) == {"b"}
     assert looked_at_again(surveys("1", "x", "2", first), first) == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(0.0, -0.0), (1, 1.0), (1, True), ([0.0], [-0.0]), ({"a": 1}, {"a": 1.0}), ((1,), [1])],
+)
+def test_what_functions_tell_apart_is_not_the_same(one: Any, other: Any) -> None:
+    assert not same(one, other)
+    assert same(one, one)
+
+
+def test_a_resource_with_findings_is_looked_at_again() -> None:
+    text = """
+heat_template_version: 2021-04-16
+resources:
+  a: {type: OS::Heat::Value, properties: {value: {get_resource: nowhere}}}
+"""
+    first = Evaluation(parse(text), Inputs(), TYPES)
+    again = Evaluation(parse(text), Inputs(), TYPES, first)
+    assert [found.message for found in first.validate().errors]
+    assert first.surveys["a"].diagnostics
+    assert again.surveys["a"] is not first.surveys["a"]

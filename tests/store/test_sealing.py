@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from cryptography.fernet import Fernet, InvalidToken
 
@@ -26,6 +28,18 @@ def test_texts_are_opened_however_many_there_are() -> None:
     texts = [seal.close([number, large]) for number in range(4)]
     for _ in range(2):
         assert [seal.open(text)[0] for text in texts] == [0, 1, 2, 3]
+
+
+def test_what_was_opened_is_kept_within_bounds() -> None:
+    seal = FernetSeal(Fernet.generate_key())
+    large = "x" * (MOST_KEPT // 8)
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for number in range(16):
+        seal.open(seal.close([number, large]))
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 2 * MOST_KEPT
 
 
 def test_another_key_opens_nothing() -> None:

@@ -1,0 +1,50 @@
+"""What counts as known of live resources: nothing of those that are half made, or leaving."""
+
+from __future__ import annotations
+
+import pytest
+
+from stoker.engine.facts import RecordedFacts
+from stoker.engine.records import Action, Resource, Status
+from stoker.schema.unknown import Unknown
+
+
+def facts(action: Action, status: Status) -> RecordedFacts:
+    row = Resource(
+        "row",
+        "stack",
+        "a",
+        "T",
+        "token",
+        0.0,
+        0.0,
+        action=action,
+        status=status,
+        physical_id="object",
+        attributes={"value": "x"},
+    )
+    return RecordedFacts({"a": row}, lambda found: found.physical_id)
+
+
+@pytest.mark.parametrize(
+    ("action", "status"),
+    [
+        (Action.INIT, Status.COMPLETE),
+        (Action.CREATE, Status.IN_PROGRESS),
+        (Action.CREATE, Status.FAILED),
+        (Action.DELETE, Status.IN_PROGRESS),
+        (Action.DELETE, Status.FAILED),
+    ],
+)
+def test_nobody_builds_on_what_is_half_made_or_leaving(action: Action, status: Status) -> None:
+    known = facts(action, status)
+    assert isinstance(known.reference("a"), Unknown)
+    assert isinstance(known.attribute("a", "value"), Unknown)
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETE, Status.IN_PROGRESS, Status.FAILED])
+def test_what_is_being_updated_exists(status: Status) -> None:
+    known = facts(Action.UPDATE, status)
+    assert known.reference("a") == "object"
+    assert known.attribute("a", "value") == "x"
+    assert isinstance(known.attribute("a", "other"), Unknown)

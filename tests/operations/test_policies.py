@@ -1,0 +1,58 @@
+"""Policies of a resource: what is kept when it leaves, and changes of nothing but a policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+
+
+def kept(**properties: Any) -> dict[str, Any]:
+    return {**thing(**properties), "deletion_policy": "Retain"}
+
+
+def test_what_is_to_be_retained_outlives_its_stack() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": kept(value="mine"), "b": thing()}))
+        await lab.delete()
+        assert [found.properties["value"] for found in lab.cloud.objects.values()] == ["mine"]
+
+    in_lab(story)
+
+
+def test_what_is_to_be_retained_outlives_its_removal_and_its_replacement() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": kept(fixed="old"), "b": kept(value="b"), "c": thing()}))
+        await lab.update(template({"a": kept(fixed="new"), "c": thing()}))
+        assert sorted(await lab.rows()) == ["a", "c"]
+        assert len(lab.cloud.objects) == 4
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(("first", "then", "left"), [(thing, kept, 1), (kept, thing, 0)])
+def test_a_changed_deletion_policy_counts_although_nothing_else_changes(
+    first: Any, then: Any, left: int
+) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": first(value="x")}))
+        await lab.update(template({"a": then(value="x")}))
+        await lab.delete()
+        assert len(lab.cloud.objects) == left
+
+    in_lab(story)
+
+
+def test_a_changed_update_policy_is_on_record_although_nothing_else_changes() -> None:
+    async def story(lab: Lab) -> None:
+        for size in (1, 2):
+            policy = {"rolling_update": {"max_batch_size": size}}
+            body = template({"a": {**thing(value="x"), "update_policy": policy}})
+            if size == 1:
+                await lab.create(body)
+            else:
+                await lab.update(body)
+            assert (await lab.rows())["a"].update_policy == policy
+
+    in_lab(story)

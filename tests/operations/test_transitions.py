@@ -1,0 +1,47 @@
+"""Which status may follow which: the table is checked at every change."""
+
+from __future__ import annotations
+
+import pytest
+
+from stoker.engine.records import Action, Resource, Stack, Status
+from stoker.engine.transitions import ForbiddenTransition, Transitions
+from stoker.kernel.ids import RandomIds
+
+
+class _Clock:
+    def now(self) -> float:
+        return 1.0
+
+
+TRANSITIONS = Transitions(_Clock(), RandomIds())
+
+
+def row(action: Action, status: Status) -> Resource:
+    return Resource("id", "stack", "a", "T", "token", 0.0, 0.0, action=action, status=status)
+
+
+@pytest.mark.parametrize("action", [Action.CREATE, Action.UPDATE, Action.CHECK])
+def test_nothing_but_another_delete_comes_after_a_completed_delete(action: Action) -> None:
+    deleted = row(Action.DELETE, Status.COMPLETE)
+    with pytest.raises(ForbiddenTransition, match="DELETE_COMPLETE"):
+        TRANSITIONS.resource_to(deleted, action, Status.IN_PROGRESS)
+    stack = Stack("id", "p", "s", Action.DELETE, Status.COMPLETE, "", 0.0, "i")
+    with pytest.raises(ForbiddenTransition, match="DELETE_COMPLETE"):
+        TRANSITIONS.stack_to(stack, action, Status.IN_PROGRESS, "")
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETE, Status.FAILED])
+def test_an_action_ends_only_where_it_is_in_progress(status: Status) -> None:
+    with pytest.raises(ForbiddenTransition):
+        TRANSITIONS.resource_to(row(Action.CREATE, Status.COMPLETE), Action.CREATE, status)
+    with pytest.raises(ForbiddenTransition):
+        TRANSITIONS.resource_to(row(Action.CREATE, Status.IN_PROGRESS), Action.UPDATE, status)
+
+
+def test_the_event_tells_of_the_row_as_it_has_become() -> None:
+    new, event = TRANSITIONS.resource_to(
+        row(Action.CREATE, Status.IN_PROGRESS), Action.CREATE, Status.FAILED, "why"
+    )
+    assert (event.action, event.status, event.reason) == (new.action, new.status, "why")
+    assert event.resource_id == new.id

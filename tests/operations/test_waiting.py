@@ -1,0 +1,64 @@
+"""Pauses: what happens between a look and the pause after it is not missed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from stoker.engine.waiting import Stopped, Waiting
+from stoker.schema.resource_type import Wait
+
+LONG = Wait(after=3600, on_signal=True)
+POLL = Wait(after=3600)
+
+
+async def over(pause: asyncio.Task[None]) -> bool:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return pause.done()
+
+
+async def test_a_signal_ends_a_pause_for_signals_and_no_other() -> None:
+    waiting = Waiting()
+    for_signal = asyncio.ensure_future(waiting.wait(LONG, waiting.round))
+    for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
+    assert not await over(for_signal)
+    waiting.rouse()
+    assert await over(for_signal)
+    assert not await over(for_time)
+    for_time.cancel()
+
+
+async def test_a_signal_between_a_look_and_the_pause_is_not_missed() -> None:
+    waiting = Waiting()
+    seen = waiting.round
+    waiting.rouse()
+    async with asyncio.timeout(1):
+        await waiting.wait(LONG, seen)
+
+
+async def test_a_stop_ends_all_pauses_and_lets_none_begin() -> None:
+    waiting = Waiting()
+    pauses = [asyncio.ensure_future(waiting.wait(wait, waiting.round)) for wait in (LONG, POLL)]
+    await asyncio.sleep(0)
+    waiting.stop()
+    for pause in pauses:
+        with pytest.raises(Stopped):
+            await pause
+    with pytest.raises(Stopped):
+        await waiting.wait(POLL, waiting.round)
+
+
+async def test_a_failure_ends_pauses_for_signals_at_once_and_others_after_the_grace() -> None:
+    waiting = Waiting()
+    for_signal = asyncio.ensure_future(waiting.wait(LONG, waiting.round))
+    for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
+    await asyncio.sleep(0)
+    waiting.fail("why", 0.02)
+    with pytest.raises(Stopped):
+        await for_signal
+    assert not for_time.done()
+    with pytest.raises(Stopped):
+        await for_time
+    assert waiting.failed == "why"
