@@ -82,6 +82,10 @@ class FakeCloud:
     tables: dict[str, dict[str, Object]] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     build_polls: int = 1
+    detach_polls: int = 2
+    """How often ports are looked at before a detached one is nobody's."""
+    detached: list[str] = field(default_factory=list)
+    """Ports that the compute service was asked to detach, as often as it was asked."""
     lost: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str, int, str]] = field(default_factory=list)
     _numbers: Any = field(default_factory=lambda: itertools.count(10))
@@ -163,6 +167,8 @@ class FakeCloud:
 
     def _network(self, method: str, parts: list[str], body: Any, arguments: Any) -> Any:
         kind = parts[0]
+        if kind == "ports" and method == "GET":
+            self._detach_later()
         key, plural = NETWORK_KINDS[kind], kind.replace("-", "_")
         if len(parts) == 1 and method == "GET":
             return {plural: self._filtered(kind, arguments.get("params") or {})}
@@ -176,12 +182,21 @@ class FakeCloud:
         if method == "PUT":
             found.update(body[key])
             return {key: found}
+        if kind == "ports" and found["device_id"] and found["device_id"] in self.tables["servers"]:
+            raise Refusal(403, "rule:delete_port is disallowed by policy")
         if kind == "networks" and any(
             port["network_id"] == found["id"] for port in self.all("ports")
         ):
             raise Refusal(409, "ports are still in use on the network")
         del self.tables[kind][found["id"]]
         return None
+
+    def _detach_later(self) -> None:
+        for port in self.all("ports"):
+            if port.get("leaves_in") is not None:
+                port["leaves_in"] -= 1
+                if port["leaves_in"] <= 0:
+                    port.update(device_id="", leaves_in=None)
 
     def _made(self, kind: str, body: Object) -> Object:
         made = {"id": str(uuid.uuid4()), "description": "", "project_id": "project", **body}
@@ -344,13 +359,18 @@ class FakeCloud:
                 mine = [p for p in self.all("ports") if p["device_id"] == server["id"]]
                 return {"interfaceAttachments": [{"port_id": port["id"]} for port in mine]}
             case ["POST", "os-interface"]:
-                self._plug(server, body["interfaceAttachment"]["port_id"])
+                port_id = body["interfaceAttachment"].get("port_id")
+                if port_id is None:
+                    [network] = self.all("networks")
+                    port_id = self._made("ports", {"network_id": network["id"], "name": ""})["id"]
+                self._plug(server, port_id)
                 return {"interfaceAttachment": {}}
             case ["DELETE", "os-interface", port_id]:
                 port = self.tables["ports"].get(port_id)
                 if port is None or port["device_id"] != server["id"]:
                     raise Refusal(404, "the port is not attached")
-                port["device_id"] = ""
+                self.detached.append(port_id)
+                port["leaves_in"] = self.detach_polls
                 return None
             case ["POST", "remote-consoles"]:
                 return {"remote_console": {"url": "http://console.example"}}
@@ -365,7 +385,9 @@ class FakeCloud:
                 server["flavor"] = {"id": value["flavorRef"]}
                 server["next"] = [("RESIZE", "resize_prep"), ("VERIFY_RESIZE", None)]
             case "confirmResize":
-                server["next"] = [("ACTIVE", None)]
+                if server["next"]:
+                    raise Refusal(400, "Instance has not been resized.")
+                server["next"] = [("VERIFY_RESIZE", None)] * 2 + [("ACTIVE", None)]
             case "rebuild":
                 server["image"] = {"id": value["imageRef"]}
                 server["user_data"] = value.get("user_data", server.get("user_data"))

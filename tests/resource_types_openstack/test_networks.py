@@ -221,3 +221,26 @@ def test_old_names_of_required_properties_are_understood(cloud: FakeCloud) -> No
     net = made(cloud, Net())
     made(cloud, Subnet(), network_id=net.physical_id, cidr="10.0.0.0/24")
     assert cloud.all("subnets")[0]["network_id"] == net.physical_id
+
+
+def test_a_port_with_a_chosen_address_makes_way_and_takes_it_again(cloud: FakeCloud) -> None:
+    net = Row(Net(), cloud.connection, {"name": "n"}).create()
+    given = {"network": net.physical_id, "fixed_ips": [{"ip_address": "10.0.0.200"}]}
+    old = Row(Port(), cloud.connection, given).create()
+    assert old.run("RELEASE") == Done()
+    assert old.run("RELEASE") == Done()
+    new = Row(Port(), cloud.connection, given, token="zzzzzzzz2345").create()
+    assert new.run("RELEASE") == Done()
+    assert isinstance(old.run("RECLAIM"), Done)
+    ports = cloud.tables["ports"]
+    assert ports[str(old.physical_id)]["fixed_ips"][0]["ip_address"] == "10.0.0.200"
+    assert ports[str(new.physical_id)]["fixed_ips"] == []
+    assert dict(old.data) == {}
+
+
+def test_a_port_whose_address_the_cloud_has_chosen_keeps_it(cloud: FakeCloud) -> None:
+    net = Row(Net(), cloud.connection, {"name": "n"}).create()
+    Row(Subnet(), cloud.connection, {"network": net.physical_id, "cidr": "10.0.0.0/24"}).create()
+    port = Row(Port(), cloud.connection, {"network": net.physical_id}).create()
+    assert port.run("RELEASE") == Done()
+    assert cloud.tables["ports"][str(port.physical_id)]["fixed_ips"]

@@ -231,45 +231,100 @@ def test_networks_can_be_left_to_the_cloud(cloud: FakeCloud, server: Make, word:
     assert cloud.all("ports") == []
 
 
-def test_a_replacement_takes_the_port_and_gives_it_back_if_it_goes_first(
+def test_a_server_makes_way_for_its_replacement_and_takes_its_ports_again(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
     port = Row(Port(), cloud.connection, {"network": network}).create()
     networks = [{"port": port.physical_id}, {"network": network, "fixed_ip": "10.0.0.150"}]
     old = server(networks=networks).create()
+    assert old.run("RELEASE") == Done()
+    assert sorted(cloud.detached) == sorted(item["id"] for item in cloud.all("ports"))
     new = server(networks=networks, user_data="new")
     new.token = "zzzzzzzz2345"
     new.create()
-    assert {item["device_id"] for item in cloud.all("ports")} == {new.physical_id}
+    assert "10.0.0.150" in addresses(cloud, new)
+    assert addresses(cloud, old) == []
+    assert new.run("RELEASE") == Done()
+    assert isinstance(old.run("RECLAIM"), Done)
+    assert "10.0.0.150" in addresses(cloud, old)
+    assert addresses(cloud, new) == []
     assert new.delete() == Done()
     assert {item["device_id"] for item in cloud.all("ports")} == {old.physical_id}
-    assert len(cloud.all("ports")) == 2
+    assert old.delete() == Done()
+    assert [item["id"] for item in cloud.all("ports")] == [port.physical_id]
 
 
-def test_the_old_server_leaves_what_the_new_one_has_taken(
+def addresses(cloud: FakeCloud, row: Row) -> list[str]:
+    return [
+        ip["ip_address"]
+        for port in cloud.all("ports")
+        if port["device_id"] == row.physical_id
+        for ip in port["fixed_ips"]
+    ]
+
+
+def test_a_server_that_cannot_detach_makes_way_all_the_same(
     cloud: FakeCloud, server: Make, network: str
 ) -> None:
-    networks = [{"network": network, "fixed_ip": "10.0.0.150"}]
-    old = server(networks=networks).create()
-    new = server(networks=networks)
-    new.token = "zzzzzzzz2345"
-    new.create()
-    old.delete()
-    [port] = cloud.all("ports")
-    assert port["device_id"] == new.physical_id
-    new.delete()
-    assert cloud.all("ports") == []
+    port = Row(Port(), cloud.connection, {"network": network}).create()
+    old = server(networks=[{"port": port.physical_id}]).create()
+    live(cloud)["status"] = "ERROR"
+    assert old.run("RELEASE") == Done()
+    assert cloud.detached == []
+    assert cloud.all("ports")[0]["device_id"] == ""
 
 
-def test_a_server_is_suspended_resumed_and_imaged(cloud: FakeCloud, server: Make) -> None:
+def test_a_server_without_ports_of_the_users_keeps_all_that_it_has(
+    cloud: FakeCloud, server: Make
+) -> None:
+    old = server().create()
+    assert old.run("RELEASE") == Done()
+    assert addresses(cloud, old) != []
+
+
+def test_a_port_that_the_cloud_does_not_detach_is_not_waited_for_for_ever(
+    cloud: FakeCloud, server: Make, network: str
+) -> None:
+    cloud.detach_polls = 1000
     row = server().create()
-    assert isinstance(row.run("SUSPEND"), Done)
-    assert live(cloud)["status"] == "SUSPENDED"
-    assert isinstance(row.run("SUSPEND"), Done)
-    assert isinstance(row.run("RESUME"), Done)
-    assert live(cloud)["status"] == "ACTIVE"
+    before = row.call("UPDATE").properties
+    row.given = {**row.given, "networks": [{"network": network, "fixed_ip": "10.0.0.99"}]}
+    call = replace(row.call("UPDATE"), previous=before, changed=frozenset({"networks"}))
+    first = Server().update(call)
+    assert isinstance(first, Wait)
+    assert "let go" in str(first.reason)
+    with pytest.raises(Refused, match="still there after 300 seconds"):
+        Server().update(replace(call, progress=first.progress or {}, now=call.now + 301))
+
+
+def test_a_resize_is_confirmed_once(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    path = f"/servers/{row.physical_id}/action"
+    assert isinstance(changed(row, flavor="large"), Done)
+    assert cloud.count("POST", path) == 2
+
+
+def test_a_resize_that_was_confirmed_before_an_engine_died_goes_on(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server().create()
+    before = row.call("UPDATE").properties
+    live(cloud).update(status="VERIFY_RESIZE", next=[("VERIFY_RESIZE", None)])
+    cloud.refuse("POST", f"/servers/{row.physical_id}/action", 400, "has not been resized")
+    row.given = {**row.given, "flavor": "large"}
+    call = replace(row.call("UPDATE"), previous=before, changed=frozenset({"flavor"}))
+    assert isinstance(Server().update(call), Wait)
+
+
+def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server().create()
     assert isinstance(row.run("SNAPSHOT"), Done)
     assert row.data["snapshot_image_id"] == cloud.all("images")[0]["id"]
+    live(cloud)["status"] = "ERROR"
+    assert row.run("SNAPSHOT") == Done()
+    assert len(cloud.all("images")) == 1
 
 
 def test_a_check_fails_unless_the_server_is_active(cloud: FakeCloud, server: Make) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stoker.engine.actions import ActionFailed, Actions, Work
 from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting, is_nested
 from stoker.engine.plan import Definitions, Node
 from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
+from stoker.schema.resource_type import ResourceType, Snapshots
 from stoker.template.definition import DeletionPolicy
+
+_SNAPSHOT_OF = "snapshot_of_delete"
+"""Key of a row's data: the start of the delete for which its object has been snapshotted."""
 
 
 class Removing:
@@ -65,8 +71,22 @@ class Removing:
             raise ActionFailed(await self._actions.fail(row, reason), reason)
         row = await self._begin(row)
         row = await self._actions.adopt_lost(row, type_)
+        if row.deletion_policy == DeletionPolicy.SNAPSHOT and isinstance(type_, Snapshots):
+            row = await self._snapshot(row, type_)
         work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
         return await self._actions.run(row, work)
+
+    async def _snapshot(self, row: Resource, type_: ResourceType) -> Resource:
+        """The row, whose object has been snapshotted before it goes; once, whoever dies."""
+        began = row.action_started_at
+        if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
+            return row
+        assert isinstance(type_, Snapshots)
+        work = Work(type_, Action.DELETE, type_.snapshot, row.properties, {})
+        row = await self._actions.run(row, work)
+        row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
+        await self._session.commit(resources=[row])
+        return row
 
     async def _complete(self, row: Resource) -> None:
         """The row goes in the transaction that tells of it, but for one with a hook after that."""

@@ -20,6 +20,8 @@ from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import describe, is_conflict, is_uncertain
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 
+MARKER = "stoker:"
+"""Begins what marks an object; the token follows."""
 _LOST_TRIES = 10
 _UNSENT = frozenset({"name", "value_specs"})
 
@@ -210,7 +212,7 @@ def after_failed_create(call: Call, fault: Exception) -> Outcome | None:
 
 def marker_text(call: Call) -> str:
     """What marks an object that the user has named as made by this call."""
-    return f"stoker:{call.token}"
+    return f"{MARKER}{call.token}"
 
 
 def polling_pause(call: Call) -> float:

@@ -14,9 +14,11 @@ from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.neighbours import given
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
+_RELEASED = "released"
+"""Key of the data: the addresses that the port had before it made way for a replacement."""
 
 
 class Port(RestResource):
@@ -79,6 +81,29 @@ class Port(RestResource):
         """Whether the user asks for a new port with every change."""
         return call.properties.get("replacement_policy") == "REPLACE_ALWAYS"
 
+    def release(self, call: Call) -> Outcome:
+        """Free the addresses if the user has chosen one, as no other port can have it."""
+        port_id = call.physical_id or self.find(call)
+        chosen = call.properties.get("fixed_ips") or []
+        if port_id is None or not any(entry.get("ip_address") for entry in chosen):
+            return Done()
+        port = PORTS.find(call.cloud, port_id)
+        if port is None or not port.get("fixed_ips"):
+            return Done()
+        if _RELEASED not in call.data:
+            addresses = [_address(entry) for entry in port["fixed_ips"]]
+            return Wait(after=0.0, data={**call.data, _RELEASED: addresses})
+        PORTS.update(call.cloud, port_id, {"fixed_ips": []})
+        return Done()
+
+    def reclaim(self, call: Call) -> Outcome:
+        """Give the port its addresses back."""
+        addresses = call.data.get(_RELEASED)
+        port = PORTS.find(call.cloud, call.physical_id or "") if addresses else None
+        if port is not None and not port.get("fixed_ips"):
+            PORTS.update(call.cloud, port["id"], {"fixed_ips": addresses})
+        return Done(data={key: value for key, value in call.data.items() if key != _RELEASED})
+
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """The port's own attributes; network and subnets are read where they are asked for."""
         own = super().attributes_of(call, found)
@@ -118,6 +143,10 @@ def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
         {renamed[name]: value for name, value in entry.items() if value is not None}
         for entry in wanted
     ]
+
+
+def _address(entry: Mapping[str, Any]) -> Object:
+    return {"subnet_id": entry["subnet_id"], "ip_address": entry["ip_address"]}
 
 
 def _present(entry: Mapping[str, Any]) -> Object:

@@ -17,11 +17,11 @@ from stoker.resources.nova.server_attributes import read_server
 from stoker.resources.nova.server_changes import apply_changes
 from stoker.resources.nova.server_checks import findings
 from stoker.resources.nova.server_create import finished, prepare, request, settle, user_data
-from stoker.resources.nova.server_ports import delete_own_ports, has_own_ports
-from stoker.resources.nova.server_power import bring_to, is_removed, take_image
+from stoker.resources.nova.server_ports import delete_own_ports
+from stoker.resources.nova.server_power import is_removed, take_image
 from stoker.resources.nova.server_properties import ATTRIBUTES, PROPERTIES
+from stoker.resources.nova.server_release import reclaim, release
 from stoker.resources.nova.server_states import ACTIVE, fault_text
-from stoker.resources.nova.server_takeover import give_back
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 
@@ -70,9 +70,7 @@ class Server(ResourceType):
             return Wait(
                 polling_pause(call), progress={"asked": True}, reason="the server is being deleted"
             )
-        give_back(call, call.data.get("taken") or {})
-        if has_own_ports(call.properties.get("networks")):
-            delete_own_ports(call)
+        delete_own_ports(call)
         if "user_id" in call.data and call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()
@@ -96,13 +94,13 @@ class Server(ResourceType):
             return Failed(f"the server {call.physical_id} no longer exists")
         return Done() if found.get("status") == ACTIVE else Failed(fault_text(found))
 
-    def suspend(self, call: Call) -> Outcome:
-        """Suspend the server."""
-        return bring_to(call, "suspend", "SUSPENDED")
+    def release(self, call: Call) -> Outcome:
+        """Let go of ports and addresses that a replacement needs."""
+        return release(call)
 
-    def resume(self, call: Call) -> Outcome:
-        """Resume the server."""
-        return bring_to(call, "resume", ACTIVE)
+    def reclaim(self, call: Call) -> Outcome:
+        """Take them again."""
+        return reclaim(call)
 
     def snapshot(self, call: Call) -> Outcome:
         """Make an image of the server; its id is kept as ``snapshot_image_id``."""

@@ -9,11 +9,11 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server_states import ACTIVE
+from stoker.resources.rest import MARKER
 from stoker.schema.resource_type import Call
 
 _CONSOLES = "2.6"
 _TAGS = "2.26"
-_MARKER = "stoker:"
 _CONSOLE_KINDS = (
     ("novnc", "vnc"),
     ("spice-html5", "spice"),
@@ -40,7 +40,7 @@ def read_server(call: Call) -> dict[str, Any]:
         "accessIPv6": server.get("accessIPv6", ""),
         "console_urls": _consoles(call, server),
         "os_collect_config": call.metadata.get("os-collect-config", {}),
-        "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(_MARKER)],
+        "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(MARKER)],
         "show": server,
     }
 

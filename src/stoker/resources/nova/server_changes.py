@@ -12,23 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import PORTS, SERVERS
+from stoker.clouds.collections import SERVERS
+from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server_body import metadata_texts, tags_with_marker
-from stoker.resources.nova.server_ports import (
-    ensure_ports,
-    extra_fields,
-    lead_floating_ips,
-    nics,
-    own_ports,
-    port_name,
-)
+from stoker.resources.nova.server_networks import set_networks
 from stoker.resources.nova.server_states import ACTIVE, BROKEN, fault_text, live_server
-from stoker.resources.nova.server_takeover import attach, detach
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _TAGS = "2.26"
 _REBUILD_USER_DATA = "2.57"
+_NO_LONGER_RESIZED = 400
 _REBUILDS = frozenset({"REBUILD", "REBUILD_PRESERVE_EPHEMERAL"})
 
 
@@ -51,7 +45,7 @@ def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
             continue
         outcome = step.run(call, asked == step.name)
         if isinstance(outcome, Wait):
-            progress = {"done": done, "asked": step.name}
+            progress = {"done": done, "asked": step.name, **(outcome.progress or {})}
             return Wait(outcome.after, progress=progress, reason=outcome.reason)
         if outcome is not None:
             return outcome
@@ -73,7 +67,7 @@ def _steps(user_data: Callable[[], str]) -> tuple[Step, ...]:
         Step("name", _changes("name"), _rename),
         Step("tags", _changes("tags", "name"), _set_tags),
         Step("admin_pass", _changes("admin_pass"), _set_password),
-        Step("networks", _changes("networks"), _set_networks),
+        Step("networks", _changes("networks"), set_networks),
         Step("flavor", _changes("flavor"), _resize),
         Step("rebuild", needs_rebuild, lambda call, asked: _rebuild(call, asked, user_data)),
     )
@@ -120,48 +114,6 @@ def _set_password(call: Call, _asked: bool) -> None:
         _act(call, {"changePassword": {"adminPass": call.properties["admin_pass"]}})
 
 
-def _set_networks(call: Call, _asked: bool) -> Outcome | None:
-    """Attach what is new, then detach what is gone; ports that stay are changed in place."""
-    assert call.physical_id is not None
-    wanted = nics(call.properties.get("networks"))
-    ports = ensure_ports(call, wanted)
-    attached = {
-        item["port_id"]
-        for item in send(call.cloud.compute, "GET", _path(call, "/os-interface")).get(
-            "interfaceAttachments", []
-        )
-    }
-    if wanted:
-        _detach_others(call, set(ports))
-    for nic, port in zip(wanted, ports, strict=True):
-        if port not in attached:
-            attach(call, call.physical_id, port, nic.entry.get("tag"))
-        extra = extra_fields(nic.entry.get("port_extra_properties") or {})
-        extra.pop("mac_address", None)
-        if nic.is_own and extra:
-            PORTS.update(call.cloud, port, extra)
-    by_key = {nic.key: port for nic, port in zip(wanted, ports, strict=True)}
-    lead_floating_ips(call, by_key)
-    return None
-
-
-def _detach_others(call: Call, wanted: set[str]) -> None:
-    """Detach what earlier properties gave the server, and remove ports made for it."""
-    assert call.physical_id is not None
-    made = own_ports(call)
-    earlier = nics(call.previous.get("networks"))
-    before = {str(nic.entry["port"]) for nic in earlier if not nic.is_own}
-    for nic in earlier:
-        port = made.get(port_name(call, nic))
-        if nic.is_own and port is not None:
-            before.add(str(port["id"]))
-    for port_id in sorted(before - wanted):
-        detach(call, call.physical_id, port_id)
-    for port in made.values():
-        if port["id"] not in wanted:
-            PORTS.delete(call.cloud, port["id"])
-
-
 def _resize(call: Call, asked: bool) -> Outcome | None:
     server = live_server(call)
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
@@ -169,8 +121,7 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
     if status in BROKEN:
         return Failed(fault_text(server))
     if status == "VERIFY_RESIZE":
-        _act(call, {"confirmResize": None})
-        return Wait(polling_pause(call), reason="the resize is being confirmed")
+        return _confirm(call)
     if status == "RESIZE" or server.get("OS-EXT-STS:task_state"):
         return Wait(polling_pause(call), reason=f"the server is {status}")
     if flavor == wanted:
@@ -179,6 +130,18 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
         return Failed(f"the resize to flavor {wanted} was undone: {_last_fault(server)}")
     _act(call, {"resize": {"flavorRef": wanted}})
     return Wait(polling_pause(call), reason="the server is being resized")
+
+
+def _confirm(call: Call) -> Wait:
+    """Confirm once: the server shows for a while that it waits for it, and refuses a second one."""
+    if not call.progress.get("confirmed"):
+        try:
+            _act(call, {"confirmResize": None})
+        except CloudFault as fault:
+            if fault.status_code != _NO_LONGER_RESIZED:
+                raise
+    reason = "the resize is being confirmed"
+    return Wait(polling_pause(call), progress={"confirmed": True}, reason=reason)
 
 
 def _last_fault(server: Object) -> str:

@@ -8,7 +8,6 @@ from stoker.resources.nova import server_software as software
 from stoker.resources.nova.server_body import server_request
 from stoker.resources.nova.server_ports import Nic, ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server_states import ACTIVE, live_server, until
-from stoker.resources.nova.server_takeover import plan_takeover, take
 from stoker.resources.nova.server_user_data import render
 from stoker.resources.rest import after_failed_create, polling_pause
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -18,17 +17,12 @@ def prepare(call: Call) -> Wait | None:
     """What has to be on record before the server is asked for; None when all of it is."""
     if software.is_configured(call) and not software.has_credentials(call):
         return Wait(after=0.0, data={**call.data, **software.credentials(call)})
-    if "taken" not in call.data:
-        plan = plan_takeover(call, nics(call.properties.get("networks")))
-        if plan:
-            return Wait(after=0.0, data={**call.data, "taken": plan})
     return None
 
 
 def request(call: Call) -> Outcome:
     """Make the ports and ask for the server."""
     wanted = nics(call.properties.get("networks"))
-    take(call, call.data.get("taken") or {}, wanted)
     ports = ensure_ports(call, wanted)
     body, version = server_request(call, wanted, ports, user_data(call))
     try:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +21,13 @@ from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
 from stoker.kernel.errors import Refused
-from stoker.resources.rest import marker_text
+from stoker.resources.rest import MARKER, marker_text
 from stoker.schema.resource_type import Call
 
+UNBOUND = {"device_id": "", "device_owner": ""}
+"""What makes a port nobody's; members cannot delete one that belongs to a server."""
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
+_MADE = re.compile(r"-port-[0-9a-f]{8}$")
 _WIRE = {"qos_policy": "qos_policy_id"}
 
 
@@ -76,9 +80,15 @@ def port_name(call: Call, nic: Nic) -> str:
     return f"{call.physical_name}-port-{nic.key}"
 
 
-def ensure_ports(call: Call, wanted: Sequence[Nic]) -> list[str]:
-    """The ports of the entries, in order; what is missing is made. Safe to repeat."""
+def ensure_ports(
+    call: Call, wanted: Sequence[Nic], apart: Collection[str] = frozenset()
+) -> list[str]:
+    """The ports of the entries, in order; what is missing is made. Safe to repeat.
+
+    ``apart`` are ports that serve other entries, whatever their names.
+    """
     present = own_ports(call) if any(nic.is_own for nic in wanted) else {}
+    present = {name: port for name, port in present.items() if port["id"] not in apart}
     groups = call.properties.get("security_groups")
     group_list = group_ids(call.cloud, groups) if groups and _makes_ports(wanted) else None
     ids = []
@@ -148,14 +158,25 @@ def _network_of(cloud: Any, subnet: str) -> str:
 
 
 def delete_own_ports(call: Call) -> None:
-    """Remove the ports that were made for this server."""
-    for port in own_ports(call).values():
-        PORTS.delete(call.cloud, port["id"])
+    """Remove the ports that were made for this server, by whatever entry it has them."""
+    entries = nics(call.properties.get("networks"))
+    if not entries:
+        return
+    ports = list(own_ports(call).values())
+    named = (str(nic.entry["port"]) for nic in entries if not nic.is_own)
+    ports += [port for name in named if (port := PORTS.find(call.cloud, name)) and _is_made(port)]
+    for port in ports:
+        # one that a replacement has been given by its id goes with that
+        if port.get("device_id") in (None, "", call.physical_id):
+            if port.get("device_id"):
+                PORTS.update(call.cloud, port["id"], UNBOUND)
+            PORTS.delete(call.cloud, port["id"])
 
 
-def has_own_ports(networks: Sequence[Mapping[str, Any]] | None) -> bool:
-    """Whether ports are made for these networks."""
-    return any(nic.is_own for nic in nics(networks))
+def _is_made(port: Object) -> bool:
+    """Whether a port was made for this server, or for one that it has replaced."""
+    is_marked = str(port.get("description", "")).startswith(MARKER)
+    return is_marked and _MADE.search(str(port.get("name", ""))) is not None
 
 
 def lead_floating_ips(call: Call, ports: Mapping[str, str]) -> None:

@@ -1,48 +1,37 @@
-"""Suspending, resuming, imaging and removing a server."""
+"""Imaging and removing a server."""
 
 from __future__ import annotations
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import IMAGES, SERVERS
-from stoker.clouds.faults import CloudFault, is_conflict
-from stoker.resources.nova.server_states import live_server, until
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 _SNAPSHOT_ID_IN_BODY = "2.45"
 _TASK = "OS-EXT-STS:task_state"
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
+_WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
 
 
-def bring_to(call: Call, action: str, status: str) -> Outcome:
-    """Ask for a state once, then wait for it."""
-    server = live_server(call)
-    waiting = until(call, server, status)
-    if waiting is None:
-        return Done()
-    if not isinstance(waiting, Wait) or call.progress.get("asked"):
-        return waiting
-    try:
-        send(call.cloud.compute, "POST", _actions(call), json={action: None})
-    except CloudFault as fault:
-        if not is_conflict(fault) or not server.get(_TASK):
-            raise
-    return Wait(waiting.after, progress={"asked": True}, reason=waiting.reason)
-
-
 def take_image(call: Call) -> Outcome:
-    """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+    """Make an image of the server, of which the id is kept, unless there is nothing to image."""
     image_id = call.progress.get("image")
     if image_id is None:
-        return Wait(polling_pause(call), progress={"image": _request_image(call)})
+        server = SERVERS.find(call.cloud, call.physical_id or "")
+        if server is None or server.get("status") in _WITHOUT_DISK:
+            return Done()
+        if server.get(_TASK):
+            return Wait(polling_pause(call), reason=f"the server is {server[_TASK]}")
+        image_id = _request_image(call)
+        return Wait(polling_pause(call), progress={"image": image_id})
     image = IMAGES.get(call.cloud, str(image_id))
     status = image.get("status")
     if status == "active":
         return Done(data={**call.data, "snapshot_image_id": image_id})
     if status in _LOST_IMAGES:
         return Failed(f"the image {image_id} of the server is {status}")
-    return Wait(polling_pause(call), reason=f"the image is {status}")
+    return Wait(polling_pause(call), reason=f"the image {image_id} is {status}")
 
 
 def _request_image(call: Call) -> str:

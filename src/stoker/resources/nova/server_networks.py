@@ -1,0 +1,176 @@
+"""Brings the networks of a server to what its properties say.
+
+Entries are matched with the ports that the server has by what they mean: a port that does what an
+entry asks for stays, with its address, however the entry that it was made for was written. What
+fits nothing leaves first, so that its address is free for what comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.resources.nova.server_interfaces import attach, detach, ports_of, tags_of
+from stoker.resources.nova.server_ports import (
+    Nic,
+    allocation,
+    ensure_ports,
+    extra_fields,
+    lead_floating_ips,
+    nics,
+    own_ports,
+    port_name,
+)
+from stoker.resources.rest import marker_text, polling_pause
+from stoker.schema.resource_type import Call, Outcome, Wait
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """What the server has."""
+
+    attached: Mapping[str, Object]
+    own: Mapping[str, Object]
+    """The ports that were made for it, attached or not."""
+    tags: Mapping[str, str]
+    chosen_by_cloud: bool
+    """Earlier properties named no network, so that the compute service has made its ports."""
+
+    @property
+    def changeable(self) -> Mapping[str, Object]:
+        """The ports that serve the server alone."""
+        return {**self.own, **self.attached} if self.chosen_by_cloud else self.own
+
+
+def set_networks(call: Call, _asked: bool) -> Outcome | None:
+    """One look at the server, and the next thing to do; None when all is as it should be."""
+    wanted = nics(call.properties.get("networks"))
+    present = _present(call, wanted)
+    kept = _matched(call, wanted, present)
+    leaving = _leaving(call, present, set(kept.values()))
+    left = detach(call, leaving, call.progress.get("leaving", {}))
+    if left:
+        reason = f"waiting until the server has let go of {', '.join(sorted(left))}"
+        return Wait(polling_pause(call), progress={"leaving": left}, reason=reason)
+    ports = _ports(call, wanted, kept, present)
+    for nic, port_id in zip(wanted, ports, strict=True):
+        if port_id not in present.attached:
+            attach(call, port_id, nic.entry.get("tag"))
+        _adjust(call, nic, present.changeable.get(port_id))
+    is_bare = not wanted and not present.attached.keys() - set(leaving)
+    if is_bare and allocation(call.properties.get("networks")) != "none":
+        attach(call, None)
+    _free_floating_ips(call, {*ports, *present.attached})
+    lead_floating_ips(call, {n.key: port for n, port in zip(wanted, ports, strict=True)})
+    return None
+
+
+def _present(call: Call, wanted: Sequence[Nic]) -> _Present:
+    before = call.previous.get("networks")
+    tagged = any(nic.entry.get("tag") for nic in (*wanted, *nics(before)))
+    return _Present(
+        attached={port["id"]: port for port in ports_of(call)},
+        own={port["id"]: port for port in own_ports(call).values()},
+        tags=tags_of(call) if tagged else {},
+        chosen_by_cloud=not nics(before),
+    )
+
+
+def _matched(call: Call, wanted: Sequence[Nic], present: _Present) -> dict[str, str]:
+    """Key of an entry -> the attached port that does what it asks for."""
+    free = dict(present.attached)
+    found: dict[str, str] = {}
+    for nic in sorted(wanted, key=_looseness):
+        fitting = [port for port in free.values() if _fits(nic.entry, port, present)]
+        named = [port for port in fitting if port.get("name") == port_name(call, nic)]
+        for port in (named or fitting)[:1]:
+            found[nic.key] = port["id"]
+            del free[port["id"]]
+    return found
+
+
+def _looseness(nic: Nic) -> int:
+    """Entries that few ports can serve choose first."""
+    for rank, name in enumerate(("port", "fixed_ip", "subnet")):
+        if nic.entry.get(name):
+            return rank
+    return 3
+
+
+def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
+    if present.tags.get(port["id"]) != (entry.get("tag") or None):
+        return False
+    if entry.get("port"):
+        return bool(entry["port"] == port["id"])
+    addresses = port.get("fixed_ips") or []
+    extra = entry.get("port_extra_properties") or {}
+    asked = (
+        (entry.get("network"), {port.get("network_id")}),
+        (entry.get("subnet"), {item.get("subnet_id") for item in addresses}),
+        (entry.get("fixed_ip"), {item.get("ip_address") for item in addresses}),
+        (extra.get("mac_address"), {port.get("mac_address")}),
+    )
+    if any(value and value not in given for value, given in asked):
+        return False
+    if extra.get("no_fixed_ips") and addresses:
+        return False
+    # a port of the user's stays only where nothing else could have the address
+    return bool(port["id"] in present.changeable or entry.get("fixed_ip"))
+
+
+def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
+    """The attached ports that the properties gave the server and that it is to lose."""
+    named = {str(nic.entry.get("port")) for nic in nics(call.previous.get("networks"))}
+    networks = call.properties.get("networks")
+    all_of_them = present.chosen_by_cloud and (nics(networks) or allocation(networks) == "none")
+    return sorted(
+        port_id
+        for port_id in present.attached
+        if port_id not in kept and (all_of_them or port_id in present.own or port_id in named)
+    )
+
+
+def _ports(
+    call: Call, wanted: Sequence[Nic], kept: Mapping[str, str], present: _Present
+) -> list[str]:
+    """The ports of the entries, in order; those made for entries that are gone are removed."""
+    missing = [nic for nic in wanted if nic.key not in kept]
+    names = {port_name(call, nic) for nic in missing}
+    named = {str(nic.entry.get("port")) for nic in wanted}
+    stay = set(kept.values()) | named
+    for port_id, port in present.own.items():
+        if port_id not in stay and (port_id in present.attached or port["name"] not in names):
+            PORTS.delete(call.cloud, port_id)
+    made = dict(zip((nic.key for nic in missing), _made(call, missing, stay), strict=True))
+    return [kept.get(nic.key) or made[nic.key] for nic in wanted]
+
+
+def _made(call: Call, missing: Sequence[Nic], taken: set[str]) -> list[str]:
+    return ensure_ports(call, missing, apart=taken) if missing else []
+
+
+def _adjust(call: Call, nic: Nic, port: Object | None) -> None:
+    """Bring a port of the server's own to its entry, and name and mark it after that."""
+    if port is None or not nic.is_own:
+        return
+    fields = extra_fields(nic.entry.get("port_extra_properties") or {})
+    fields.pop("mac_address", None)
+    fields |= {"name": port_name(call, nic), "description": marker_text(call)}
+    changed = {name: value for name, value in fields.items() if port.get(name) != value}
+    if changed:
+        PORTS.update(call.cloud, port["id"], changed)
+
+
+def _free_floating_ips(call: Call, ports: set[str]) -> None:
+    """Take away the floating IPs that earlier entries had and no entry has any more."""
+    before, now = (
+        {nic.entry["floating_ip"] for nic in nics(networks) if nic.entry.get("floating_ip")}
+        for networks in (call.previous.get("networks"), call.properties.get("networks"))
+    )
+    for address in sorted(before - now):
+        found = FLOATING_IPS.find(call.cloud, address)
+        if found is not None and found.get("port_id") in ports:
+            FLOATING_IPS.update(call.cloud, address, {"port_id": None})

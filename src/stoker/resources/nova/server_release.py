@@ -1,0 +1,102 @@
+"""What a server frees for the server that replaces it, and takes again if it stays after all.
+
+A port belongs to one server at a time, and so does a fixed address: the ports that the user names
+are detached, those made for the server lose the addresses that the user has chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import PORTS, SERVERS
+from stoker.resources.nova.server_interfaces import attach, detach, ports_of, unbind
+from stoker.resources.nova.server_ports import nics, own_ports
+from stoker.resources.rest import polling_pause
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+
+RELEASED = "released"
+"""Key of the data: port -> its addresses before, for one made for the server; else None."""
+_ASKED = "asked_to_detach"
+_DETACHES = frozenset({"ACTIVE", "PAUSED", "SHUTOFF"})
+_TASK = "OS-EXT-STS:task_state"
+
+
+def release(call: Call) -> Outcome:
+    """Put on record what the server has, then free it."""
+    if RELEASED not in call.data:
+        held = _held(call)
+        return Wait(after=0.0, data={**call.data, RELEASED: held}) if held else Done()
+    held = call.data[RELEASED]
+    left = _leave(call, held)
+    if left:
+        reason = f"waiting until the server has let go of {', '.join(sorted(left))}"
+        return Wait(polling_pause(call), data={**call.data, _ASKED: left}, reason=reason)
+    for port_id, addresses in held.items():
+        port = PORTS.find(call.cloud, port_id) if addresses else None
+        if port is not None and port.get("fixed_ips"):
+            PORTS.update(call.cloud, port_id, {"fixed_ips": []})
+    return Done()
+
+
+def reclaim(call: Call) -> Outcome:
+    """Give the ports back what they had, and the server its ports."""
+    assert call.physical_id is not None
+    kept = {key: value for key, value in call.data.items() if key not in (RELEASED, _ASKED)}
+    if SERVERS.find(call.cloud, call.physical_id) is None:
+        return Done(data=kept)
+    tags = {
+        str(nic.entry.get("port")): nic.entry.get("tag")
+        for nic in nics(call.properties.get("networks"))
+    }
+    for port_id, addresses in call.data.get(RELEASED, {}).items():
+        port = PORTS.find(call.cloud, port_id)
+        if port is None:
+            continue
+        if addresses and not port.get("fixed_ips"):
+            PORTS.update(call.cloud, port_id, {"fixed_ips": addresses})
+        if port.get("device_id") != call.physical_id:
+            attach(call, port_id, tags.get(port_id))
+    return Done(data=kept)
+
+
+def _held(call: Call) -> dict[str, Any]:
+    entries = [nic.entry for nic in nics(call.properties.get("networks"))]
+    named = {entry["port"] for entry in entries if entry.get("port")}
+    chosen = {entry["fixed_ip"] for entry in entries if entry.get("fixed_ip")}
+    if not named and not chosen:
+        return {}
+    made = {port["id"]: port for port in own_ports(call).values()}
+    present = {port["id"]: port for port in ports_of(call)} if call.physical_id else {}
+    held: dict[str, Any] = {}
+    for port_id, port in {**present, **made}.items():
+        if named & {port_id, port.get("name")}:
+            held[port_id] = None
+        elif port_id in made and chosen & _addresses(port):
+            held[port_id] = [
+                {"subnet_id": item["subnet_id"], "ip_address": item["ip_address"]}
+                for item in port["fixed_ips"]
+            ]
+    return held
+
+
+def _addresses(port: Object) -> set[str]:
+    return {item["ip_address"] for item in port.get("fixed_ips") or []}
+
+
+def _leave(call: Call, held: Mapping[str, Any]) -> Mapping[str, float | None]:
+    """The ports that the server still has."""
+    if call.physical_id is None:
+        return {}
+    server = SERVERS.find(call.cloud, call.physical_id) or {}
+    busy = server.get(_TASK) or server.get("status") == "BUILD"
+    if not busy and server.get("status") not in _DETACHES:
+        for port_id in held:
+            port = PORTS.find(call.cloud, port_id)
+            if port is not None and port.get("device_id") == call.physical_id:
+                unbind(call, port_id)
+        return {}
+    if busy:
+        return dict.fromkeys(held, None)
+    return detach(call, held, call.data.get(_ASKED, {}))

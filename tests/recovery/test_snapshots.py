@@ -1,0 +1,125 @@
+"""With the deletion policy Snapshot an object is snapshotted before it goes, once, whoever dies."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from stoker.engine.requests import StackRequest
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from tests.engine_world import Lab, template
+from tests.simulation.scenario import Kill
+from tests.simulation.types import Thing, Types
+from tests.simulation.world import CALLER, EngineLife, World
+
+
+class Disk(Thing):
+    """An object whose snapshots are objects, found by the start of the delete."""
+
+    type_name = "Sim::Disk"
+
+    def snapshot(self, call: Call) -> Outcome:
+        if call.properties["value"] == "broken":
+            return Failed("the disk cannot be read")
+        assert call.physical_id in call.cloud.objects, "the disk is gone"
+        token = f"snapshot {call.started_at}"
+        found = call.cloud.find(token)
+        if found is None:
+            found = call.cloud.create("Snapshot", token, {})
+            return Wait(1.0, progress={"snapshot": found})
+        return Done(data={"snapshot": found})
+
+
+class Registry(Types):
+    """The simulation's types, and disks."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        return Disk() if type_name == Disk.type_name else super().find(type_name)
+
+
+def disk(**properties: Any) -> dict[str, Any]:
+    body = {"type": "Sim::Disk", "deletion_policy": "Snapshot", "properties": properties}
+    return template({"disk": body})
+
+
+def world_of() -> World:
+    world = World(1, types=Registry())
+    world.cloud.trouble = 0.0
+    return world
+
+
+def kinds(world: World) -> list[str]:
+    return [found.kind for found in world.cloud.objects.values()]
+
+
+@pytest.mark.parametrize("remove", ["delete", "update", "replace"])
+def test_an_object_is_snapshotted_before_it_goes(remove: str) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(disk(fixed="one"))
+        if remove == "delete":
+            await lab.delete()
+        else:
+            await lab.update(disk(fixed="two") if remove == "replace" else template({}))
+        assert kinds(lab.world).count("Snapshot") == 1
+        assert kinds(lab.world).count("Sim::Disk") == (remove == "replace")
+
+    world = world_of()
+    world.live(lambda engine: story(Lab(engine, world)))
+
+
+def test_an_object_of_which_no_snapshot_can_be_made_stays() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(disk(value="broken"))
+        await lab.delete()
+        assert await lab.status() == "DELETE_FAILED"
+        assert "the disk cannot be read" in (await lab.stack()).reason
+        assert kinds(lab.world) == ["Sim::Disk"]
+
+    world = world_of()
+    world.live(lambda engine: story(Lab(engine, world)))
+
+
+class User:
+    """Creates the stack and deletes it; outlives engines."""
+
+    async def act(self, engine: EngineLife) -> bool:
+        known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
+        if known is None:
+            with contextlib.suppress(Refused):
+                body = StackRequest(name="stack", template=disk())
+                await engine.operations.create(CALLER, body)
+            await engine.dispatch.idle()
+        await engine.dispatch.idle()
+        with contextlib.suppress(Refused):
+            found = await engine.operations.find(CALLER, "stack")
+            await engine.operations.delete(CALLER, found)
+        await engine.dispatch.idle()
+        return True
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    logging.disable(logging.ERROR)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def dies(after: int) -> bool:
+    """Whether the engine was killed, after so many turns, before the end."""
+    world, user = world_of(), User()
+    died = world.live(user.act, Kill(after, returns=False)) is None
+    if died and "Snapshot" not in kinds(world):
+        world.live(user.act)
+    elif died:
+        world.live(lambda engine: engine.dispatch.idle())
+    assert kinds(world) == ["Snapshot"], after
+    return died
+
+
+def test_whenever_an_engine_dies_there_is_one_snapshot(quiet: None) -> None:
+    assert sum(dies(after) for after in range(5, 200, 5)) > 15
