@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from stoker.engine.driver import Driver
-from stoker.engine.ports import Ports
+from stoker.engine.ports import Fenced, Ports, StoreFault
 from stoker.kernel.log import Log
 
 log = Log(__name__)
 
 
-LONGEST_PAUSE = 60.0
+LOOK_AGAIN = 30.0
+"""Seconds after which a stack is looked at again that another engine has taken over."""
+LONGEST_PAUSE = 5.0
 """Seconds at most before a driver that fails again and again is started anew."""
 
 
@@ -22,7 +25,6 @@ class InProcess:
         self._ports = ports
         self._drivers: dict[str, Driver] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._parents: dict[str, str | None] = {}
         self._failures: dict[str, int] = {}
         self._closed = False
 
@@ -46,38 +48,73 @@ class InProcess:
 
     async def _drive(self, stack_id: str, driver: Driver) -> None:
         try:
-            await driver.run()
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # noqa: BLE001 - a fault with one stack must not end the service
-            await self._pause_after_failure(stack_id)
-        else:
-            self._failures.pop(stack_id, None)
+            again = await self._run(stack_id, driver)
         finally:
             self._drivers.pop(stack_id, None)
             self._tasks.pop(stack_id, None)
-        # what was accepted while the driver was ending found a driver and made no new one
-        if not self._closed and await self._has_work(stack_id):
+        if again and not self._closed:
             self.notify(stack_id)
 
-    async def _pause_after_failure(self, stack_id: str) -> None:
-        """Log what is being handled, and wait, longer with every failure in a row."""
-        self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
-        log.exception("driver failed; it is started again", stack=stack_id)
-        await asyncio.sleep(min(2 ** (failures - 1), LONGEST_PAUSE))
+    async def _run(self, stack_id: str, driver: Driver) -> bool:
+        """Let the driver do all that there is; returns whether there is more by then."""
+        try:
+            await driver.run()
+        except Fenced:
+            log.info("stack taken over by another engine", stack=stack_id)
+            return driver.has_news or await self._is_left(stack_id, driver)
+        except StoreFault as fault:
+            log.warning("stack left for now", stack=stack_id, reason=str(fault))
+            await self._pause_after_failure(stack_id, driver)
+            return True
+        except Exception:
+            log.exception("driver failed; it is started again", stack=stack_id)
+            await self._pause_after_failure(stack_id, driver)
+            return True
+        self._failures.pop(stack_id, None)
+        # what was accepted while the driver was ending found a driver and made no new one
+        return await self._has_work(stack_id, driver)
 
-    async def _has_work(self, stack_id: str) -> bool:
+    async def _pause_after_failure(self, stack_id: str, driver: Driver) -> None:
+        """Wait, longer with every failure in a row, but not when there is something new."""
+        self._failures[stack_id] = failures = self._failures.get(stack_id, 0) + 1
+        with contextlib.suppress(TimeoutError):
+            pause = min(0.1 * 2 ** (failures - 1), LONGEST_PAUSE)
+            await asyncio.wait_for(driver.news(), pause)
+
+    async def _is_left(self, stack_id: str, driver: Driver) -> bool:
+        """Whether the engine that has taken the stack over has left it to be driven again.
+
+        To take it back at once would go on for ever, each engine taking it from the other. It is
+        looked at again after a while, and at once when this engine is told of something new: the
+        other one does not hear of that.
+        """
+        while await self._has_work(stack_id, driver):
+            before = await self._epoch(stack_id)
+            try:
+                await asyncio.wait_for(driver.news(), LOOK_AGAIN)
+            except TimeoutError:
+                if await self._epoch(stack_id) != before:
+                    continue
+            return True
+        return False
+
+    async def _epoch(self, stack_id: str) -> int | None:
+        stack = await self._ports.store.stack(stack_id)
+        return None if stack is None else stack.epoch
+
+    async def _has_work(self, stack_id: str, driver: Driver) -> bool:
         """Whether an operation of the stack has not ended; a store that fails is asked again."""
         while True:
             try:
-                return bool(await self._ports.store.operations(stack_id))
+                return bool(await self._ports.store.queue(stack_id))
             except Exception:  # noqa: BLE001 - whatever the store says, the stack must not rest
-                await self._pause_after_failure(stack_id)
+                await self._pause_after_failure(stack_id, driver)
 
-    def _ended(self, stack_id: str) -> None:
-        """A stack's operation has ended: whoever waits for the stack looks at it."""
-        for driver in self._drivers.values():
-            driver.rouse()
+    def _ended(self, parent_id: str, stack_id: str) -> None:
+        """A nested stack's operation has ended: its parent waits for that, and nobody else."""
+        driver = self._drivers.get(parent_id)
+        if driver is not None:
+            driver.child_ended(stack_id)
 
     async def idle(self) -> None:
         """Return when no stack is being driven."""

@@ -12,15 +12,16 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from stoker.engine.endings import begin, fail, refuse, succeed
 from stoker.engine.evaluations import evaluation_at
 from stoker.engine.execute import Execution
 from stoker.engine.ordering import Batches
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
-from stoker.engine.ports import Fenced, Ports
+from stoker.engine.ports import Fenced, Ports, StoreFault
 from stoker.engine.preparation import call_about, find_usable, read_missing
-from stoker.engine.records import Action, Operation, OperationStatus
+from stoker.engine.records import Action, Operation, OperationStatus, Queued
 from stoker.engine.refreshing import Refreshing, is_refresh
 from stoker.engine.scaling import Scaling
 from stoker.engine.session import Session
@@ -37,7 +38,7 @@ class Driver:
     """Drives one stack until it has nothing left to do.
 
     ``started`` is called with the id of a stack that has got an operation (a nested one), and
-    ``ended`` with the id of a stack whose operation has ended.
+    ``ended`` with the ids of a parent and of its nested stack, whose operation has ended.
     """
 
     def __init__(
@@ -45,44 +46,60 @@ class Driver:
         ports: Ports,
         stack_id: str,
         started: Callable[[str], None],
-        ended: Callable[[str], None],
+        ended: Callable[[str, str], None],
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
         self._started = started
         self._ended = ended
         self._news = asyncio.Event()
-        self._session: Session | None = None
+        self._ends_at: dict[str, float] = {}
+        """By operation: when its time is up, on the loop's clock, which no one sets."""
         self._execution: Execution | Scaling | None = None
 
     def notify(self) -> None:
         """There is something new in the store for this stack: an operation or a signal."""
         self._news.set()
 
-    def rouse(self) -> None:
-        """A nested stack's operation has ended."""
+    @property
+    def has_news(self) -> bool:
+        """Something was told that the driver has not looked at."""
+        return self._news.is_set()
+
+    async def news(self) -> None:
+        """Return when something new is told from now on."""
+        self._news.clear()
+        await self._news.wait()
+
+    def child_ended(self, child_id: str) -> None:
+        """An operation of this nested stack has ended."""
         if self._execution is not None:
-            self._execution.waiting.rouse()
+            self._execution.waiting.rouse(child_id)
 
     async def run(self) -> None:
-        """Drive until every operation has ended, or another engine has taken the stack over."""
-        try:
-            stack = await self._ports.store.take(self._stack_id)
-            rows = await self._ports.store.resources(self._stack_id)
-            session = Session(self._ports, stack, rows)
-            session.started = self._started
-            await session.load_signals()
-            self._session = session
-            while (operation := await self._next(session)) is not None:
-                await self._drive(session, operation)
-                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
-                self._ended(self._stack_id)
-        except Fenced:
-            log.info("stack taken over by another engine", stack=self._stack_id)
+        """Drive until every operation has ended.
+
+        Raises :class:`stoker.engine.ports.Fenced` when another engine has taken the stack over,
+        and :class:`stoker.engine.ports.StoreFault`, after either of which nothing more is done.
+        """
+        stack = await self._ports.store.take(self._stack_id)
+        rows = await self._ports.store.resources(self._stack_id)
+        session = Session(self._ports, stack, rows)
+        session.started = self._started
+        while (operation := await self._next(session)) is not None:
+            await self._drive(session, operation)
+            await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+            if stack.parent_id is not None:
+                self._ended(stack.parent_id, self._stack_id)
 
     async def _next(self, session: Session) -> Operation | None:
-        """The operation to go on with; those that it leaves nothing to do never will."""
+        """The operation to go on with; those that it leaves nothing to do never will.
+
+        What is told from here on is looked at later. What was told before is in the store, and is
+        read now: operations, and the signals that whoever is driven next may be waiting for.
+        """
         self._news.clear()
+        await session.load_signals()
         open_ = list(await self._ports.store.operations(self._stack_id))
         if session.stack.deleted_at is not None:
             next_, over = None, open_
@@ -102,7 +119,7 @@ class Driver:
         """
         try:
             await self._try(session, operation)
-        except (Fenced, asyncio.CancelledError):
+        except (Fenced, StoreFault, asyncio.CancelledError):
             raise
         except Exception as fault:
             if self._time_left(operation) != 0:
@@ -203,23 +220,32 @@ class Driver:
                     await run
 
     def _time_left(self, operation: Operation) -> float | None:
+        """Seconds, whatever is done to the machine's clock while the operation is driven."""
         if operation.deadline is None:
             return None
-        return max(operation.deadline - self._ports.clock.now(), 0)
+        now = asyncio.get_running_loop().time()
+        if operation.id not in self._ends_at:
+            whole = operation.deadline - operation.created_at
+            left = min(operation.deadline - self._ports.clock.now(), whole)
+            self._ends_at[operation.id] = now + left
+        return max(self._ends_at[operation.id] - now, 0)
 
     async def _hear(
         self, session: Session, operation: Operation, execution: Execution | Scaling
     ) -> None:
         """Look what is new: a later operation ends this one, signals wake those who wait."""
-        first = _foremost(await self._ports.store.operations(self._stack_id))
+        await session.load_signals()
+        first = _foremost(await self._ports.store.queue(self._stack_id))
         if first is not None and first.id != operation.id:
             execution.stop()
-            return
-        await session.load_signals()
-        execution.waiting.rouse()
+        else:
+            execution.waiting.rouse()
 
 
-def _foremost(open_: Sequence[Operation]) -> Operation | None:
+Open = TypeVar("Open", Operation, Queued)
+
+
+def _foremost(open_: Sequence[Open]) -> Open | None:
     """The operation that comes first: the newest change of the stack, else the oldest signal."""
     changes = [op for op in open_ if op.action is not Action.SIGNAL]
     return changes[-1] if changes else next(iter(open_), None)

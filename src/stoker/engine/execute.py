@@ -17,7 +17,7 @@ from stoker.engine.decision import Change
 from stoker.engine.hooks import Hooks, hook_of
 from stoker.engine.nesting import Nesting
 from stoker.engine.plan import Definitions, Node, Plan
-from stoker.engine.ports import Fenced
+from stoker.engine.ports import Fenced, StoreFault
 from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.remove import Removing
 from stoker.engine.session import Session
@@ -59,7 +59,8 @@ class Execution:
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
 
-        Raises :class:`stoker.engine.ports.Fenced` when another engine has taken the stack over.
+        Raises :class:`stoker.engine.ports.Fenced` when another engine has taken the stack over,
+        and :class:`stoker.engine.ports.StoreFault` when what is stored cannot be known.
         """
         try:
             await self._walk(self._plan.applied, self._apply, go_on=False)
@@ -139,7 +140,7 @@ class Execution:
         error = task.exception()
         if error is None:
             return True
-        if isinstance(error, Fenced):
+        if isinstance(error, Fenced | StoreFault):
             raise error
         if isinstance(error, Stopped):
             if not self.waiting.stopped:

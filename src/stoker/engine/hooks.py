@@ -19,6 +19,7 @@ from stoker.engine.records import (
     Action,
     Event,
     Operation,
+    Queued,
     Resource,
     StoredSignal,
 )
@@ -52,7 +53,7 @@ def clear_details(row: Resource) -> dict[str, Any]:
     return {UNSET_HOOK: row.hook[_AT], _OPERATION: row.hook[_OPERATION]}
 
 
-def stands_at(row: Resource, hook: str, operation: Operation) -> bool:
+def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
     """Whether this operation has brought the row to the hook, and it has not been cleared."""
     return row.hook.get(_AT) == hook and row.hook[_OPERATION] == operation.id
 

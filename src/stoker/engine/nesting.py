@@ -105,10 +105,11 @@ class Nesting:
         if nested.data is not None:
             row = replace(row, data=nested.data)
         if child is None:
-            row, operation = await self._create(row, definition, nested, parent)
+            row, operation_id = await self._create(row, definition, nested, parent)
         else:
-            operation = await self._update(row, child, definition, nested, parent)
-        await self._wait_for(row, operation)
+            operation_id = await self._update(row, child, definition, nested, parent)
+        assert row.nested_id is not None
+        await self._wait_for(row, row.nested_id, operation_id)
         return await self.with_outputs(row)
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
@@ -116,14 +117,14 @@ class Nesting:
         child = await self._child(row)
         if child is None or child.deleted_at is not None:
             return row
-        open_ = await self._session.ports.store.operations(child.id)
-        operation = next((op for op in open_ if op.parent_operation == parent.id), None)
-        if operation is None:
+        operation_id = await self._under_way(child.id, parent)
+        if operation_id is None:
             operation = self._operation(child.id, Action.DELETE, parent)
             await self._session.commit(operations=[operation])
+            operation_id = operation.id
         self._session.started(child.id)
         try:
-            await self._wait_for(row, operation)
+            await self._wait_for(row, child.id, operation_id)
         except NestedFailed as failed:
             raise await self._action_failed(row, failed) from failed
         return row
@@ -197,7 +198,7 @@ class Nesting:
 
     async def _create(
         self, row: Resource, definition: Definition, nested: Nested, parent: Operation
-    ) -> tuple[Resource, Operation]:
+    ) -> tuple[Resource, str]:
         session, own = self._session, self._session.stack
         child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
         given = await self._input(child_id, definition, nested)
@@ -236,7 +237,7 @@ class Nesting:
             events=[event],
         )
         session.started(child_id)
-        return row, operation
+        return row, operation.id
 
     async def _update(
         self,
@@ -245,31 +246,35 @@ class Nesting:
         definition: Definition,
         nested: Nested,
         parent: Operation,
-    ) -> Operation:
+    ) -> str:
         """The operation that brings the nested stack to its input; one that runs is joined."""
-        for known in await self._session.ports.store.operations(child.id):
-            if known.parent_operation == parent.id:
-                self._session.started(child.id)
-                return known
+        if (known := await self._under_way(child.id, parent)) is not None:
+            self._session.started(child.id)
+            return known
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         self._session.started(child.id)
-        return operation
+        return operation.id
 
-    async def _wait_for(self, row: Resource, operation: Operation) -> None:
+    async def _under_way(self, child_id: str, parent: Operation) -> str | None:
+        """The operation on the nested stack that is part of this one and has not ended."""
+        queue = await self._session.ports.store.queue(child_id)
+        return next((op.id for op in queue if op.parent_operation == parent.id), None)
+
+    async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
         """Return when the nested operation is complete. Raises NestedFailed."""
         wait = Wait(after=LOOK_EVERY, on_signal=True)
         while True:
-            seen = self._waiting.round
-            now = await self._session.ports.store.operation(operation.id)
-            status = now.status if now is not None else OperationStatus.SUPERSEDED
+            seen = self._waiting.round_of(child_id)
+            found = await self._session.ports.store.operation_status(operation_id)
+            status, reason = found or (OperationStatus.SUPERSEDED, "")
             if status is OperationStatus.COMPLETE:
                 return
             if status.final:
-                raise NestedFailed(now.reason if now is not None and now.reason else "superseded")
+                raise NestedFailed(reason or "superseded")
             try:
-                await self._waiting.wait(wait, seen)
+                await self._waiting.wait(wait, seen, child_id)
             except Stopped:
                 if self._waiting.stopped:
                     raise

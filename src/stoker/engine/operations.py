@@ -91,7 +91,7 @@ class Operations:
         row = session.current.get(name)
         if row is None:
             raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
-        if await self._ports.store.operations(stack.id):
+        if await self._ports.store.queue(stack.id):
             raise InProgress(f"the stack {stack.name} has an operation under way; wait for its end")
         if unhealthy == row.unhealthy:
             return

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.kept import KeptEvaluations
-from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
+from stoker.engine.records import (
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Queued,
+    Resource,
+    Stack,
+    StoredSignal,
+)
 from stoker.engine.requests import Caller, EventQuery, StackQuery
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
@@ -22,6 +31,19 @@ Result = TypeVar("Result")
 
 class Fenced(Exception):
     """Another engine has taken the stack over: stop working on it, write nothing more."""
+
+
+class StoreFault(Exception):
+    """The store failed; whether a write was done may be unknown.
+
+    What is in memory counts no more: whoever drives a stack ends, and starts again from what is
+    stored. ``passing`` tells of a database that is locked, full or out of reach; anything else
+    may fail again each time.
+    """
+
+    def __init__(self, reason: str, *, passing: bool) -> None:
+        super().__init__(reason)
+        self.passing = passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +71,9 @@ class Change:
 
 
 class Store(Protocol):
-    """Durable rows. Reads see every commit that has returned."""
+    """Durable rows. Reads see every commit that has returned. All methods raise
+    :class:`StoreFault` when the database fails.
+    """
 
     async def commit(self, change: Change) -> None:
         """Write a change; changes of one turn of the loop share a transaction.
@@ -87,8 +111,14 @@ class Store(Protocol):
     async def operations(self, stack_id: str) -> Sequence[Operation]:
         """The operations of a stack that are not final, oldest first."""
 
+    async def queue(self, stack_id: str) -> Sequence[Queued]:
+        """As :meth:`operations`, without what takes long to read."""
+
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""
+
+    async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
+        """Status and reason of one operation."""
 
     async def unfinished_stacks(self) -> Sequence[str]:
         """Ids of the stacks that have an operation that is not final."""

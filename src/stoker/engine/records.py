@@ -141,6 +141,18 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """An operation that has not ended, as those see it who need not know its plan."""
+
+    id: str
+    stack_id: str
+    action: Action
+    status: OperationStatus
+    number: int
+    parent_operation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """A resource: one generation of one name. A replacement is a row of its own."""
 

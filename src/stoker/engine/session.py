@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.ports import Change, Ports
+from stoker.engine.ports import Change, Fenced, Ports, StoreFault
 from stoker.engine.records import (
     UNSET_HOOK,
     Event,
@@ -23,6 +23,7 @@ from stoker.engine.records import (
     StoredSignal,
 )
 from stoker.engine.transitions import Transitions
+from stoker.kernel.errors import fault_reason
 from stoker.schema.resource_type import Nests, ResourceType, Signal
 
 
@@ -58,21 +59,29 @@ class Session:
         inputs: Sequence[Input] = (),
         other_stacks: Sequence[Stack] = (),
     ) -> None:
-        """Write, then remember. Raises :class:`stoker.engine.ports.Fenced`."""
-        await self.ports.store.commit(
-            Change(
-                stack_id=self.stack.id,
-                epoch=self.stack.epoch,
-                inputs=tuple(inputs),
-                stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
-                operations=tuple(operations),
-                resources=tuple(resources),
-                dropped_resources=tuple(dropped),
-                events=tuple(events),
-                dropped_signals_of=tuple(dropped),
-                dropped_signals=tuple(dropped_signals),
-            )
+        """Write, then remember.
+
+        Raises :class:`stoker.engine.ports.Fenced`, and :class:`stoker.engine.ports.StoreFault`
+        for everything else: after a write that failed, nothing is known of what is stored.
+        """
+        change = Change(
+            stack_id=self.stack.id,
+            epoch=self.stack.epoch,
+            inputs=tuple(inputs),
+            stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
+            operations=tuple(operations),
+            resources=tuple(resources),
+            dropped_resources=tuple(dropped),
+            events=tuple(events),
+            dropped_signals_of=tuple(dropped),
+            dropped_signals=tuple(dropped_signals),
         )
+        try:
+            await self.ports.store.commit(change)
+        except (Fenced, StoreFault):
+            raise
+        except Exception as error:
+            raise StoreFault(fault_reason(error), passing=False) from error
         if stack is not None:
             self.stack = stack
         for row in resources:

@@ -102,7 +102,7 @@ class SignalService:
             known = ", ".join(HOOKS)
             raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', BAD_HOOK)
         stack_id, store = session.stack.id, self._ports.store
-        changes = [op for op in await store.operations(stack_id) if op.action is not Action.SIGNAL]
+        changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
         # rows of replaced objects, which bear the same name, stand at hooks as well
         standing = [
             row
@@ -129,7 +129,7 @@ class SignalService:
     async def _scale(self, stack: Stack, policy: Resource) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""
         limits, now = self._ports.limits, self._ports.clock.now()
-        waiting = await self._ports.store.operations(stack.id)
+        waiting = await self._ports.store.queue(stack.id)
         if len(waiting) >= limits.signals_per_resource:
             raise LimitExceeded(
                 f"{len(waiting)} signals for this stack have not been applied yet; send more later"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from stoker.schema.resource_type import Wait
 
@@ -11,24 +12,36 @@ class Stopped(Exception):
     """The pause was ended early because of what happened to the operation as a whole."""
 
 
+SIGNAL = "signal"
+"""What a pause is for, unless it is for the end of a nested stack: that has the stack's id."""
+
+
 class Waiting:
     """All pauses of one operation.
 
     ``stop`` ends every pause at once and leaves the actions in progress: another operation, or
     another engine, goes on from there. ``fail`` says that the operation has failed: pauses for a
-    signal end at once, all others after ``grace`` seconds. ``rouse`` ends the pauses for a signal
-    because one has arrived.
+    signal end at once, all others after ``grace`` seconds. ``rouse`` ends the pauses for a signal,
+    or for the end of one nested stack, because it has come.
     """
 
     def __init__(self) -> None:
-        self._pauses: dict[asyncio.Future[None], bool] = {}
+        self._pauses: dict[asyncio.Future[None], str | None] = {}
+        self._rounds: Counter[str] = Counter()
         self._expired = False
         self.stopped = False
         """No further action may begin."""
         self.failed: str | None = None
         """Why the operation has failed; None while it has not."""
-        self.round = 0
-        """Counts the calls of :meth:`rouse`: who has seen it cannot miss a signal."""
+
+    @property
+    def round(self) -> int:
+        """Counts the signals: who has seen it before looking cannot miss one."""
+        return self._rounds[SIGNAL]
+
+    def round_of(self, source: str) -> int:
+        """The same for the ends of a nested stack."""
+        return self._rounds[source]
 
     def stop(self) -> None:
         """End every pause, leave what is in progress as it is."""
@@ -40,39 +53,43 @@ class Waiting:
         if self.failed is not None:
             return
         self.failed = reason
-        self._end_pauses(for_signal_only=True)
+        for pause, awaited in self._pauses.items():
+            if awaited is not None:
+                _finish(pause)
         asyncio.get_running_loop().call_later(grace, self._expire)
 
     def _expire(self) -> None:
         self._expired = True
         self._end_pauses()
 
-    def rouse(self) -> None:
-        """A signal or the end of a nested stack has arrived."""
-        self.round += 1
-        self._end_pauses(for_signal_only=True)
+    def rouse(self, source: str = SIGNAL) -> None:
+        """A signal has arrived, or the nested stack of that id has come to an end."""
+        self._rounds[source] += 1
+        for pause, awaited in self._pauses.items():
+            if awaited == source:
+                _finish(pause)
 
-    def _end_pauses(self, *, for_signal_only: bool = False) -> None:
-        for pause, on_signal in self._pauses.items():
-            if (on_signal or not for_signal_only) and not pause.done():
-                pause.set_result(None)
+    def _end_pauses(self) -> None:
+        for pause in self._pauses:
+            _finish(pause)
 
     def _over(self, wait: Wait) -> bool:
         return self.stopped or self._expired or (self.failed is not None and wait.on_signal)
 
-    async def wait(self, wait: Wait, seen_round: int) -> None:
+    async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
         """Return after the time, or at the next signal where the wait is for one.
 
-        ``seen_round`` is the round at which the caller last looked. Raises :class:`Stopped` when
+        ``source`` names what counts as the signal. ``seen_round`` is its round at which the caller
+        last looked. Raises :class:`Stopped` when
         the operation as a whole ends the pause.
         """
         if self._over(wait):
             raise Stopped
-        if wait.on_signal and seen_round != self.round:
+        if wait.on_signal and seen_round != self._rounds[source]:
             return
         loop = asyncio.get_running_loop()
         pause = loop.create_future()
-        self._pauses[pause] = wait.on_signal
+        self._pauses[pause] = source if wait.on_signal else None
         timer = loop.call_later(max(wait.after, 0), _finish, pause)
         try:
             await pause

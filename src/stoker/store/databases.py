@@ -26,6 +26,7 @@ def open_database(url: str) -> sa.Engine:
     engine = sa.create_engine(url, **_options(url))
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _tune_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
     inspector = sa.inspect(engine)
     if not inspector.has_table("alembic_version"):
         with engine.begin() as connection:
@@ -51,7 +52,22 @@ def _options(url: str) -> dict[str, Any]:
     return {"connect_args": {"check_same_thread": False, "timeout": 30}}
 
 
+def for_writing(engine: sa.Engine) -> sa.Engine:
+    """The engine for transactions that are going to write: what they read stays true."""
+    return engine.execution_options(**{_WRITES: True})
+
+
+_WRITES = "stoker_writes"
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Begin for ourselves: the driver would begin with the first write, after what was read."""
+    immediate = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
 def _tune_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # see _begin_sqlite
     cursor = connection.cursor()
     # WAL with NORMAL loses nothing when a process dies, only, perhaps, when power does
     cursor.execute("PRAGMA journal_mode=WAL")

@@ -10,7 +10,9 @@ import asyncio
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Change
+from stoker.engine.ports import Change, StoreFault
+from stoker.store.databases import for_writing
+from stoker.store.faults import database_faults
 from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 from stoker.store.write import write
@@ -20,7 +22,7 @@ class GroupCommit:
     """Writes changes, one transaction at a time."""
 
     def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
-        self._engine = engine
+        self._engine = for_writing(engine)
         self._seal = seal
         self._runner = runner
         self._pending: list[tuple[Change, asyncio.Future[None]]] = []
@@ -49,7 +51,7 @@ class GroupCommit:
         def transaction() -> list[Exception | None]:
             try:
                 return self._transact(changes)
-            except sa.exc.OperationalError:
+            except StoreFault:
                 raise
             except Exception:  # noqa: BLE001 - told to the one whose change it is
                 # what cannot be written must not take with it what shares its transaction
@@ -68,7 +70,7 @@ class GroupCommit:
                 future.set_exception(verdict)
 
     def _transact(self, changes: list[Change]) -> list[Exception | None]:
-        with self._engine.begin() as connection:
+        with database_faults(), self._engine.begin() as connection:
             return write(connection, changes, self._seal)
 
     def _transact_alone(self, change: Change) -> Exception | None:

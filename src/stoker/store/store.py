@@ -11,10 +11,22 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.ports import Change
-from stoker.engine.records import Event, Input, Operation, Resource, Stack, StoredSignal
+from stoker.engine.records import (
+    Action,
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Queued,
+    Resource,
+    Stack,
+    StoredSignal,
+)
 from stoker.engine.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
+from stoker.store.databases import for_writing
+from stoker.store.faults import database_faults
 from stoker.store.group_commit import GroupCommit
 from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
@@ -29,6 +41,7 @@ class SqlStore:
 
     def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
         self._engine = engine
+        self._writing = for_writing(engine)
         self._seal = seal
         self._runner = runner
         self._commits = GroupCommit(engine, seal, runner)
@@ -39,35 +52,40 @@ class SqlStore:
 
     async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
         def transaction() -> Result:
-            with self._engine.connect() as connection:
+            with database_faults(), self._engine.connect() as connection:
                 return query(connection)
 
         return await self._runner.read(transaction)
 
+    async def _write(self, change: Callable[[sa.Connection], Result]) -> Result:
+        def transaction() -> Result:
+            with database_faults(), self._writing.begin() as connection:
+                return change(connection)
+
+        return await self._runner.write(transaction)
+
     async def take(self, stack_id: str) -> Stack:
         """Raise the stack's epoch and return the stack."""
         stacks = tables.stacks
+        # one statement: two that take at the same time must not be given the same epoch
+        take = (
+            stacks.update()
+            .where(stacks.c.id == stack_id)
+            .values(epoch=stacks.c.epoch + 1)
+            .returning(*stacks.c)
+        )
 
-        def transaction() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(
-                    stacks.update().where(stacks.c.id == stack_id).values(epoch=stacks.c.epoch + 1)
-                )
+        def transaction(connection: sa.Connection) -> Stack:
+            found = list(rows.dicts(connection.execute(take)))
+            if not found:
+                raise NotFound(f"there is no stack {stack_id}")
+            return rows.to_stack(found[0], self._seal, None)
 
-        await self._runner.write(transaction)
-        stack = await self.stack(stack_id)
-        if stack is None:
-            raise NotFound(f"there is no stack {stack_id}")
-        return stack
+        return await self._write(transaction)
 
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""
-
-        def transaction() -> None:
-            with self._engine.begin() as connection:
-                tidy(connection, stack_id, events)
-
-        await self._runner.write(transaction)
+        await self._write(lambda connection: tidy(connection, stack_id, events))
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""
@@ -159,6 +177,39 @@ class SqlStore:
                 rows.to_operation(row, self._seal) for row in rows.dicts(connection.execute(select))
             ]
         )
+
+    async def queue(self, stack_id: str) -> Sequence[Queued]:
+        """The operations that are not final, oldest first, without their plans."""
+        columns = tables.operations.c
+        select = (
+            sa.select(
+                columns.id,
+                columns.stack_id,
+                columns.action,
+                columns.status,
+                columns.number,
+                columns.parent_operation,
+            )
+            .where(columns.stack_id == stack_id, columns.status.in_(_OPEN))
+            .order_by(columns.number)
+        )
+        return await self._read(
+            lambda connection: [
+                Queued(id_, stack, Action(action), OperationStatus(status), number, above)
+                for id_, stack, action, status, number, above in connection.execute(select)
+            ]
+        )
+
+    async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
+        """Status and reason of one operation."""
+        columns = tables.operations.c
+        select = sa.select(columns.status, columns.reason).where(columns.id == operation_id)
+
+        def query(connection: sa.Connection) -> tuple[OperationStatus, str] | None:
+            row = connection.execute(select).one_or_none()
+            return None if row is None else (OperationStatus(row.status), row.reason)
+
+        return await self._read(query)
 
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""

@@ -1,0 +1,53 @@
+"""Tells faults of the database from faults of what is written to it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from stoker.engine.ports import StoreFault
+
+_PASSING_CODES = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+"""What says nothing of the statement: the same one may succeed later."""
+
+
+@contextmanager
+def database_faults() -> Iterator[None]:
+    """Raise faults of the database as :class:`stoker.engine.ports.StoreFault`."""
+    try:
+        yield
+    except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.Error, OSError) as error:
+        if not _is_passing(error):
+            raise
+        first = str(error).partition("\n")[0][:300]
+        raise StoreFault(f"the database failed: {first}", passing=True) from error
+
+
+def _is_passing(error: Exception) -> bool:
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    # SQLite says "operational" of mistakes in a statement too; its code tells them apart
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is not None:
+        return (code & 0xFF) in _PASSING_CODES
+    if not isinstance(error, sa.exc.DBAPIError):
+        return True
+    return error.connection_invalidated or isinstance(
+        error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.InternalError
+    )

@@ -1,0 +1,104 @@
+"""A database that fails ends no operation: the driver begins again from what is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from stoker.engine.requests import StackRequest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+WANTED = template({f"t{n}": thing(f"t{n - 1}" if n else None, value=str(n)) for n in range(4)})
+
+
+def locked() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return error
+
+
+def full() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return error
+
+
+def unreadable() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+    return error
+
+
+class Trouble:
+    """Makes transactions fail: when they begin, or when they end, before or after they are done."""
+
+    def __init__(self, database: sa.Engine, kind: Any, *, at: str) -> None:
+        self.kind, self.at, self.left, self.seen = kind, at, 0, 0
+        database.dialect.do_begin = self._begin  # type: ignore[method-assign]
+        self._commit = database.dialect.do_commit
+        database.dialect.do_commit = self._ending  # type: ignore[method-assign]
+
+    def _begin(self, _connection: Any) -> None:
+        if self.at == "begin":
+            self._fail()
+
+    def _ending(self, connection: Any) -> None:
+        if self.at == "before":
+            try:
+                self._fail()
+            except sqlite3.OperationalError:
+                connection.rollback()
+                raise
+        self._commit(connection)
+        if self.at == "after":
+            self._fail()
+
+    def _fail(self) -> None:
+        if self.left > 0:
+            self.left -= 1
+            self.seen += 1
+            raise self.kind()
+
+
+@pytest.mark.parametrize("at", ["begin", "before", "after"])
+@pytest.mark.parametrize("kind", [locked, full, unreadable])
+def test_a_transaction_that_fails_fails_no_resource(kind: Any, at: str) -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.recorded = lambda _: True  # it would look into the database itself
+        trouble = Trouble(lab.world.database, kind, at=at)
+        body = StackRequest(name="stack", template=WANTED)
+        await lab.engine.operations.create(CALLER, body)
+        for _ in range(12):
+            await asyncio.sleep(0.2)
+            trouble.left = 1
+        trouble.left = 0
+        await lab.engine.dispatch.idle()
+        assert trouble.seen >= 3
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert sorted(o.properties["value"] for o in lab.cloud.objects.values()) == list("0123")
+        assert lab.cloud.violations == []
+        assert not [told for told in await lab.history() if told.endswith("FAILED")]
+
+    in_lab(story)
+
+
+def test_a_database_that_is_locked_for_minutes_fails_no_resource() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.recorded = lambda _: True  # it would look into the database itself
+        trouble = Trouble(lab.world.database, locked, at="begin")
+        body = StackRequest(name="stack", template=WANTED)
+        await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(0.3)
+        trouble.left = 10**6
+        await lab.pass_time(300)
+        trouble.left = 0
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert len(lab.cloud.objects) == 4
+
+    in_lab(story)

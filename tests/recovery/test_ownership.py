@@ -1,0 +1,74 @@
+"""One engine drives a stack: what is taken is taken once, and not taken back without end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+
+from stoker.engine.requests import StackRequest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER, EngineLife
+
+GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
+
+
+def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> None:
+    async def story(lab: Lab) -> None:
+        other = EngineLife(lab.engine.ports)
+        body = StackRequest(name="stack", template=template({"gate": GATE}))
+        address = await lab.engine.operations.create(CALLER, body)
+        await lab.pass_time(5)
+        await other.dispatch.recover()
+        await lab.pass_time(25)
+        assert (await lab.stack()).epoch == 2
+        # this engine no longer drives the stack, and is told of what the other one is not
+        await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
+        await asyncio.gather(lab.engine.dispatch.idle(), other.dispatch.idle())
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert (await lab.stack()).epoch <= 4
+
+    in_lab(story)
+
+
+def test_a_stack_whose_new_engine_has_died_is_driven_again() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"a": thing(slow=100)})
+        address = await lab.engine.operations.create(
+            CALLER, StackRequest(name="stack", template=wanted)
+        )
+        await lab.pass_time(5)
+        await lab.engine.ports.store.take(address.id)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_the_end_of_a_nested_stack_is_looked_at_by_its_parent_alone() -> None:
+    """Each end costs the parent the same, however many others it waits for."""
+
+    def reads(children: int) -> int:
+        async def story(lab: Lab) -> int:
+            count = itertools.count()
+            store = lab.engine.ports.store
+            for name in ("operation_status", "operations", "queue", "operation"):
+                original = getattr(store, name)
+
+                async def counted(key: str, original=original) -> object:  # type: ignore[no-untyped-def]
+                    next(count)
+                    return await original(key)
+
+                setattr(store, name, counted)
+            nested = {"type": "child.yaml", "properties": {}}
+            child = {"heat_template_version": "2018-08-31", "resources": {"one": thing()}}
+            wanted = template({f"n{number}": nested for number in range(children)})
+            await lab.create(wanted, files={"child.yaml": json.dumps(child)})
+            assert await lab.status() == "CREATE_COMPLETE"
+            return next(count)
+
+        return int(in_lab(story))
+
+    few, many = reads(5), reads(40)
+    assert many <= 9 * few
+    assert many < 12 * 40
