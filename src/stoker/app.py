@@ -18,7 +18,7 @@ from stoker.api.rest.settings import settings_from
 from stoker.api.signals.app import MOST_BYTES, SignalSettings, application
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
-from stoker.clouds.web_templates import WebLimits, WebTemplates
+from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.ports import Limits, Ports
 from stoker.engine.service import Service, make_service
@@ -48,7 +48,12 @@ class App:
             conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
         )
         self._templates = WebTemplates(
-            WebLimits(conf.allow_template_url, conf.template_fetch_timeout, conf.max_template_size)
+            WebLimits(
+                conf.allow_template_url,
+                conf.template_fetch_timeout,
+                conf.max_template_size,
+                AllowedHosts(tuple(conf.template_url_allowed_hosts)),
+            )
         )
         types = Registry(plugin_directories=conf.plugin_dirs)
         ports = Ports(

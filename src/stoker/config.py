@@ -75,6 +75,11 @@ _BEHAVIOUR = (
     cfg.StrOpt("environment_dir", default="/etc/heat/environment.d"),
     cfg.StrOpt("template_dir", default="/etc/heat/templates"),
     cfg.BoolOpt("allow_template_url", default=True, help="Fetch templates by URL for clients."),
+    cfg.ListOpt(
+        "template_url_allowed_hosts",
+        default=[],
+        help="Besides public addresses: networks, addresses, names, or .domain for all below it.",
+    ),
     cfg.FloatOpt("template_fetch_timeout", default=60.0, help="In seconds."),
 )
 

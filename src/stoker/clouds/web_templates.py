@@ -1,17 +1,65 @@
-"""Templates that requests and templates name by address: fetched within bounds, or not at all."""
+"""Templates that requests and templates name by address: fetched within bounds, or not at all.
+
+Whoever sends a request chooses what the service connects to. So it connects to public addresses
+alone, unless the operator allows more: each name is resolved once, the addresses are checked, and
+the connection goes to the address that was checked; redirects are followed in the same way. All
+refusals read alike, since differences would tell what there is inside the operator's network.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 
 import httpx
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.log import Log
 
 _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3
+_CARRIERS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
+"""Networks whose addresses carry an IPv4 address in their last bits."""
+_TUNNELS = (IPv6Network("64:ff9b:1::/48"), IPv6Network("2002::/16"), IPv6Network("2001::/32"))
+"""Networks whose addresses lead to IPv4 addresses that one cannot see."""
+_SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
+"""Networks for protocols, which older versions of Python take for public."""
+
+Address = IPv4Address | IPv6Address
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""From a host's name and a port to its addresses, as texts."""
+
+log = Log(__name__)
+
+
+@dataclass(frozen=True)
+class AllowedHosts:
+    """What may be connected to though it is not public: networks, addresses, names of hosts.
+
+    A name that begins with a dot allows all names below it.
+    """
+
+    entries: tuple[str, ...] = ()
+
+    @cached_property
+    def _networks(self) -> tuple[Any, ...]:
+        return tuple(network for entry in self.entries if (network := _network(entry)) is not None)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(entry.lower() for entry in self.entries if _network(entry) is None)
+
+    def allows(self, host: str, address: Address) -> bool:
+        """Whether a host may be connected to at an address of its."""
+        name = host.lower().rstrip(".")
+        parents = {name[at:] for at, character in enumerate(name) if character == "."}
+        listed = any(address in network for network in self._networks)
+        return listed or not self._names.isdisjoint({name, *parents}) or is_public(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,57 +72,119 @@ class WebLimits:
     """For each template."""
     size: int = 524288
     """Bytes of a template."""
+    hosts: AllowedHosts = AllowedHosts()
+    """Besides public addresses."""
+
+
+class _Unfit(Exception):
+    """The template cannot be had. The text is for the log alone."""
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """The addresses of a host, as the system knows them."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
 
 
 class WebTemplates:
     """Fetches templates over HTTP. ``transport`` is for tests; None is the network."""
 
     def __init__(
-        self, limits: WebLimits, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        limits: WebLimits,
+        transport: httpx.AsyncBaseTransport | None = None,
+        resolve: Resolve = resolve,
     ) -> None:
         self._limits = limits
         self._transport = transport
+        self._resolve = resolve
 
     async def __call__(self, url: str) -> str:
-        """The text at ``url``. Raises Invalid, which says why it cannot be had."""
+        """The text at ``url``. Raises Invalid, which says what is needed and not what is there."""
         if not self._limits.allowed:
             raise _refused("This service does not fetch templates: send the template itself.")
-        if not _is_web_address(url):
-            raise _refused(f'template_url takes http or https addresses, not "{url}".')
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._fetch(url)
-        except TimeoutError:
-            raise _refused(f"The template at {url} did not arrive in time.") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (TimeoutError, OSError, ValueError, httpx.HTTPError, _Unfit) as error:
             detail = str(error) or type(error).__name__
-            raise _refused(f"The template at {url} cannot be fetched: {detail}.") from None
+            log.warning("a template was not fetched", url=url[:500], reason=detail[:500])
+        except httpx.InvalidURL:
+            log.warning("a template was not fetched", url=url[:500], reason="no URL")
+        raise _refused(
+            f'The template at "{url:.200}" cannot be fetched. It must be UTF-8 text of at most'
+            f" {self._limits.size} bytes that a public http or https address answers with in"
+            f" {self._limits.seconds:.0f} s; else send the template itself."
+        )
 
     async def _fetch(self, url: str) -> str:
-        limit = self._limits.size
-        content = bytearray()
-        client = httpx.AsyncClient(
-            transport=self._transport, follow_redirects=True, max_redirects=_MOST_REDIRECTS
+        target = httpx.URL(url)
+        client = httpx.AsyncClient(transport=self._transport, trust_env=False)
+        async with client:
+            for _ in range(_MOST_REDIRECTS + 1):
+                request = await self._request(client, target)
+                answer = await client.send(request, stream=True)
+                try:
+                    if not answer.has_redirect_location:
+                        return await self._text(answer)
+                finally:
+                    await answer.aclose()
+                target = target.join(answer.headers["location"])
+        raise _Unfit("too many redirects")
+
+    async def _request(self, client: httpx.AsyncClient, target: httpx.URL) -> httpx.Request:
+        """A request to the address of a host; name and certificate are those of the host."""
+        if target.scheme not in _SCHEMES or not target.host:
+            raise _Unfit("no address of the web")
+        port = target.port or (443 if target.scheme == "https" else 80)
+        host = target.raw_host.decode("ascii")
+        addresses = [ip_address(found) for found in await self._resolve(host, port)]
+        address = next((a for a in addresses if self._limits.hosts.allows(host, a)), None)
+        if address is None:
+            raise _Unfit(f"{host} has no address that may be connected to")
+        return client.build_request(
+            "GET",
+            target.copy_with(host=str(address)),
+            headers={"Host": target.netloc.decode("ascii")},
+            extensions={"sni_hostname": host},
         )
-        async with client, client.stream("GET", url) as response:
-            if response.status_code != httpx.codes.OK:
-                raise _refused(f"{url} answers with status {response.status_code}.")
-            async for chunk in response.aiter_bytes():
-                content += chunk
-                if len(content) > limit:
-                    raise _refused(f"The template at {url} exceeds {limit} bytes.")
-        try:
-            return content.decode()
-        except UnicodeDecodeError:
-            raise _refused(f"The template at {url} is no UTF-8 text.") from None
+
+    async def _text(self, answer: httpx.Response) -> str:
+        if answer.status_code != httpx.codes.OK:
+            raise _Unfit(f"status {answer.status_code}")
+        content = bytearray()
+        async for chunk in answer.aiter_bytes():
+            content += chunk
+            if len(content) > self._limits.size:
+                raise _Unfit("too large")
+        return content.decode()
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address belongs to the public internet, also if it carries another one inside."""
+    if isinstance(address, IPv6Address):
+        inner = address.ipv4_mapped
+        if inner is None and any(address in network for network in _CARRIERS):
+            inner = IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(inner)
+        if any(address in network for network in _TUNNELS):
+            return False
+    elif any(address in network for network in _SPECIAL):
+        return False
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified
+    )
+
+
+def _network(entry: str) -> Any:
+    """The network that an entry names, or None where it is the name of a host."""
+    try:
+        return ip_network(entry, strict=False)
+    except ValueError:
+        return None
 
 
 def _refused(reason: str) -> Invalid:
     return Invalid(reason, "HTTPBadRequest")
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        return urlsplit(url).scheme in _SCHEMES
-    except ValueError:
-        return False
