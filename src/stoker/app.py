@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ class App:
             )
         )
         types = Registry(plugin_directories=conf.plugin_dirs)
+        registry = registry_in(Path(conf.environment_dir))
         ports = Ports(
             store=self._store.store,
             types=types,
@@ -70,22 +72,22 @@ class App:
             policy=self._gate.policies,
             region=self._gate.settings.region,
             fetch_template=self._templates,
-            service_registry=registry_in(Path(conf.environment_dir)),
+            service_registry=registry,
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)
         self._pauses = LoopPauses()
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch.notify)
-        self.asgi = self._interfaces(conf, types)
+        self.asgi = self._interfaces(conf, types, registry)
         gate = ConnectionGate(limits_from(conf.heat_api))
         self.protocol: Any = partial(GuardedProtocol, gate)
         """Makes the protocol of each connection that :attr:`asgi` is served on."""
 
-    def _interfaces(self, conf: Any, types: Registry) -> Starlette:
+    def _interfaces(self, conf: Any, types: Registry, registry: Mapping[str, Any]) -> Starlette:
         settings = settings_from(conf)
         rest = build(
             self.service,
-            Catalogue(types, WITHDRAWN),
+            Catalogue(types, WITHDRAWN, registry),
             self._gate.authenticate,
             self._gate.policies,
             settings,

@@ -66,6 +66,30 @@ def test_the_users_entries_go_before_those_of_the_service():
     assert type_of({}, "Other", service=service) == "OS::Heat::Value"
 
 
+@pytest.mark.parametrize("removed", ["OS::Heat::Value", "OS::Heat::Val*", "OS::*"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        {},
+        {"OS::Heat::Value": "OS::Heat::Value"},
+        {"OS::Heat::*": "OS::Heat::Value"},
+        {"OS::*": "OS::Heat::Value"},
+        {"OS::Heat::Value": "My::Thing", "My::Thing": "OS::Heat::Value"},
+        {"OS::Heat::Value": "My::Thing", "My::*": "OS::Heat::Value"},
+        {"resources": {"r": {"OS::Heat::Value": "OS::Heat::Value"}}},
+        {"resources": {"r": {"OS::*": "OS::Heat::Value"}}},
+    ],
+)
+def test_a_type_that_the_service_removes_cannot_be_brought_back(own, removed):
+    with pytest.raises(DiagnosticError):
+        registry(own, service={removed: None}).meaning("OS::Heat::Value", "r")
+
+
+def test_a_removed_type_can_be_replaced():
+    own = {"OS::Heat::Value": "child.yaml"}
+    assert type_of(own, "OS::Heat::Value", service={"OS::Heat::*": None}) == "child.yaml"
+
+
 def test_relative_files_are_found_below_the_base_url():
     own = {"base_url": "file:///x/", "My::Thing": "child.yaml"}
     assert type_of(own, files={"file:///x/child.yaml"}) == "file:///x/child.yaml"

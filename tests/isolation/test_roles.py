@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from stoker.kernel.addresses import ResourceAddress, StackAddress
-from tests.isolation.people import demo, newcomer
-from tests.recovery.service import Service
+from tests.isolation.people import Person, admin, demo, newcomer
+from tests.recovery.service import Service, until
 
 TEMPLATE = {
     "heat_template_version": "2018-08-31",
@@ -50,3 +50,70 @@ def test_events_of_the_stack_itself_are_below_its_own_name(service: Service, sta
     found = demo(service).ask("GET", f"/stacks/doors/{stack_id}/resources/doors/events")
     assert found.status_code == 200, found.text
     assert {event["resource_name"] for event in found.json()["events"]} == {"doors"}
+
+
+FLAVOR = {"type": "OS::Nova::Flavor", "properties": {"ram": 1, "vcpus": 1, "disk": 1}}
+LATE_GROUP = {
+    "heat_template_version": "2018-08-31",
+    "resources": {
+        "late": {"type": "OS::Heat::Value", "properties": {"type": "number", "value": 1}},
+        "group": {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": {"get_attr": ["late", "value"]}, "resource_def": FLAVOR},
+        },
+    },
+}
+SCALING_GROUP = {
+    "heat_template_version": "2018-08-31",
+    "resources": {
+        "group": {
+            "type": "OS::Heat::AutoScalingGroup",
+            "properties": {"min_size": 0, "max_size": 1, "resource": FLAVOR},
+        },
+        "grow": {
+            "type": "OS::Heat::ScalingPolicy",
+            "properties": {
+                "adjustment_type": "change_in_capacity",
+                "auto_scaling_group_id": {"get_resource": "group"},
+                "scaling_adjustment": 1,
+            },
+        },
+    },
+}
+
+
+def flavors(service: Service) -> int:
+    return len(service.cloud("/compute/v2.1/flavors?is_public=None")["flavors"])
+
+
+def reasons(person: Person, path: str) -> str:
+    found = person.ask("GET", f"{path}/events?nested_depth=5").json()["events"]
+    return "\n".join(str(event["resource_status_reason"]) for event in found)
+
+
+def test_a_group_that_learns_its_size_late_makes_no_forbidden_types(service: Service) -> None:
+    owner, before = demo(service), flavors(service)
+    answer = owner.ask("POST", "/stacks", {"stack_name": "late", "template": LATE_GROUP})
+    assert answer.status_code == 201, answer.text
+    path = f"/stacks/late/{answer.json()['stack']['id']}"
+    until(lambda: "CREATE_FAILED" in owner.ask("GET", path).text, "the create fails")
+    assert "does not let you use OS::Nova::Flavor" in reasons(owner, path)
+    assert flavors(service) == before
+
+
+def test_a_scaling_group_makes_no_forbidden_types(service: Service) -> None:
+    owner, before = demo(service), flavors(service)
+    answer = owner.ask("POST", "/stacks", {"stack_name": "grows", "template": SCALING_GROUP})
+    assert answer.status_code == 201, answer.text
+    stack_id = answer.json()["stack"]["id"]
+    until(lambda: owner.status("grows", stack_id) == "CREATE_COMPLETE", "the group is there")
+    path = f"/stacks/grows/{stack_id}"
+    assert owner.ask("POST", f"{path}/resources/grow/signal").status_code == 200
+    until(lambda: "does not let you use" in reasons(owner, path), "the signal is refused")
+    assert flavors(service) == before
+
+
+def test_the_owner_who_may_use_a_type_gets_it_late_as_well(service: Service) -> None:
+    owner, before = admin(service), flavors(service)
+    owner.create("allowed", LATE_GROUP)
+    assert flavors(service) == before + 1

@@ -14,6 +14,7 @@ from typing import Any
 from stoker.engine.evaluations import evaluation_at, evaluation_of
 from stoker.engine.fetching import with_fetched
 from stoker.engine.inputs import input_of
+from stoker.engine.permissions import OWNER, owner_facts, require_types
 from stoker.engine.ports import Change, Ports
 from stoker.engine.records import (
     Action,
@@ -27,7 +28,7 @@ from stoker.engine.requests import Caller, StackQuery, StackRequest
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import Exists, Forbidden, Invalid, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import Exists, Invalid, LimitExceeded, NotFound, NotSupported
 from stoker.template.evaluation import Evaluation
 from stoker.template.parameters import immutable_changes
 
@@ -55,7 +56,7 @@ class Acceptance:
         stack = replace(
             stack,
             input_id=given.id,
-            credentials=credentials,
+            credentials={**credentials, OWNER: owner_facts(caller)},
             description=_description(evaluation),
         )
         stack, event = self._transitions.stack_to(
@@ -263,9 +264,7 @@ class Acceptance:
         """Everything that can be found wrong before anything is done."""
         findings = await self._ports.workers.compute(evaluation.validate)
         findings.raise_errors()
-        for name in sorted(_types_in(evaluation)):
-            if not self._ports.policy.allows(f"resource_types:{name}", caller):
-                raise Forbidden(f"the policy of this service does not let you use {name}")
+        require_types(self._ports.policy, caller, evaluation)
         most = self._ports.limits.resources_per_stack
         if 0 <= most < len(evaluation.names):
             raise LimitExceeded(
@@ -285,12 +284,6 @@ class Acceptance:
                     )
                 )
         findings.raise_errors()
-
-
-def _types_in(evaluation: Evaluation) -> set[str]:
-    """Names of the types of all resources, those of nested stacks included."""
-    found = {type_.type_name for type_ in evaluation.types.values()}
-    return found.union(*(_types_in(child) for child in evaluation.children.values()))
 
 
 def _description(evaluation: Evaluation) -> str:

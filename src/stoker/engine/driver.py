@@ -18,6 +18,7 @@ from stoker.engine.endings import begin, fail, refuse, succeed
 from stoker.engine.evaluations import evaluation_at
 from stoker.engine.execute import Execution
 from stoker.engine.ordering import Batches
+from stoker.engine.permissions import owner_of, require_types
 from stoker.engine.plan import Definitions, Nothing, Plan, Planner
 from stoker.engine.ports import Fenced, Ports, StoreFault
 from stoker.engine.preparation import call_about, find_usable, read_missing
@@ -176,6 +177,9 @@ class Driver:
         wanted = await evaluation_at(self._ports, session.stack, operation.input_id)
         # computed now, not later on the loop
         await self._ports.workers.compute(lambda: wanted.attributes_used)
+        if session.stack.parent_id is not None and operation.status is OperationStatus.WAITING:
+            owner, policy = owner_of(session.stack), self._ports.policy
+            await self._ports.workers.compute(lambda: require_types(policy, owner, wanted))
         return wanted
 
     async def _begin(

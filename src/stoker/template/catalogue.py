@@ -11,6 +11,7 @@ from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
 from stoker.template.functions.registry import condition_functions_of, functions_of
 from stoker.template.generation import generate_cfn, generate_hot
+from stoker.template.registry import is_removed
 from stoker.template.type_documents import describe_type
 from stoker.template.versions import VERSIONS, Version
 
@@ -20,12 +21,19 @@ UNKNOWN_STATUS = "UNKNOWN"
 class Catalogue:
     """Answers questions about the language and the types of one registry.
 
-    ``withdrawn`` are names of types that there were once, and are not any more.
+    ``withdrawn`` are names of types that there were once, and are not any more. ``service`` is the
+    resource registry of the whole service: what it maps to nothing does not exist.
     """
 
-    def __init__(self, types: TypeRegistry, withdrawn: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        types: TypeRegistry,
+        withdrawn: Collection[str] = (),
+        service: Mapping[str, Any] | None = None,
+    ) -> None:
         self._types = types
         self._withdrawn = withdrawn
+        self._removed = frozenset(n for n in types.names() if is_removed(service or {}, n))
 
     def resource_types(
         self, *, support_status: str | None = None, version: str | None = None
@@ -40,6 +48,8 @@ class Catalogue:
             raise Invalid(f'there is no support status "{support_status}", only {known}', "Invalid")
         found = []
         for name in self._types.names():
+            if name in self._removed:
+                continue
             type_ = self._types.find(name)
             if type_ is not None and _is_listed(type_, support_status, version):
                 found.append((name, type_.description))
@@ -61,7 +71,7 @@ class Catalogue:
         return generate(type_)
 
     def _type(self, name: str) -> ResourceType:
-        type_ = self._types.find(name)
+        type_ = None if name in self._removed else self._types.find(name)
         if name in self._withdrawn or (
             type_ is not None and type_.support.status is Support.HIDDEN
         ):

@@ -50,6 +50,9 @@ class _Match:
 class ResourceRegistry:
     """The registry of one stack: its own entries, then those of the whole service, then types.
 
+    A type that the service maps to nothing is gone: entries of the stack can put another type or a
+    template in its place, and cannot bring it back.
+
     Among the entries of one level those for the single resource go first, then the keys in
     alphabetical order, which puts a glob before the names that it covers.
     """
@@ -78,7 +81,7 @@ class ResourceRegistry:
             seen[name] = None
             match = self._first(name, resource_name)
             if match is None or match.value == name:
-                return self._itself(type_name, name)
+                return self._itself(type_name, name, resource_name)
             if match.value is None:
                 raise _unknown(type_name, name, self._types)
             if _is_template(match.value):
@@ -88,12 +91,15 @@ class ResourceRegistry:
         raise _refused("circular-type", f"the type leads back to itself: {chain}")
 
     def _first(self, name: str, resource_name: str | None) -> _Match | None:
-        for level, entries in enumerate(self._entries):
-            single = self._of_resource(level, resource_name)
-            for rank, found in ((0, single.key_for(name)), (_WHOLE_STACK, entries.key_for(name))):
-                if found is not None:
-                    value = (entries if rank else single).by_key[found]
-                    return _Match((level, rank, found), found, value)
+        matches = (self._first_of(level, name, resource_name) for level in (_OWN, _SERVICE))
+        return next((match for match in matches if match is not None), None)
+
+    def _first_of(self, level: int, name: str, resource_name: str | None) -> _Match | None:
+        entries, single = self._entries[level], self._of_resource(level, resource_name)
+        for rank, found in ((0, single.key_for(name)), (_WHOLE_STACK, entries.key_for(name))):
+            if found is not None:
+                value = (entries if rank else single).by_key[found]
+                return _Match((level, rank, found), found, value)
         return None
 
     def _of_resource(self, level: int, name: str | None) -> _Entries:
@@ -106,8 +112,9 @@ class ResourceRegistry:
             known = self._single[level, name] = _Entries.of(entry)
         return known
 
-    def _itself(self, type_name: str, name: str) -> Meaning:
-        type_ = self._types.find(name)
+    def _itself(self, type_name: str, name: str, resource_name: str | None) -> Meaning:
+        removed = self._first_of(_SERVICE, name, resource_name)
+        type_ = self._types.find(name) if removed is None or removed.value is not None else None
         if type_ is not None:
             return Meaning(type=type_)
         if _is_template(name):
@@ -137,6 +144,8 @@ class ResourceRegistry:
         return None if meaning.type is None else meaning.type.type_name
 
 
+_OWN, _SERVICE = 0, 1
+"""Levels of entries."""
 _WHOLE_STACK = 1
 
 
@@ -180,6 +189,13 @@ def _substitute(match: _Match, name: str) -> str:
 
 def _is_template(value: Any) -> bool:
     return isinstance(value, str) and value.endswith(TEMPLATE_SUFFIXES)
+
+
+def is_removed(service: Mapping[str, Any], type_name: str) -> bool:
+    """Whether the registry of the whole service maps a type to nothing."""
+    entries = _Entries.of(service)
+    key = entries.key_for(type_name)
+    return key is not None and entries.by_key[key] is None
 
 
 def is_glob(name: Any) -> bool:
