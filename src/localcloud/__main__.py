@@ -14,7 +14,7 @@ from pathlib import Path
 
 from localcloud.fabric.interface import Capabilities
 from localcloud.fabric.probe import probe
-from localcloud.fabric.start import fork_owner
+from localcloud.fabric.start import start_owner
 from localcloud.settings import FLOATING_CIDRS, ForeignService, Settings
 
 
@@ -71,7 +71,7 @@ def _serve(options: argparse.Namespace) -> int:
     gc.disable()
     owner = None
     if not options.no_servers:
-        owner = fork_owner(settings.cloud_dir / "fabric", settings.addresses, FLOATING_CIDRS)
+        owner = start_owner(settings.cloud_dir / "fabric", settings.addresses, FLOATING_CIDRS)
     serving = importlib.import_module("localcloud.serve")
     gc.freeze()
     gc.enable()

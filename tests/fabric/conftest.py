@@ -25,7 +25,7 @@ from localcloud.fabric.interface import (
     Server,
 )
 from localcloud.fabric.probe import probe
-from localcloud.fabric.start import fork_owner
+from localcloud.fabric.start import start_owner
 
 PATIENCE = 15.0
 FLOATING = ("127.24.4.0/24",)
@@ -155,7 +155,7 @@ async def world(
     service = HostService()
     listener = await asyncio.start_server(service.answer, "127.0.0.1", 0)
     service.port = listener.sockets[0].getsockname()[1]
-    fabric = fabric_on(fork_owner(state_directory, [("127.0.0.1", service.port)], FLOATING))
+    fabric = fabric_on(start_owner(state_directory, [("127.0.0.1", service.port)], FLOATING))
     made = World(fabric, tmp_path, service)
     await fabric.start(made.exits.append)
     yield made

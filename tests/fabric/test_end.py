@@ -16,10 +16,10 @@ import asyncio, sys
 from pathlib import Path
 from localcloud.fabric.interface import *
 from localcloud.fabric.choose import fabric_on
-from localcloud.fabric.start import fork_owner
+from localcloud.fabric.start import start_owner
 
 async def main(state, directory):
-    fabric = fabric_on(fork_owner(Path(state)))
+    fabric = fabric_on(start_owner(Path(state)))
     await fabric.start(lambda end: print("ended", end.server_id, end.code, flush=True))
     await fabric.ensure_network(Network("net"))
     leg = RouterLeg("leg", "net", "fa:16:3e:00:01:01", (Address("10.0.0.1", 24),))

@@ -10,7 +10,7 @@ from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Capabilities, Direction, Network, Rule
 from localcloud.fabric.outbound import relay_names
 from localcloud.fabric.relays import Listener
-from localcloud.fabric.start import fork_owner
+from localcloud.fabric.start import start_owner
 
 ALLOW_OUT = Rule(Direction.EGRESS, "IPv4")
 
@@ -87,7 +87,7 @@ for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
 async def test_several_ranges_of_floating_addresses_are_reached_from_servers(
     capabilities: Capabilities, state_directory: Path, tmp_path: Path
 ):
-    fabric = fabric_on(fork_owner(state_directory, [], ("127.24.4.0/24", "127.24.5.0/24")))
+    fabric = fabric_on(start_owner(state_directory, [], ("127.24.4.0/24", "127.24.5.0/24")))
     world = World(fabric, tmp_path, HostService())
     await fabric.start(world.exits.append)
     try:

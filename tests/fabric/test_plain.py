@@ -24,7 +24,7 @@ from localcloud.fabric.interface import (
 )
 from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.plain import PlainFabric
-from localcloud.fabric.start import fork_owner
+from localcloud.fabric.start import start_owner
 
 SERVE = """#!/bin/sh
 echo $(basename $PWD) at $STOKER_ADDRESS
@@ -160,7 +160,7 @@ def test_plain_servers_end_with_a_killed_cloud(tmp_path):
 
 
 async def test_the_choice_of_fabric_is_what_the_machine_allows(tmp_path, capabilities):
-    chosen = fabric_on(fork_owner(tmp_path))
+    chosen = fabric_on(start_owner(tmp_path))
     assert isinstance(chosen, NamespaceFabric)
     assert chosen.capabilities == capabilities
     await chosen.start(lambda _: None)

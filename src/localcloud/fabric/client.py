@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from localcloud.fabric import channel
@@ -54,8 +54,10 @@ class OwnerClient:
             self._process.channel.close()
             await asyncio.to_thread(self._process.wait)
 
-    async def ask(self, do: str, **content: Any) -> list[int]:
+    async def ask(self, do: str, descriptors: Sequence[int] = (), **content: Any) -> list[int]:
         """Have something done; returns the descriptors that came with the answer.
+
+        Copies of ``descriptors`` travel with the request; the caller keeps and closes its own.
 
         Raises FabricError when it was refused or the process has ended.
         """
@@ -65,10 +67,10 @@ class OwnerClient:
         loop = asyncio.get_running_loop()
         awaited: asyncio.Future[list[int]] = loop.create_future()
         self._awaited[number] = awaited
-        frame = channel.frame({"id": number, "do": do, **content})
+        frame = channel.frame({"id": number, "do": do, **content}, len(descriptors))
         try:
             async with self._sending:
-                await loop.sock_sendall(self._channel, frame)
+                await self._send(self._channel, memoryview(frame), descriptors)
             async with asyncio.timeout(_ANSWER_SECONDS):
                 return await awaited
         except TimeoutError as error:
@@ -78,6 +80,24 @@ class OwnerClient:
         finally:
             # An answer that comes after all is not awaited; its descriptors are closed then.
             self._awaited.pop(number, None)
+
+    async def _send(
+        self, sock: socket.socket, frame: memoryview, descriptors: Sequence[int]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        while descriptors:
+            try:
+                frame = frame[socket.send_fds(sock, [frame], descriptors) :]
+                descriptors = ()
+            except BlockingIOError:
+                writable: asyncio.Future[None] = loop.create_future()
+                loop.add_writer(sock.fileno(), writable.set_result, None)
+                try:
+                    await writable
+                finally:
+                    loop.remove_writer(sock.fileno())
+        if frame:
+            await loop.sock_sendall(sock, frame)
 
     def _take_messages(self, receiver: channel.Receiver) -> None:
         try:

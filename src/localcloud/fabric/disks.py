@@ -13,13 +13,14 @@ import secrets
 import shutil
 import stat
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.fabric import kernel
 from localcloud.fabric.interface import FabricError
 
 DEFAULT_USER = "stoker"
-_FORMAT = "4"
+_FORMAT = "5"
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
 _TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
@@ -37,7 +38,15 @@ _NOT_COPIED = {
     "cron.d", "cron.daily", "cron.hourly", "cron.monthly", "cron.weekly", "crontab",
 }  # fmt: skip
 _HOST_LOCAL = "/.host/usr-local"
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LARGEST_COPIED_FILE = 4 << 20
+
+
+def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
+    """Whether every user of the host may read a file or directory: servers see no others."""
+    mode = entry.stat(follow_symlinks=False).st_mode
+    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return stat.S_ISLNK(mode) or mode & wanted == wanted
 
 
 def _copy_readable(source: Path, target: Path) -> None:
@@ -45,7 +54,7 @@ def _copy_readable(source: Path, target: Path) -> None:
     for entry in os.scandir(source):
         if target.name == "etc" and entry.name in _NOT_COPIED:
             continue
-        if entry.name == "private" and source.name == "ssl":
+        if not _is_for_everybody(entry):
             continue
         destination = target / entry.name
         try:
@@ -150,18 +159,18 @@ def make_base(state: Path) -> Path:
     return base
 
 
-def _escaped(path: Path) -> str:
-    return str(path).replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
+def _named(descriptor: int) -> str:
+    """A path to what a descriptor stands for, wherever it lies and whoever may go there."""
+    return f"/proc/self/fd/{descriptor}"
 
 
-def overlay(lower: Path, upper: Path, work: Path, target: Path) -> None:
+def overlay(lower: str, upper: str, work: str, target: str) -> None:
     """Mount a writable view of ``lower`` at ``target``; changes are kept in ``upper``."""
-    upper.mkdir(parents=True, exist_ok=True)
-    work.mkdir(parents=True, exist_ok=True)
-    shape = lower.stat()
-    upper.chmod(stat.S_IMODE(shape.st_mode))
-    paths = f"lowerdir={_escaped(lower)},upperdir={_escaped(upper)},workdir={_escaped(work)}"
-    kernel.mount("overlay", str(target), "overlay", options=f"{paths},userxattr")
+    for place in (upper, work):
+        Path(place).mkdir(parents=True, exist_ok=True)
+    Path(upper).chmod(stat.S_IMODE(Path(lower).stat().st_mode))
+    paths = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    kernel.mount("overlay", target, "overlay", options=f"{paths},userxattr")
 
 
 def _own_directories(source: Path, upper: Path, depth: int) -> None:
@@ -171,7 +180,7 @@ def _own_directories(source: Path, upper: Path, depth: int) -> None:
     the upper layer shows the same content and decides who may write.
     """
     for entry in os.scandir(source):
-        if entry.is_dir(follow_symlinks=False):
+        if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
             mine = upper / entry.name
             mine.mkdir(parents=True, exist_ok=True)
             mine.chmod(stat.S_IMODE(entry.stat().st_mode) & 0o755)
@@ -186,17 +195,6 @@ def _own_usr(upper: Path) -> None:
     _own_directories(Path("/usr/local"), upper / "usr/local", depth=4)
 
 
-def _mount_overlaid(disk: Path, base: Path, root: Path, shared: tuple[str, ...]) -> None:
-    overlay(base, disk / "upper/root", disk / "work/root", root)
-    if shared:
-        _own_usr(disk / "upper")
-    for path in shared:
-        source = Path(path)
-        if source.is_dir() and any(source.iterdir()):
-            name = path.strip("/").replace("/", "-")
-            overlay(source, disk / "upper" / name, disk / "work" / name, root / path.lstrip("/"))
-
-
 def _link_local(local: Path) -> None:
     """Make a writable /usr/local whose entries are links to the host's."""
     for place in Path("/usr/local").iterdir():
@@ -208,64 +206,118 @@ def _link_local(local: Path) -> None:
             (local / place.name / entry.name).symlink_to(target)
 
 
-def _mount_copied(base: Path, root: Path) -> None:
-    if not (root / "etc").exists():
-        shutil.copytree(base, root, symlinks=True, dirs_exist_ok=True)
-        _link_local(root / "local")
-        (root / _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
-    kernel.bind(str(root), str(root))
-    for path in _SHARED:
-        source = Path(path)
-        if source.is_dir() and any(source.iterdir()):
-            kernel.bind(path, str(root / path.lstrip("/")))
-            kernel.seal(str(root / path.lstrip("/")))
-    shown = str(root / _HOST_LOCAL.lstrip("/"))
-    kernel.bind("/usr/local", shown)
-    kernel.seal(shown)
-    kernel.bind(str(root / "local"), str(root / "usr/local"))
-
-
-def _show_python(root: Path) -> None:
-    """Make the interpreter's installation visible where it lies outside the shared directories."""
+def _python_elsewhere() -> Path | None:
+    """The interpreter's installation where it lies outside the shared directories."""
     prefix = Path(sys.base_prefix).resolve()
-    if any(prefix.is_relative_to(path) for path in _SHARED):
-        return
-    target = root / str(prefix).lstrip("/")
-    target.mkdir(parents=True, exist_ok=True)
-    kernel.bind(str(prefix), str(target))
-    kernel.seal(str(target))
-    if not Path("/usr/bin/python3").exists():
-        link = root / "usr/local/bin/python3"
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(prefix / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    return None if any(prefix.is_relative_to(path) for path in _SHARED) else prefix
 
 
-def mount_disk(disk: Path, base: Path, image: Path | None, overlays: bool) -> Path:
-    """Mount a server's root directory in the current mount namespace and return its path.
+@dataclass(frozen=True)
+class Layers:
+    """What a root directory is made of."""
 
-    Raises OSError when a mount is refused, FabricError when an image needs overlays that the
-    machine does not have.
+    disk: Path
+    base: Path
+    """The base of the ``host`` image."""
+    image: Path | None
+    """An unpacked image, or None for the ``host`` image."""
+    overlays: bool
+
+
+class Disk:
+    """A server's root directory, put together in the current mount namespace.
+
+    What lies in it may be what a server's root has put there, as links to places of the host. So
+    nothing is written into it, and no path in it is followed, before it has become the root
+    directory; what is needed of the host has been opened by then. Nor do servers find paths of the
+    host in their tables of mounts.
     """
-    root = disk / "root"
-    root.mkdir(parents=True, exist_ok=True)
-    if not overlays:
-        if image is not None:
-            raise FabricError(
-                f"disk {disk}: an unpacked image needs overlay mounts, which this machine or the "
-                "file system of the data directory refuses; use the image 'host', or put the data "
-                "directory on ext4, xfs, btrfs or tmpfs"
-            )
-        _mount_copied(base, root)
-    else:
-        _mount_overlaid(disk, image or base, root, () if image else _SHARED)
-    if image is None:
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+        self._disk = os.open(layers.disk, os.O_PATH)
+        self._lower = os.open(layers.base if layers.image is None else layers.image, os.O_PATH)
+        self._shared: dict[str, int] = {}
+        self._sealed: dict[str, int] = {}
+        self._devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES}
+        if layers.image is not None:
+            return
+        for path in _SHARED:
+            source = Path(path)
+            if source.is_dir() and any(source.iterdir()):
+                self._shared[path] = os.open(path, os.O_PATH)
         for name in _TOP_LINKS:
             if Path("/", name).is_dir() and not Path("/", name).is_symlink():
-                kernel.bind(f"/{name}", str(root / name))
-                kernel.seal(str(root / name))
-        _show_python(root)
-    return root
+                self._sealed[f"/{name}"] = os.open(f"/{name}", os.O_PATH)
+        python = _python_elsewhere()
+        if python is not None:
+            self._sealed[str(python)] = os.open(python, os.O_PATH)
+
+    def mount_root(self) -> None:
+        """Mount the root directory and go there.
+
+        Raises OSError when a mount is refused, FabricError when an image needs overlays that the
+        machine does not have.
+        """
+        layers = self._layers
+        os.chdir(layers.disk)
+        Path("root").mkdir(exist_ok=True)
+        if layers.overlays:
+            overlay(_named(self._lower), "upper/root", "work/root", "root")
+            if self._shared:
+                _own_usr(Path("upper"))
+        elif layers.image is not None:
+            raise FabricError(
+                "an unpacked image needs overlay mounts, which this machine or the file system of "
+                "the data directory refuses; use the image 'host', or put the data directory on "
+                "ext4, xfs, btrfs or tmpfs"
+            )
+        else:
+            if not Path("root/etc").exists():
+                shutil.copytree(layers.base, "root", symlinks=True, dirs_exist_ok=True)
+                _link_local(Path("root/local"))
+                Path("root", _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
+            kernel.bind("root", "root")
+        os.chdir("root")
+
+    def mount_rest(self) -> None:
+        """Mount what a server shares with the host, in the new root directory."""
+        for path, source in self._shared.items():
+            if self._layers.overlays:
+                name = path.strip("/").replace("/", "-")
+                disk = _named(self._disk)
+                overlay(_named(source), f"{disk}/upper/{name}", f"{disk}/work/{name}", path)
+            else:
+                _show(source, path)
+        if self._shared and not self._layers.overlays:
+            local = os.open("/usr/local", os.O_PATH)
+            _show(local, _HOST_LOCAL)
+            kernel.bind("/local", "/usr/local")
+        for path, source in self._sealed.items():
+            Path(path).mkdir(parents=True, exist_ok=True)
+            _show(source, path)
+        if self._layers.image is None and not Path("/usr/bin/python3").exists():
+            _link_python()
+
+    def mount_devices(self, directory: str) -> None:
+        """Show the host's devices that every program needs."""
+        for name, source in self._devices.items():
+            Path(directory, name).touch()
+            kernel.bind(_named(source), f"{directory}/{name}")
+
+
+def _show(source: int, target: str) -> None:
+    kernel.bind(_named(source), target)
+    kernel.seal(target)
+
+
+def _link_python() -> None:
+    python = _python_elsewhere()
+    if python is not None:
+        link = Path("/usr/local/bin/python3")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(python / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}")
 
 
 def probe_overlay(state: Path) -> OSError | None:
@@ -274,7 +326,7 @@ def probe_overlay(state: Path) -> OSError | None:
     for name in ("lower", "root"):
         (place / name).mkdir(parents=True, exist_ok=True)
     try:
-        overlay(place / "lower", place / "upper", place / "work", place / "root")
+        overlay(*(str(place / name) for name in ("lower", "upper", "work", "root")))
         (place / "root/file").write_text("x")
         kernel.unmount(str(place / "root"))
     except OSError as error:

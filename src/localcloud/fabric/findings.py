@@ -32,6 +32,8 @@ class Findings:
 
     capabilities: Capabilities
     own_proc: bool = False
+    server_root: int | None = None
+    """The host's id of root in servers, where that is not whoever runs the cloud."""
 
     def to_json(self) -> dict[str, Any]:
         """The findings as plain data."""
@@ -42,7 +44,7 @@ class Findings:
         """The findings that :meth:`to_json` turned into this."""
         fields = data["capabilities"]
         capabilities = Capabilities(**{**fields, "lacks": tuple(fields["lacks"])})
-        return Findings(capabilities, data["own_proc"])
+        return Findings(capabilities, data["own_proc"], data["server_root"])
 
     @staticmethod
     def without_namespaces(cause: str) -> "Findings":

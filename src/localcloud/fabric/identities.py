@@ -1,13 +1,36 @@
-"""Which user and group ids exist inside a user namespace, and how its maps are written."""
+"""Which user and group ids exist inside a user namespace, and how its maps are written.
+
+Root in a server is never root of the host: where root runs the cloud, servers get a range of ids
+that nobody has; where a user does, the user's subordinate ids, else that user's own id alone.
+"""
 
 import os
+import resource
+import secrets
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from localcloud.fabric import kernel
 from localcloud.fabric.kernel import Clone
+
+_COUNT = 65536
+_RANGES = range(0x80000, 0x6FFF0000, _COUNT)
+"""Where container managers take ranges of ids from, beyond what accounts have."""
+_NOBODY = 65534
+_HALF = 32768
+_TRIES = 1000
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Ids inside a namespace from ``inside`` on, and what they are outside."""
+
+    inside: int
+    outside: int
+    count: int
 
 
 def mapped_ids(table: str = "uid_map") -> list[tuple[int, int]]:
@@ -21,6 +44,76 @@ def has_many_ids() -> bool:
     return sum(count for _, count in mapped_ids()) > 1000
 
 
+def range_for_servers(state: Path) -> list[Extent] | None:
+    """The ids that servers get where root runs the cloud; None for ordinary users.
+
+    ``state`` is a directory of the cloud's own, which is given to the first of them: so they stay
+    the same for ever, as the files of servers do. The host's ids have places above those of
+    servers: the fabric process needs its files, servers do not get these.
+    """
+    if os.geteuid() != 0 or not has_many_ids():
+        return None
+    taken = _given_ranges()
+    known = state.stat().st_uid
+    found = known if known >= _HALF else None
+    if found is None:
+        for _ in range(_TRIES):
+            first = secrets.choice(_RANGES)
+            if _exist(first, _COUNT) and not _overlaps(first, taken):
+                found = first
+                break
+    if found is None:
+        # Root of a container has few ids: half of them are enough.
+        found = _HALF if _exist(_HALF, _HALF) else None
+    if found is None:
+        return None
+    if known != found:
+        _clear(state)
+        os.chown(state, found, found)
+    if found == _HALF:
+        count = _NOBODY - _HALF
+        return [Extent(0, found, count), Extent(_NOBODY, _NOBODY, 1), Extent(_COUNT, 0, _HALF)]
+    return [Extent(0, found, _COUNT), Extent(_COUNT, 0, _COUNT)]
+
+
+def _clear(directory: Path) -> None:
+    for entry in directory.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _exist(first: int, count: int) -> bool:
+    return all(
+        any(start <= first and first + count <= start + size for start, size in mapped_ids(table))
+        for table in ("uid_map", "gid_map")
+    )
+
+
+def _given_ranges() -> list[tuple[int, int]]:
+    """The ranges that users of this machine have been given: pairs of first id and count."""
+    found = []
+    for path in ("/etc/subuid", "/etc/subgid"):
+        for line in _lines(path):
+            _, _, rest = line.partition(":")
+            first, _, count = rest.partition(":")
+            if first.isdigit() and count.strip().isdigit():
+                found.append((int(first), int(count)))
+    return found
+
+
+def _overlaps(first: int, taken: Sequence[tuple[int, int]]) -> bool:
+    return any(first < start + count and start < first + _COUNT for start, count in taken)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
 def _write(path: Path, content: str) -> None:
     # One write(2) for the whole map: the kernel takes no second one.
     descriptor = os.open(path, os.O_WRONLY)
@@ -30,9 +123,19 @@ def _write(path: Path, content: str) -> None:
         os.close(descriptor)
 
 
-def _map_identically(process: str) -> None:
+def _map_extents(process: str, extents: Sequence[Extent]) -> None:
+    lines = "".join(f"{e.inside} {e.outside} {e.count}\n" for e in extents)
     for table in ("uid_map", "gid_map"):
-        lines = [f"{first} {first} {count}\n" for first, count in mapped_ids(table)]
+        _write(Path("/proc", process, table), lines)
+
+
+def _map_servers_ids(process: str) -> None:
+    for table in ("uid_map", "gid_map"):
+        lines = [
+            f"{first} {first} {min(count, _COUNT - first)}\n"
+            for first, count in mapped_ids(table)
+            if first < _COUNT
+        ]
         _write(Path("/proc", process, table), "".join(lines))
 
 
@@ -43,11 +146,7 @@ def _map_own_id(uid: int, gid: int) -> None:
 
 
 def _subordinate(path: str, names: set[str]) -> tuple[str, str] | None:
-    try:
-        lines = Path(path).read_text().splitlines()
-    except OSError:
-        return None
-    for line in lines:
+    for line in _lines(path):
         name, _, rest = line.partition(":")
         first, _, count = rest.partition(":")
         if name in names and count.strip().isdigit() and int(count) >= 65535:
@@ -56,8 +155,7 @@ def _subordinate(path: str, names: set[str]) -> tuple[str, str] | None:
 
 
 def _user_names(uid: int) -> set[str]:
-    lines = Path("/etc/passwd").read_text().splitlines()
-    fields = [line.split(":") for line in lines]
+    fields = [line.split(":") for line in _lines("/etc/passwd")]
     return {str(uid)} | {entry[0] for entry in fields if len(entry) > 2 and entry[2] == str(uid)}
 
 
@@ -77,25 +175,63 @@ def _subordinate_mapper(process: str) -> Callable[[], None] | None:
     return write
 
 
-def _mapper(process: str) -> Callable[[], None] | None:
-    if os.geteuid() == 0 and has_many_ids():
-        return lambda: _map_identically(process)
-    return _subordinate_mapper(process)
+def become_root_of_servers(others: Clone, extents: Sequence[Extent] | None) -> None:
+    """Move the fabric process to a new user namespace, and to new ones of the other kinds.
 
-
-def enter_user_namespace(others: Clone) -> None:
-    """Move to a new user namespace, together with new namespaces of the other kinds.
-
-    All ids that may be mapped are mapped: with privilege all ids there are, to themselves; else
-    the user's subordinate ids; else root alone. Raises OSError when the kernel refuses.
+    All ids that servers may have are mapped: ``extents`` where root runs the cloud; else the
+    user's subordinate ids; else this user alone, as root. Raises OSError when the kernel refuses.
     """
     uid, gid = os.geteuid(), os.getegid()
     # Named through /proc itself: that may be mounted for another process namespace than ours.
-    mapper = _mapper(str(Path("/proc/self").readlink()))
-    if mapper is None:
-        kernel.unshare(Clone.NEWUSER | others)
+    process = str(Path("/proc/self").readlink())
+    if extents is not None:
+        mapped = _enter(others, lambda: _map_extents(process, extents))
+    else:
+        mapped = _enter(others, _subordinate_mapper(process))
+    if not mapped:
         _map_own_id(uid, gid)
         return
+    # What the host's user may do through groups is not for servers.
+    os.setgroups([])
+    os.setresgid(0, 0, 0)
+    os.setresuid(0, 0, 0)
+
+
+def enter_server(others: Clone, most_processes: int) -> None:
+    """Move a server's first process to a user namespace below, and to others of its own.
+
+    There are two, as the kernel counts processes by who has made a namespace: so the limit holds
+    for one server with all its users, and no server uses up what is another's.
+    """
+    many = has_many_ids()
+    _limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
+    for kinds in (Clone(0), others):
+        process = str(Path("/proc/self").readlink())
+        if many:
+            _enter(kinds, lambda process=process: _map_servers_ids(process))  # type: ignore[misc]
+            os.setresgid(0, 0, 0)
+            os.setresuid(0, 0, 0)
+        else:
+            _enter(kinds, None)
+            _map_own_id(0, 0)
+        _limit(resource.RLIMIT_NPROC, most_processes)
+
+
+def _limit(kind: int, most: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or most > hard):
+        most = hard
+    resource.setrlimit(kind, (most, most))
+
+
+def _enter(others: Clone, mapper: Callable[[], None] | None) -> bool:
+    """Enter new namespaces; ``mapper``, which needs the old ones, writes the maps of ids.
+
+    False when it has not.
+    """
+    if mapper is None:
+        kernel.unshare(Clone.NEWUSER | others)
+        return False
     ready_read, ready_write = os.pipe()
     helper = os.fork()
     if helper == 0:
@@ -114,7 +250,4 @@ def enter_user_namespace(others: Clone) -> None:
     finally:
         os.close(ready_write)
         _, status = os.waitpid(helper, 0)
-    if status != 0:
-        raise PermissionError("the id maps of the user namespace could not be written")
-    os.setresgid(0, 0, 0)
-    os.setresuid(0, 0, 0)
+    return status == 0

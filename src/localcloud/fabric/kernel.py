@@ -7,13 +7,16 @@ Thin wrappers around libc, so that a server boots without spawning ``unshare``, 
 import ctypes
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntFlag
+from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -21,7 +24,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 class Clone(IntFlag):
     """Kinds of namespaces, as in ``clone(2)``."""
 
+    NEWTIME = 0x00000080
     NEWNS = 0x00020000
+    NEWCGROUP = 0x02000000
     NEWUTS = 0x04000000
     NEWIPC = 0x08000000
     NEWUSER = 0x10000000
@@ -95,12 +100,34 @@ def unmount(target: str) -> None:
     _check(_libc.umount2(os.fsencode(target), MNT_DETACH), f"unmount {target}")
 
 
-def enter_root(root: str) -> None:
-    """Make the mount at ``root`` the root directory and drop the old one."""
-    os.chdir(root)
-    _check(_libc.pivot_root(b".", b"."), f"pivot_root {root}")
+def swap_root() -> None:
+    """Make the mount at the current directory the root directory.
+
+    The old one lies hidden on top of it, so that descriptors of its files can still be bound.
+    """
+    _check(_libc.pivot_root(b".", b"."), "pivot_root")
+
+
+def drop_old_root() -> None:
+    """Let go of the root directory that :func:`swap_root` has replaced."""
+    os.chdir("/")
     unmount(".")
     os.chdir("/")
+
+
+def start_clocks_at_zero() -> None:
+    """Give this process clocks of its own that count from now: uptime and monotonic time."""
+    unshare(Clone.NEWTIME)
+    lines = []
+    for name, clock in (("monotonic", time.CLOCK_MONOTONIC), ("boottime", time.CLOCK_BOOTTIME)):
+        seconds, rest = divmod(-time.clock_gettime_ns(clock), 1_000_000_000)
+        lines.append(f"{name} {seconds} {rest}\n")
+    Path("/proc/self/timens_offsets").write_text("".join(lines))
+    entered = open_namespace("time_for_children")
+    try:
+        setns(entered, Clone.NEWTIME)
+    finally:
+        os.close(entered)
 
 
 def set_hostname(name: str) -> None:
@@ -117,6 +144,14 @@ def die_with_parent() -> None:
 def adopt_orphans() -> None:
     """Become the parent of processes below whose own parent ends."""
     _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def show_memory(shown: bool) -> None:
+    """Say whether other processes may read this one's memory and environment.
+
+    Hidden, they are for the administrator of the host alone, also after a fork; until an exec.
+    """
+    _check(_libc.prctl(_PR_SET_DUMPABLE, int(shown), 0, 0, 0), "prctl(PR_SET_DUMPABLE)")
 
 
 def name_process(name: str) -> None:

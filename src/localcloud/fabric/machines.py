@@ -5,17 +5,20 @@ namespace; only then does the first process enter a user namespace below. Root i
 name its host and mount file systems, but not undo a read-only mount or change its packet filter.
 """
 
+import base64
 import ipaddress
+import json
 import os
 import resource
 import signal
 import socket
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import disks, identities, kernel
+from localcloud.fabric import disks, identities, kernel, seccomp
 from localcloud.fabric.filters import Redirect, messages, redirections
 from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg
 from localcloud.fabric.kernel import Clone, Mount
@@ -24,7 +27,6 @@ from localcloud.fabric.switch import Cabling, Switch
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
 
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = {
     "fd": "/proc/self/fd",
     "stdin": "/proc/self/fd/0",
@@ -33,8 +35,14 @@ _DEVICE_LINKS = {
     "ptmx": "pts/ptmx",
 }
 _READ_ONLY_PROC = ("sys", "bus", "fs", "irq", "sysrq-trigger")
-_HIDDEN_PROC = ("kcore", "keys", "timer_list", "sched_debug", "latency_stats")
-_MOST_PROCESSES = 4096
+_HIDDEN_PROC = (
+    "kcore", "keys", "key-users", "kmsg", "kallsyms", "timer_list", "timer_stats", "sched_debug",
+    "latency_stats", "vmallocinfo", "interrupts", "acpi", "asound", "scsi",
+)  # fmt: skip
+_MOST_PROCESSES = 2048
+_FIRST_TO_GO = 500
+"""How much sooner than others a server's programs are ended where the machine has no memory left,
+on the kernel's scale of a thousand."""
 _USUAL_FILES = 1024
 _CLOSED_ABOVE = 1 << 16
 
@@ -45,12 +53,11 @@ class Plan:
 
     id: str
     hostname: str
-    disk: Path
-    console: Path
-    image: Path | None
     ports: tuple[Port, ...]
-    instance: Instance
     vcpus: int
+    many_users: bool
+    disk: Path
+    image: Path | None
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,10 @@ class Machine:
     """What this machine offers to every server."""
 
     base: Path
+    """The base of the built-in image."""
     overlays: bool
     own_proc: bool
+    many_users: bool
     services: tuple[tuple[str, int], ...]
     floating: tuple[str, ...]
     pid_namespace: int
@@ -176,7 +185,18 @@ def _bind_names(host: str, port: int) -> socket.socket:
     return questions
 
 
-def start(switch: Switch, cabling: Cabling, plan: Plan, machine: Machine) -> tuple[int, int]:
+@dataclass(frozen=True)
+class Belongings:
+    """What the cloud hands over for a server, as descriptors."""
+
+    facts: int
+    """A file with what only the server itself may know: its first process reads it."""
+    console: int
+
+
+def start(
+    switch: Switch, cabling: Cabling, plan: Plan, machine: Machine, given: Belongings
+) -> tuple[int, int]:
     """Fork a server's first process. Returns its pid and a pipe that ends when it is up.
 
     The pipe carries the text of the error when it does not come up, else nothing.
@@ -190,23 +210,23 @@ def start(switch: Switch, cabling: Cabling, plan: Plan, machine: Machine) -> tup
             if "pid" not in locals() or pid != 0:
                 kernel.setns(machine.pid_namespace, Clone.NEWPID)
         if pid == 0:
-            _live(plan, machine, report_write)
+            _live(plan, machine, given, report_write)
     os.close(report_write)
     return pid, report_read
 
 
-def _live(plan: Plan, machine: Machine, report: int) -> None:
+def _live(plan: Plan, machine: Machine, given: Belongings, report: int) -> None:
     code = 1
     try:
         kernel.die_with_parent()
         os.setsid()
         signal.set_wakeup_fd(-1)
-        console = os.open(plan.console, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        instance = _read_instance(given.facts, plan.many_users)
         _furnish(plan, machine)
-        keep = sorted({console, report})
-        _close_all_but(keep)
+        _close_all_but(sorted({given.console, report}))
         kernel.name_process("init")
-        code = init.run(plan.instance, console, ready=lambda: os.close(report))
+        _confine(plan)
+        code = init.run(instance, given.console, ready=lambda: os.close(report))
     except BaseException as error:  # noqa: BLE001 - the last frame of this process: it must not return
         try:
             os.write(report, f"{type(error).__name__}: {error}".encode())
@@ -214,6 +234,30 @@ def _live(plan: Plan, machine: Machine, report: int) -> None:
             os.write(2, f"server {plan.id}: {error}\n".encode())
     finally:
         os._exit(code)
+
+
+def _read_instance(descriptor: int, many_users: bool) -> Instance:
+    with open(descriptor, "rb", closefd=False) as file:
+        file.seek(0)
+        data = json.load(file)
+    user_data = data["user_data"]
+    return Instance(
+        id=data["id"],
+        hostname=data["hostname"],
+        metadata=data["metadata"],
+        user_data=None if user_data is None else base64.b64decode(user_data),
+        vendor_data=data["vendor_data"],
+        environment=data["environment"],
+        many_users=many_users,
+    )
+
+
+def _confine(plan: Plan) -> None:
+    """Take what the first process and all after it shall not have."""
+    kernel.die_with_parent()
+    # Whoever forked us has served other servers too.
+    kernel.show_memory(False)
+    seccomp.filter_calls(plan.many_users)
 
 
 def _close_all_but(keep: list[int]) -> None:
@@ -225,58 +269,65 @@ def _close_all_but(keep: list[int]) -> None:
 
 
 def _furnish(plan: Plan, machine: Machine) -> None:
+    kernel.show_memory(True)  # it has files of its own in /proc to write
+    seccomp.leave_keyring()
     kernel.unshare(Clone.NEWNS | Clone.NEWIPC)
+    with suppress(OSError):  # a kernel before 5.6 has no such clocks
+        kernel.start_clocks_at_zero()
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
-    plan.disk.mkdir(parents=True, exist_ok=True)
-    root = disks.mount_disk(plan.disk, machine.base, plan.image, machine.overlays)
-    for name in ("dev", "proc", "sys", "run", "tmp", "etc"):
-        (root / name).mkdir(exist_ok=True)
-    _mount_devices(root / "dev")
-    _mount_run(root)
-    _mount_proc(root / "proc", machine.own_proc)
-    _mount_sys(root / "sys")
-    commands.install(root, plan.instance.many_users)
-    _write_names(root, plan)
-    kernel.enter_root(str(root))
+    disk = disks.Disk(disks.Layers(plan.disk, machine.base, plan.image, machine.overlays))
+    disk.mount_root()
+    _mount_proc(Path("proc"), machine.own_proc)
+    kernel.swap_root()
+    # From here on every path is one of the server's own root directory.
+    for name in ("dev", "sys", "run", "tmp", "etc"):
+        Path("/", name).mkdir(exist_ok=True)
+    disk.mount_rest()
+    _mount_devices(disk)
+    _mount_run()
+    _mount_sys()
+    commands.install(Path("/"), plan.many_users)
+    _write_names(plan)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(f"{_FIRST_TO_GO}\n")
+    kernel.drop_old_root()
     if plan.vcpus < (os.cpu_count() or 1):
         allowed = sorted(os.sched_getaffinity(0))
         first = hash(plan.id) % len(allowed)
         chosen = [allowed[(first + step) % len(allowed)] for step in range(plan.vcpus)]
         os.sched_setaffinity(0, chosen)
-    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
-    most = _MOST_PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _MOST_PROCESSES)
-    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(_USUAL_FILES, hard), hard))
-    identities.enter_user_namespace(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC)
+    identities.enter_server(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC, _MOST_PROCESSES)
     kernel.set_hostname(plan.hostname)
 
 
-def _mount_devices(dev: Path) -> None:
-    kernel.mount("tmpfs", str(dev), "tmpfs", Mount.NOSUID, "mode=755,size=64k")
-    for name in _DEVICES:
-        (dev / name).touch()
-        kernel.bind(f"/dev/{name}", str(dev / name))
+def _mount_devices(disk: disks.Disk) -> None:
+    kernel.mount("tmpfs", "/dev", "tmpfs", Mount.NOSUID, "mode=755,size=64k")
+    disk.mount_devices("/dev")
     for name, target in _DEVICE_LINKS.items():
-        (dev / name).symlink_to(target)
-    (dev / "pts").mkdir()
+        Path("/dev", name).symlink_to(target)
+    Path("/dev/pts").mkdir()
     options = "newinstance,ptmxmode=0666,mode=620"
-    kernel.mount("devpts", str(dev / "pts"), "devpts", Mount.NOSUID | Mount.NOEXEC, options)
-    (dev / "shm").mkdir()
+    kernel.mount("devpts", "/dev/pts", "devpts", Mount.NOSUID | Mount.NOEXEC, options)
+    Path("/dev/shm").mkdir()  # noqa: S108 - of a server
     shared = Mount.NOSUID | Mount.NODEV
-    kernel.mount("tmpfs", str(dev / "shm"), "tmpfs", shared, "mode=1777,size=256m")
-    os.mkfifo(dev / "console", 0o622)
-    (dev / "console").chmod(0o622)
+    kernel.mount("tmpfs", "/dev/shm", "tmpfs", shared, "mode=1777,size=256m")  # noqa: S108
+    os.mkfifo("/dev/console", 0o622)
+    Path("/dev/console").chmod(0o622)
 
 
-def _mount_run(root: Path) -> None:
+def _mount_run() -> None:
     flags = Mount.NOSUID | Mount.NODEV
-    kernel.mount("tmpfs", str(root / "run"), "tmpfs", flags, "mode=755,size=256m")
-    (root / "run/lock").mkdir(mode=0o1777)
-    (root / "run/lock").chmod(0o1777)
+    kernel.mount("tmpfs", "/run", "tmpfs", flags, "mode=755,size=256m")
+    Path("/run/lock").mkdir(mode=0o1777)
+    Path("/run/lock").chmod(0o1777)
 
 
 def _mount_proc(proc: Path, own_proc: bool) -> None:
+    if proc.is_symlink() or not proc.is_dir():
+        proc.unlink(missing_ok=True)
+        proc.mkdir()
     protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
     if not own_proc:
         kernel.bind("/proc", str(proc))
@@ -288,13 +339,16 @@ def _mount_proc(proc: Path, own_proc: bool) -> None:
             kernel.seal(str(proc / name))
     for name in _HIDDEN_PROC:
         if (proc / name).exists():
-            kernel.bind("/dev/null", str(proc / name))
+            if (proc / name).is_dir():
+                kernel.mount("tmpfs", str(proc / name), "tmpfs", Mount.RDONLY, "size=4k")
+            else:
+                kernel.bind("/dev/null", str(proc / name))
 
 
-def _mount_sys(sys: Path) -> None:
+def _mount_sys() -> None:
     protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC | Mount.RDONLY
     try:
-        kernel.mount("sysfs", str(sys), "sysfs", protection)
+        kernel.mount("sysfs", "/sys", "sysfs", protection)
     except OSError:
         # Where /sys is hidden in part, as in containers, the kernel shows none of it.
         return
@@ -306,8 +360,8 @@ def _replace(path: Path, content: str) -> None:
     path.write_text(content)
 
 
-def _write_names(root: Path, plan: Plan) -> None:
-    etc = root / "etc"
+def _write_names(plan: Plan) -> None:
+    etc = Path("/etc")
     short = plan.hostname.partition(".")[0]
     names = plan.hostname if short == plan.hostname else f"{plan.hostname} {short}"
     _replace(etc / "hostname", f"{plan.hostname}\n")
@@ -329,15 +383,14 @@ def _names(hosts: Path, name: str) -> bool:
     return any(name in line.split()[1:] for line in hosts.read_text().splitlines())
 
 
-def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], instance: Instance) -> Plan:
+def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], many_users: bool) -> Plan:
     """What the cloud's request says about a server to boot."""
     return Plan(
         id=data["id"],
         hostname=data["hostname"],
-        disk=Path(data["disk"]),
-        console=Path(data["console"]),
-        image=Path(data["image"]) if data["image"] else None,
         ports=ports,
-        instance=instance,
         vcpus=max(1, int(data["vcpus"])),
+        many_users=many_users,
+        disk=Path(data["disk"]),
+        image=Path(data["image"]) if data["image"] else None,
     )

@@ -5,16 +5,17 @@ it asks the kernel to be killed when the cloud ends. It takes requests from the 
 and never waits for a server.
 """
 
-import base64
 import gc
 import os
 import select
 import selectors
 import signal
 import socket
+import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,14 @@ from localcloud.fabric.filters import Filters, NoFilters, messages
 from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
-from localcloud.fabric.machines import Machine, RunningServer
+from localcloud.fabric.machines import Belongings, Machine, RunningServer
 from localcloud.fabric.switch import Switch
 from localcloud.fabric.trials import probe_here
-from localcloud.guest.instance import Instance
 
 Request = dict[str, Any]
 _PATIENCE_SECONDS = 1.0
+_OWN_NAMESPACES = Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC | Clone.NEWCGROUP
+_MOST_TOGETHER = {"max_cgroup_namespaces": 0, "max_inotify_instances": 64}
 _LATER = object()
 """What an operation returns that answers by itself."""
 
@@ -43,7 +45,7 @@ class Owner:
         self._machine = machine
         self._switch = switch
         self._servers: dict[str, RunningServer] = {}
-        self._requests: deque[Request] = deque()
+        self._requests: deque[tuple[Request, list[int]]] = deque()
         self._selector = selectors.DefaultSelector()
         self._operations: dict[str, Callable[[Request], object]] = {
             "ensure_network": lambda r: switch.ensure_network(Network(**r["network"])),
@@ -71,7 +73,9 @@ class Owner:
             for key, _ in self._selector.select(0 if self._requests else None):
                 key.data()
             if self._requests:
-                self._carry_out(self._requests.popleft())
+                request, descriptors = self._requests.popleft()
+                self._carry_out({**request, "descriptors": descriptors})
+                _close(descriptors)
 
     def _take_requests(self) -> None:
         try:
@@ -80,7 +84,7 @@ class Owner:
             received = None
         if received is None:
             os._exit(0)
-        self._requests.extend(request for request, _ in received)
+        self._requests.extend(received)
 
     def _carry_out(self, request: Request) -> None:
         try:
@@ -147,22 +151,12 @@ class Owner:
     def _boot(self, request: Request) -> object:
         if request["server"]["id"] in self._servers:
             raise FabricError(f"server {request['server']['id']} runs already")
-        data = request["server"]
-        user_data = data["user_data"]
-        instance = Instance(
-            id=data["id"],
-            hostname=data["hostname"],
-            metadata=data["metadata"],
-            user_data=None if user_data is None else base64.b64decode(user_data),
-            vendor_data=data["vendor_data"],
-            environment=data["environment"],
-            many_users=identities.has_many_ids(),
-        )
-        ports = tuple(specs.port_from_json(port) for port in data["ports"])
-        plan = machines.plan_from_json(data, ports, instance)
+        ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
+        plan = machines.plan_from_json(request["server"], ports, self._machine.many_users)
+        given = Belongings(*request["descriptors"])
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
         try:
-            pid, report = machines.start(self._switch, cabling, plan, self._machine)
+            pid, report = machines.start(self._switch, cabling, plan, self._machine, given)
         except BaseException:
             cabling.close()
             _close(descriptors)
@@ -248,17 +242,25 @@ def _close(descriptors: list[int]) -> None:
         os.close(descriptor)
 
 
-def run(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
+def run(control: socket.socket, parent: int) -> None:
     """Be the fabric process until the cloud, which is process ``parent``, ends."""
     kernel.die_with_parent()
     if os.getppid() != parent:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    received = channel.Receiver(control).receive()
+    if not received:
+        return
+    settings = received[0][0]
+    state = Path(settings["state"])
     try:
-        identities.enter_user_namespace(Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC)
+        extents = identities.range_for_servers(state)
+        identities.become_root_of_servers(_OWN_NAMESPACES, extents)
     except OSError as error:
         channel.send(control, {"hello": Findings.without_namespaces(str(error)).to_json()})
         return
+    kernel.show_memory(True)  # the maps of servers' ids are written by helpers
+    kernel.die_with_parent()
     pid = os.fork()
     if pid != 0:
         kernel.name_process("fabric-keeper")
@@ -267,12 +269,12 @@ def run(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
         return
     kernel.die_with_parent()
     kernel.name_process("fabric-owner")
-    state = Path(settings["state"])
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
-    findings = probe_here(state)
+    findings = probe_here(state, None if extents is None else extents[0].outside)
     channel.send(control, {"hello": findings.to_json()})
     if not findings.capabilities.isolated or settings["probe_only"]:
         return
+    _limit_namespaces()
     # The built-in image takes a third of a second to make: not while the cloud starts, which has
     # nothing to ask yet when it starts for the first time.
     select.select([control], [], [], _PATIENCE_SECONDS)
@@ -280,9 +282,38 @@ def run(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
         base=disks.make_base(state),
         overlays=findings.capabilities.overlay,
         own_proc=findings.own_proc,
+        many_users=identities.has_many_ids(),
         services=tuple((host, int(port)) for host, port in settings["services"]),
         floating=tuple(settings["floating"]),
         pid_namespace=kernel.open_namespace("pid"),
     )
     switch = Switch(Filters if findings.capabilities.packet_filter else NoFilters)
     Owner(control, machine, switch).serve()
+
+
+def _limit_namespaces() -> None:
+    """Bound what all servers together take of what the kernel counts for the host's user.
+
+    A control group namespace would let a server mount the groups that it runs in, which are those
+    of the host's programs.
+    """
+    for name, most in _MOST_TOGETHER.items():
+        with suppress(OSError):  # read-only in some containers; unknown to some kernels
+            Path("/proc/sys/user", name).write_text(f"{most}\n")
+
+
+def main() -> None:
+    """Run as a program: the number of the channel's descriptor, and the cloud's process id."""
+    code = 1
+    try:
+        descriptor, parent = (int(argument) for argument in sys.argv[1:])
+        run(socket.socket(fileno=descriptor), parent)
+    except BaseException:  # noqa: BLE001 - the last frame of this process
+        traceback.print_exc(file=sys.stderr)
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

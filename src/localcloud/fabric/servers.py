@@ -7,8 +7,11 @@ metadata, the host's services, and connections to floating addresses.
 import asyncio
 import base64
 import contextlib
+import json
+import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +22,7 @@ from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import METADATA, NAMES, Exit, FabricError, FloatingIP, Server
 from localcloud.fabric.outbound import DnsRelay, host_resolver, relay_names
+from localcloud.fabric.ownership import give_to_servers
 from localcloud.fabric.start import OwnerProcess
 from localcloud.guest.instance import EXIT_REBOOT
 
@@ -42,20 +46,44 @@ def absolute(path: Path) -> str:
 
 
 def _order(server: Server) -> dict[str, Any]:
-    user_data = server.user_data
+    """What the fabric process has to know of a server."""
     return {
         "id": server.id,
         "hostname": server.hostname,
         "disk": absolute(server.disk),
-        "console": absolute(server.console),
         "image": None if server.root is None else absolute(server.root),
         "ports": [specs.to_json(port) for port in server.ports],
+        "vcpus": server.vcpus,
+    }
+
+
+def _facts(server: Server) -> bytes:
+    """What only the server itself may know."""
+    user_data = server.user_data
+    facts = {
+        "id": server.id,
+        "hostname": server.hostname,
         "metadata": server.metadata,
         "user_data": None if user_data is None else base64.b64encode(user_data).decode(),
         "vendor_data": server.vendor_data,
         "environment": server.environment,
-        "vcpus": server.vcpus,
     }
+    return json.dumps(facts).encode()
+
+
+@contextmanager
+def _opened(server: Server) -> Iterator[list[int]]:
+    """Descriptors of what a server's first process reads and writes: its facts, its console."""
+    opened = [os.memfd_create("server")]
+    try:
+        with open(opened[0], "wb", closefd=False) as file:
+            file.write(_facts(server))
+        appending = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        opened.append(os.open(server.console, appending, 0o600))
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 class Servers:
@@ -69,6 +97,8 @@ class Servers:
         self.client = OwnerClient(process, self._ended, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
         self._services = process.services
+        self._root_id = process.findings.server_root
+        self._giving = asyncio.Lock()
         self._on_exit = on_exit
         self._booted: dict[str, _Booted] = {}
 
@@ -87,10 +117,12 @@ class Servers:
         """Start a server, and serve its sockets; one that runs is left alone."""
         if server.id in self._booted:
             return
-        server.disk.mkdir(parents=True, exist_ok=True)
         booted = self._booted[server.id] = _Booted(server)
         try:
-            descriptors = await self.client.ask("boot", server=_order(server))
+            server.disk.mkdir(parents=True, exist_ok=True)
+            await self._give(server)
+            with _opened(server) as opened:
+                descriptors = await self.client.ask("boot", opened, server=_order(server))
         except BaseException:
             self._booted.pop(server.id, None)
             raise
@@ -104,6 +136,14 @@ class Servers:
         if booted.exit is not None:
             self._release(booted)
             self._on_exit(booted.exit)
+
+    async def _give(self, server: Server) -> None:
+        if self._root_id is None:
+            return
+        for place in (server.disk, server.root):
+            if place is not None and place.stat().st_uid != self._root_id:
+                async with self._giving:
+                    await asyncio.to_thread(give_to_servers, place, self._root_id)
 
     def change_metadata(
         self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]

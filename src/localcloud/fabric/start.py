@@ -1,34 +1,34 @@
-"""The start of the fabric process: a fork of the cloud, before that has threads or secrets.
+"""The start of the fabric process: a program of its own, so that it has nothing of the cloud.
 
-The fork comes first of all, so that the two processes load what each of them needs, and try out
-the machine, at the same time.
+Servers are forks of it: what is in its memory and its environment is in theirs. It is started first
+of all, so that the two processes load what each of them needs, and try out the machine, at the same
+time.
 """
 
-import importlib
 import ipaddress
 import os
 import resource
-import signal
 import socket
+import subprocess
 import sys
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from localcloud.fabric import channel
 from localcloud.fabric.findings import Findings
 
 _HELLO_SECONDS = 60.0
 _MOST_FILES = 1 << 16
+_PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME")
+"""What is needed to find programs. All else in the environment may be a secret."""
 
 
 @dataclass(frozen=True)
 class OwnerProcess:
     """A fabric process that has said what the machine allows."""
 
-    pid: int
+    process: "subprocess.Popen[bytes]"
     channel: socket.socket
     findings: Findings
     services: tuple[tuple[str, int], ...]
@@ -36,14 +36,14 @@ class OwnerProcess:
 
     def wait(self) -> None:
         """Wait until the process has ended; blocks."""
-        os.waitpid(self.pid, 0)
+        self.process.wait()
 
 
 @dataclass(frozen=True)
 class OwnerStart:
     """A fabric process that is on its way."""
 
-    pid: int
+    process: "subprocess.Popen[bytes]"
     channel: socket.socket
     services: tuple[tuple[str, int], ...]
 
@@ -60,25 +60,24 @@ class OwnerStart:
             if received
             else Findings.without_namespaces("the fabric process ended early")
         )
-        return OwnerProcess(self.pid, self.channel, findings, self.services)
+        return OwnerProcess(self.process, self.channel, findings, self.services)
 
 
-def fork_owner(
+def start_owner(
     state: Path,
     services: Sequence[tuple[str, int]] = (),
     floating: Sequence[str] = (),
     *,
     probe_only: bool = False,
 ) -> OwnerStart:
-    """Fork the fabric process.
+    """Start the fabric process.
 
     ``state`` is a directory for the built-in image; it must lie on the file system of the disks.
     ``services`` are the host's (address, port) pairs that servers reach under the same address.
     ``floating`` are the CIDRs of floating addresses: servers reach those of others too. With
     ``probe_only`` the process ends when it has said what the machine allows.
 
-    To be called from the main thread, before the process has other threads, secrets or an event
-    loop: the fabric process dies with the thread that has started it.
+    To be called from the main thread: the fabric process dies with the thread that has started it.
     """
     _allow_many_files()
     reached = tuple(dict.fromkeys((_reached_as(host), port) for host, port in services))
@@ -91,12 +90,26 @@ def fork_owner(
         "floating": floating,
     }
     ours, theirs = socket.socketpair()
-    parent = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        _become_owner(theirs, parent, settings)
-    theirs.close()
-    return OwnerStart(pid, ours, reached)
+    with theirs:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            _command(theirs.fileno()),
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+        )
+    channel.send(ours, settings)
+    return OwnerStart(process, ours, reached)
+
+
+def _command(descriptor: int) -> list[str]:
+    program = "localcloud.fabric.owner"
+    return [sys.executable, "-P", "-m", program, str(descriptor), str(os.getpid())]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    places = os.pathsep.join(str(Path.cwd() / place) for place in sys.path)
+    return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": places}
 
 
 def _reached_as(host: str) -> str:
@@ -113,20 +126,3 @@ def _allow_many_files() -> None:
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _become_owner(control: socket.socket, parent: int, settings: dict[str, Any]) -> None:
-    try:
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        os.closerange(3, control.fileno())
-        os.closerange(control.fileno() + 1, _MOST_FILES)
-        # By name, as the cloud itself has no use for it.
-        owner = importlib.import_module("localcloud.fabric.owner")
-        owner.run(control, parent, settings)
-    except BaseException:  # noqa: BLE001 - the last frame of this process: it must not return
-        traceback.print_exc(file=sys.stderr)
-        sys.stderr.flush()
-    finally:
-        os._exit(1)

@@ -11,8 +11,11 @@ from localcloud.fabric.kernel import Mount
 from localcloud.fabric.links import Links
 
 
-def probe_here(state: Path) -> Findings:
-    """Try each thing in the fabric process, which has namespaces of its own already."""
+def probe_here(state: Path, server_root: int | None) -> Findings:
+    """Try each thing in the fabric process, which has namespaces of its own already.
+
+    ``server_root`` is the id of servers' root on the host, where that is not the cloud's own.
+    """
     lacks: list[str] = []
     protection = Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
     own_proc = True
@@ -26,7 +29,6 @@ def probe_here(state: Path) -> Findings:
         )
     networks = probe_links(lacks)
     packet_filter = _probe_filter(lacks)
-    state.mkdir(parents=True, exist_ok=True)
     refusal = disks.probe_overlay(state)
     if refusal is not None:
         lacks.append(
@@ -42,7 +44,7 @@ def probe_here(state: Path) -> Findings:
             "and install newuidmap (package uidmap)"
         )
     capabilities = Capabilities(networks, networks, packet_filter, refusal is None, tuple(lacks))
-    return Findings(capabilities, own_proc)
+    return Findings(capabilities, own_proc, server_root)
 
 
 def probe_links(lacks: list[str]) -> bool:

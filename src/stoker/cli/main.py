@@ -23,7 +23,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "logs": ("logs", "Show the console log of a server."),
     "destroy": ("destroy", "Delete a stack with all that belongs to it."),
     "validate": ("validate", "Check templates, without a service."),
-    "doctor": ("doctor", "Say what this machine lacks for running servers, and what to do."),
+    "doctor": (
+        "doctor",
+        "Check whether this machine can run servers, and how to fix what is missing.",
+    ),
     "stop": ("stop", "End the service that runs in the background."),
     "completion": ("completion", "Print the completion script of a shell."),
 }
