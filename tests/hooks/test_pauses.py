@@ -80,11 +80,12 @@ def test_one_action_stops_before_and_after() -> None:
     in_lab(story)
 
 
-def test_updates_stop_before_and_after_what_changes_and_nowhere_else() -> None:
+def test_updates_stop_before_and_after_what_changes() -> None:
     async def story(lab: Lab) -> None:
-        both = ["pre-update", "post-update"]
         await lab.create(CHAIN)
-        await lab.begin_update(CHANGED, environment=hooks(a=both, c=both))
+        await lab.begin_update(
+            CHANGED, environment=hooks(a=["pre-update", "post-update"], c="post-update")
+        )
         assert await standing(lab) == {"a": "pre-update"}
         [made] = [
             o for o in lab.cloud.objects.values() if o.id == (await lab.rows())["a"].physical_id
@@ -103,6 +104,21 @@ def test_updates_stop_before_and_after_what_changes_and_nowhere_else() -> None:
             "a UPDATE_COMPLETE UPDATE paused until Hook post-update is cleared",
             "a UPDATE_COMPLETE Hook post-update is cleared",
         ]
+
+    in_lab(story)
+
+
+def test_an_update_stops_before_it_leaves_a_resource_as_it_is() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN)
+        both = ["pre-update", "post-update"]
+        await lab.begin_update(CHAIN, environment=hooks(a=both, b=both))
+        assert await standing(lab) == {"a": "pre-update"}
+        await clear(lab, "a", "pre-update")
+        assert await standing(lab) == {"b": "pre-update"}
+        await clear(lab, "b", "pre-update")
+        assert await finish(lab) == "UPDATE_COMPLETE"
+        assert {row.action for row in (await lab.rows()).values()} == {"CREATE"}
 
     in_lab(story)
 

@@ -120,6 +120,7 @@ class Applying:
         reason = f"the environment forbids to {change} {row.name} (restricted_actions)"
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
+        row = await self._hooks.before(row, Action.UPDATE)
         raise ActionFailed(shown, reason)
 
     async def _keep(self, row: Resource, definition: Definition) -> None:

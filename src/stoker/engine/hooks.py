@@ -26,7 +26,7 @@ from stoker.engine.records import (
 from stoker.engine.session import Session
 from stoker.engine.waiting import Waiting
 from stoker.schema.resource_type import Wait
-from stoker.template.environment import Environment, parse_environment
+from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
 from stoker.template.single_resources import Marks, hooks_in
 
@@ -142,17 +142,17 @@ class Hooks:
 
     async def _load(self) -> Marks:
         """What the environment of the stack, or of the service, says of hooks."""
-        environment = await self._environment()
-        ports = self._session.ports
-        marks = hooks_in(environment.resource_registry, ports.service_registry)
+        marks = await self._named()
         # a rollback must come to its end without people
         return Marks() if marks and await self._goes_back() else marks
 
-    async def _environment(self) -> Environment:
+    async def _named(self) -> Marks:
         if isinstance(self._wanted, Evaluation):
-            return self._wanted.inputs.environment
-        given = await self._session.ports.store.input(self._session.stack.input_id)
-        return parse_environment(given.environment)
+            return self._wanted.resolver.hooks
+        ports = self._session.ports
+        given = await ports.store.input(self._session.stack.input_id)
+        environment = parse_environment(given.environment)
+        return hooks_in(environment.resource_registry, ports.service_registry)
 
     async def _goes_back(self) -> bool:
         """Whether the operation is a rollback, or a part of one."""

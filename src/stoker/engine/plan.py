@@ -85,6 +85,9 @@ class Definitions(Protocol):
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """The attributes of each resource that somebody refers to."""
 
+    def hooks_of(self, name: str) -> frozenset[str]:
+        """The hooks at which one of them stops."""
+
 
 class Nothing:
     """The empty template: what a delete wants."""
@@ -96,6 +99,10 @@ class Nothing:
     def definition(self, name: str, facts: Facts) -> Definition:
         """There is none. Raises KeyError."""
         raise KeyError(name)
+
+    def hooks_of(self, name: str) -> frozenset[str]:
+        """There are none."""
+        return frozenset()
 
 
 def defined(wanted: Definitions, name: str, facts: Facts) -> Definition:
@@ -166,11 +173,19 @@ class Planner:
 
 
 def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> Iterable[str]:
-    """The names that need a node: those that change, and those whose ground may become another."""
+    """The names that need a node.
+
+    Those are the ones that change, those whose ground may become another, and those that stop at a
+    hook before an update, even one that leaves them as they are.
+    """
     for name in wanted.names:
-        if decisions[name].change is not Change.KEEP or any(
-            decisions[need].change not in (Change.KEEP, Change.UPDATE)
-            for need in wanted.needs[name]
+        if (
+            decisions[name].change is not Change.KEEP
+            or any(
+                decisions[need].change not in (Change.KEEP, Change.UPDATE)
+                for need in wanted.needs[name]
+            )
+            or "pre-update" in wanted.hooks_of(name)
         ):
             yield name
 

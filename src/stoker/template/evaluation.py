@@ -93,6 +93,10 @@ class Evaluation:
             return earlier.resolver
         return TypeResolver(self.inputs, self.known_types)
 
+    def hooks_of(self, name: str) -> frozenset[str]:
+        """The hooks at which a resource stops."""
+        return self.resolver.hooks.of(name)
+
     @cached_property
     def reader(self) -> Reader:
         """What reads the resources of this template."""

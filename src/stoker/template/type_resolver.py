@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
@@ -22,7 +23,7 @@ from stoker.template.inputs import Inputs
 from stoker.template.parameters import Parameter, ParameterType
 from stoker.template.parsed import parsed
 from stoker.template.registry import Meaning, ResourceRegistry
-from stoker.template.single_resources import restricted_actions_in
+from stoker.template.single_resources import Marks, hooks_in, restricted_actions_in
 
 _WEB = ("http://", "https://")
 _TYPES = {
@@ -173,6 +174,12 @@ class TypeResolver:
 
     def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """What may not be done to resources, for those to which something may not."""
+    @cached_property
+    def hooks(self) -> Marks:
+        """The hooks at which resources stop."""
+        registry = self._inputs.environment.resource_registry
+        return hooks_in(registry, self._inputs.service_registry)
+
         marks = restricted_actions_in(
             self._inputs.environment.resource_registry, self._inputs.service_registry
         )
