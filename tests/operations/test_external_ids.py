@@ -34,3 +34,57 @@ def test_an_id_that_turns_out_to_be_none_fails_its_resource(value: str, external
         assert "the external id of b" in (await lab.stack()).reason
 
     in_lab(story)
+
+
+OWN = template({"a": thing(value="one")})
+
+
+def external(external_id: str) -> dict[str, Any]:
+    return template({"a": {"type": "Sim::Thing", "external_id": external_id}})
+
+
+@pytest.mark.parametrize("rollback", [True, False])
+def test_an_object_of_the_stack_never_becomes_one_that_is_only_referred_to(rollback: bool) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(OWN)
+        before = (await lab.rows())["a"]
+        for external_id in (str(before.physical_id), "other"):
+            await lab.update(external(external_id), disable_rollback=not rollback)
+            assert await lab.status() == ("ROLLBACK_COMPLETE" if rollback else "UPDATE_FAILED")
+            told = [event.reason for event in await lab.events() if event.status == "FAILED"]
+            assert "Update to property external_id of a (Sim::Thing) is not supported" in told[-1]
+            assert (await lab.rows())["a"].physical_id == before.physical_id
+            assert list(lab.cloud.objects) == [before.physical_id]
+        await lab.update(OWN)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert list(lab.cloud.objects) == [before.physical_id]
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("other", [OWN, external("another")], ids=["taken away", "another"])
+def test_the_id_of_an_object_that_is_referred_to_stays(other: dict[str, Any]) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(external("theirs"))
+        await lab.update(other)
+        assert await lab.status() == "UPDATE_FAILED"
+        assert "external_id of a (Sim::Thing) is not supported" in (await lab.stack()).reason
+        assert (await lab.rows())["a"].physical_id == "theirs"
+        assert lab.cloud.objects == {}
+        await lab.update(external("theirs"))
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_an_object_that_is_only_referred_to_outlives_its_resource() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(OWN)
+        made = str((await lab.rows())["a"].physical_id)
+        both = {**OWN["resources"], "b": {"type": "Sim::Thing", "external_id": made}}
+        await lab.update(template(both))
+        await lab.update(OWN)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert list(lab.cloud.objects) == [made]
+
+    in_lab(story)

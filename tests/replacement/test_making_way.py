@@ -94,11 +94,12 @@ def test_a_replacement_gets_the_address_of_what_it_replaces() -> None:
 def test_after_a_failed_replacement_the_address_is_with_what_stays() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(desk(fixed="a"))
+        [original] = lab.cloud.objects
         await lab.update(desk(fixed="b", fail="create"), disable_rollback=False)
         assert await lab.status() == "ROLLBACK_COMPLETE"
         assert addresses(lab.world) == ["10.0.0.7"]
         [row] = (await lab.rows()).values()
-        assert row.physical_id in lab.cloud.objects
+        assert row.physical_id == original
 
     lived(story)
 
@@ -112,6 +113,43 @@ def test_a_replacement_fails_with_the_reason_why_its_predecessor_does_not_make_w
         assert addresses(lab.world) == ["10.0.0.7"]
 
     lived(story)
+
+
+def test_after_a_rollback_of_a_replacement_the_address_is_with_what_stays() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(desk(fixed="a"))
+        [original] = lab.cloud.objects
+        failing = {"type": "Sim::Thing", "properties": {"fail": "create"}, "depends_on": "desk"}
+        update = template({**desk(fixed="b")["resources"], "last": failing})
+        await lab.update(update, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert list(lab.cloud.objects) == [original]
+        assert addresses(lab.world) == ["10.0.0.7"]
+
+    lived(story)
+
+
+def _back(after: int) -> bool:
+    """Whether an engine that goes back from a failed replacement was killed before the end."""
+    world = world_of()
+    world.live(lambda engine: Lab(engine, world).create(desk(fixed="a")))
+    [original] = world.cloud.objects
+    body = desk(fixed="b", fail="create")
+
+    async def update(engine: EngineLife) -> bool:
+        await Lab(engine, world).update(body, disable_rollback=False)
+        return True
+
+    died = world.live(update, Kill(after, returns=False)) is None
+    world.live(lambda engine: engine.dispatch.idle())
+    assert list(world.cloud.objects) == [original], after
+    assert addresses(world) == ["10.0.0.7"], after
+    assert world.cloud.violations == [], after
+    return died
+
+
+def test_whenever_an_engine_dies_what_stays_gets_its_address_back(quiet: None) -> None:
+    assert sum(_back(after) for after in range(10, 160, 6)) > 15
 
 
 class User:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from stoker.engine.actions import ActionFailed, Actions, Work
 from stoker.engine.calls import make_call
-from stoker.engine.decision import Change, Decision, decide
+from stoker.engine.decision import Change, Decision, choose, implementation_of
 from stoker.engine.facts import RecordedFacts
 from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting
-from stoker.engine.plan import Definitions, Node, defined
+from stoker.engine.plan import Definitions, Node, defined, replaced_rows
 from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
 from stoker.engine.succession import Succession
@@ -44,6 +45,7 @@ class Applying:
         self._usable = usable
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
+        self._replaced = replaced_rows(session.rows.values())
 
     async def apply(self, node: Node) -> None:
         """Do what the resource needs; nothing when an earlier run of this operation has done it."""
@@ -52,9 +54,15 @@ class Applying:
             await self._hooks.passed(row)
             return
         definition = defined(self._wanted, node.name, self._facts)
-        decision = decide(row, definition, self._call_for, self._usable)
+        rows = self._session.rows
+        replaced = [rows[old.id] for old in self._replaced.get(node.name, ())]
+        choice = choose(row, replaced, definition, self._call_for, self._usable)
+        decision = choice.decision
         if row is not None and decision.change.value in definition.restricted:
             await self._refuse(row, decision.change)
+        if row is not None and choice.row is not None and choice.row is not row:
+            await self._take_up(choice.row, row, definition, decision)
+            return
         match decision.change:
             case Change.KEEP:
                 assert row is not None
@@ -101,30 +109,18 @@ class Applying:
         )
 
     def _columns(self, definition: Definition) -> dict[str, Any]:
-        """What a row records of its definition."""
-        current = self._session.current
-        return {
-            "type_name": definition.type_name,
-            "implementation": definition.type.type_name,
-            "needs": tuple(sorted(definition.needs)),
-            "requires": tuple(
-                sorted(current[name].id for name in definition.needs if name in current)
-            ),
-            "deletion_policy": definition.deletion_policy.value,
-            "update_policy": definition.update_policy,
-            "description": definition.description,
-        }
+        return _recorded(definition, self._session.current)
 
     async def _refuse(self, row: Resource, change: Change) -> None:
         """A change that the environment forbids: an event tells of it, the row stays as it is."""
         reason = f"the environment forbids to {change} {row.name} (restricted_actions)"
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
-        row = await self._hooks.before(row, Action.UPDATE)
         raise ActionFailed(shown, reason)
 
     async def _keep(self, row: Resource, definition: Definition) -> None:
         """Nothing changes but, perhaps, the rows that this one stands on."""
+        row = await self._hooks.before(row, Action.UPDATE)
         row = replace(row, operation_id=self._operation.id, **self._columns(definition))
         await self._session.commit(resources=[row])
 
@@ -143,7 +139,7 @@ class Applying:
             metadata=definition.metadata,
             **columns,
         )
-        await self._finish(row, definition, self._work(Action.CREATE, row, definition))
+        await self._finish(row, definition, self._work(Action.CREATE, definition))
 
     async def _refer(self, row: Resource, definition: Definition) -> None:
         """An object that exists already, and is not ours."""
@@ -166,15 +162,41 @@ class Applying:
             row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
         row = await self._actions.adopt_lost(row, definition.type)
         await self._succession.release(row)
-        await self._finish(row, definition, self._work(Action.CREATE, row, definition))
+        await self._finish(row, definition, self._work(Action.CREATE, definition))
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
         row = await self._hooks.before(row, Action.UPDATE)
+        row = await self._actions.begin(row, Action.UPDATE, dirty=_dirty(row, decision))
+        await self._finish_update(row, definition, decision)
+
+    async def _take_up(
+        self, row: Resource, current: Resource, definition: Definition, decision: Decision
+    ) -> None:
+        """A row that was replaced stands for the resource again, and the current one goes."""
+        current = await self._hooks.before(current, Action.UPDATE)
+        row, begun = self._session.transitions.resource_to(
+            replace(row, replaced_by=None),
+            Action.UPDATE,
+            Status.IN_PROGRESS,
+            "state changed",
+            dirty=_dirty(row, decision),
+        )
+        going = replace(current, replaced_by=row.id)
+        await self._session.commit(resources=[going, row], events=[begun])
+        await self._finish_update(row, definition, decision, going)
+
+    async def _finish_update(
+        self,
+        row: Resource,
+        definition: Definition,
+        decision: Decision,
+        going: Resource | None = None,
+    ) -> None:
+        """The rest of an update; ``going`` is the row whose place this one has just taken."""
+        row = await self._succession.reclaim(row, going)
         previous = row.properties
-        dirty = frozenset(row.dirty) | decision.changed
-        row = await self._actions.begin(row, Action.UPDATE, dirty=tuple(sorted(dirty)))
         row = replace(row, metadata=definition.metadata)
-        work = self._work(Action.UPDATE, row, definition, decision.changed, previous)
+        work = self._work(Action.UPDATE, definition, decision.changed, previous)
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         await self._finish(row, definition, work, **columns)
 
@@ -204,33 +226,17 @@ class Applying:
         replaced = replace(old, replaced_by=new.id)
         await session.commit(resources=[replaced, new], events=[*events, event])
         await self._succession.release(new, replaced)
-        await self._finish(new, definition, self._work(Action.CREATE, new, definition))
+        await self._finish(new, definition, self._work(Action.CREATE, definition))
 
     def _work(
         self,
         action: Action,
-        row: Resource,
         definition: Definition,
         changed: frozenset[str] = frozenset(),
         previous: Any = None,
     ) -> Work | None:
-        """What is to be called; None when there is nothing to call."""
-        type_ = definition.type
-        if action is Action.CREATE:
-            method = type_.create
-        elif changed and isinstance(type_, Updates):
-            method = type_.update
-        else:
-            return None
-        return Work(
-            type_,
-            action,
-            method,
-            definition.properties,
-            previous or {},
-            changed,
-            attributes=self._used.get(row.name, frozenset()),
-        )
+        used = self._used.get(definition.name, frozenset())
+        return _work(action, definition, used, changed, previous or {})
 
     async def _finish(
         self, row: Resource, definition: Definition, work: Work | None, **columns: Any
@@ -259,6 +265,42 @@ class Applying:
             stack=session.with_user_project(done), resources=[done], events=[told, *paused]
         )
         await self._hooks.passed(done)
+
+
+def _work(
+    action: Action,
+    definition: Definition,
+    attributes: frozenset[str],
+    changed: frozenset[str],
+    previous: Mapping[str, Any],
+) -> Work | None:
+    """What is to be called; None when there is nothing to call."""
+    type_ = definition.type
+    if action is Action.CREATE:
+        method = type_.create
+    elif changed and isinstance(type_, Updates):
+        method = type_.update
+    else:
+        return None
+    return Work(type_, action, method, definition.properties, previous, changed, attributes)
+
+
+def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
+    """What a row records of its definition."""
+    return {
+        "type_name": definition.type_name,
+        "implementation": implementation_of(definition),
+        "needs": tuple(sorted(definition.needs)),
+        "requires": tuple(sorted(current[name].id for name in definition.needs if name in current)),
+        "deletion_policy": definition.deletion_policy.value,
+        "update_policy": definition.update_policy,
+        "description": definition.description,
+    }
+
+
+def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
+    """The properties of which nobody knows how they are until the update is done."""
+    return tuple(sorted({*row.dirty, *decision.changed}))
 
 
 def _no_id(definition: Definition) -> Diagnostic:

@@ -5,7 +5,7 @@ The planner decides with it, and so does execution, when a value that was unknow
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,8 +13,9 @@ from stoker.engine.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.comparison import changed_properties
 from stoker.schema.resource_type import Call, Nests, Replaces, Updates, can
-from stoker.schema.unknown import unknown_in
+from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
+from stoker.template.type_resolver import TemplateType
 
 
 class Change(StrEnum):
@@ -25,6 +26,8 @@ class Change(StrEnum):
     """An earlier operation has begun just this; it goes on."""
     UPDATE = "update"
     REPLACE = "replace"
+    TAKE_UP = "take up"
+    """An object that was replaced is still there, and fits: it takes its place again."""
     KEEP = "keep"
     LATER = "later"
     """It depends on a value that does not exist yet."""
@@ -59,13 +62,14 @@ def decide(
 
     ``usable`` holds the ids of failed rows whose objects were found to be fine; the objects of
     other failed rows are replaced, but for nested stacks, whose own rows tell more.
+
+    Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
     """
     if row is None or row.action is Action.INIT:
         return Decision(Change.CREATE)
     if definition.external_id is not None or row.external:
-        same = row.external and definition.external_id == row.physical_id
-        return KEEP if same and row.status is Status.COMPLETE else REPLACE
-    if row.unhealthy or _other_type(row, definition) or row.action is Action.DELETE:
+        return _decide_external(row, definition)
+    if row.unhealthy or _other_implementation(row, definition) or row.action is Action.DELETE:
         return REPLACE
     if row.status is Status.FAILED and row.nested_id is None and row.id not in usable:
         return REPLACE
@@ -80,11 +84,32 @@ def decide(
     return _compare(row, definition, call_for)
 
 
-def _other_type(row: Resource, definition: Definition) -> bool:
-    if row.type_name == definition.type_name:
+def _decide_external(row: Resource, definition: Definition) -> Decision:
+    """An object of the stack never becomes one that is only referred to, nor the other way round.
+
+    Either would mean to delete an object, perhaps the very one that the id names.
+    """
+    if row.external and isinstance(definition.external_id, Unknown):
+        return LATER
+    if not row.external or definition.external_id != row.physical_id:
+        raise DiagnosticError([_fixed_id(row, definition)])
+    return KEEP if row.status is Status.COMPLETE else Decision(Change.CREATE)
+
+
+def _other_implementation(row: Resource, definition: Definition) -> bool:
+    """Whether another type would look after the object, however the two are called."""
+    if not isinstance(definition.type, TemplateType):
+        return row.implementation != definition.type.type_name
+    if row.implementation == TemplateType.implementation:
         return False
-    # a nested stack becomes another nested stack in place
-    return not (isinstance(definition.type, Nests) and row.nested_id is not None)
+    # rows of earlier versions have the name of what the template stood for
+    return row.nested_id is None or row.implementation != row.type_name
+
+
+def implementation_of(definition: Definition) -> str:
+    """What a row records of the type that looks after its object."""
+    type_ = definition.type
+    return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
 
 def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decision:
@@ -111,10 +136,72 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
 def _differs(row: Resource, definition: Definition) -> bool:
     """Whether anything but the properties differs."""
     return (
-        dict(row.metadata) != dict(definition.metadata)
+        row.type_name != definition.type_name
+        or dict(row.metadata) != dict(definition.metadata)
         or set(row.needs) != set(definition.needs)
         or row.deletion_policy != definition.deletion_policy
         or dict(row.update_policy) != dict(definition.update_policy)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the generations of a resource, and what brings it to its definition."""
+
+    row: Resource | None
+    decision: Decision
+
+
+def choose(
+    current: Resource | None,
+    replaced: Iterable[Resource],
+    definition: Definition,
+    call_for: CallFor,
+    usable: frozenset[str],
+) -> Choice:
+    """The generation of a resource that has the least way to go to the definition.
+
+    That is the current one, unless it would have to change or to be replaced and one that it has
+    ``replaced`` (the newest first) is still there and fits better: as where an update, or a
+    rollback, goes back to what was before. Of those only the ``usable`` ones count.
+    """
+    best = Choice(current, decide(current, definition, call_for, usable))
+    if best.decision.change is Change.LATER:
+        return best
+    for row in replaced:
+        if row.id not in usable:
+            continue
+        try:
+            choice = Choice(row, decide(row, definition, call_for, usable))
+        except DiagnosticError:
+            continue  # what is refused does not fit
+        if choice.decision.change is Change.LATER:
+            return Choice(current, LATER)
+        if _way(choice.decision) < _way(best.decision):
+            best = choice
+    return best
+
+
+def _way(decision: Decision) -> int:
+    """How much there is to be done to the object."""
+    match decision.change:
+        case Change.KEEP:
+            return 0
+        case Change.UPDATE:
+            return 2 if decision.changed else 0
+        case Change.CONTINUE:
+            return 1
+        case _:
+            return 3
+
+
+def _fixed_id(row: Resource, definition: Definition) -> Diagnostic:
+    return Diagnostic(
+        code="fixed-external-id",
+        message=f"Update to property external_id of {row.name} ({definition.type_name}) is not"
+        " supported: give the new object a resource of another name",
+        path=("resources", row.name, "external_id"),
+        error_type="NotSupported",
     )
 
 

@@ -34,7 +34,7 @@ class RecordedFacts:
     def reference(self, name: str) -> Any:
         """What ``get_resource`` gives for the resource, or Unknown."""
         row = self._rows.get(name)
-        if row is None or not _exists(row) or self._vague(name):
+        if row is None or not exists(row) or self._vague(name):
             return Unknown(frozenset((name,)))
         return self._reference_of(row)
 
@@ -42,12 +42,12 @@ class RecordedFacts:
         """The attribute as recorded, or Unknown."""
         row = self._rows.get(name)
         unknown = Unknown(frozenset((name,)))
-        if row is None or not _exists(row) or self._vague(name) or self._unsettled(name):
+        if row is None or not exists(row) or self._vague(name) or self._unsettled(name):
             return unknown
         return row.attributes.get(attribute, unknown)
 
 
-def _exists(row: Resource) -> bool:
+def exists(row: Resource) -> bool:
     """Whether the row stands for an object that others may build on."""
     if row.action in (Action.INIT, Action.DELETE):
         return False

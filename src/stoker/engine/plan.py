@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from stoker.engine.decision import CallFor, Change, Decision, decide
+from stoker.engine.decision import CallFor, Change, Choice, Decision, choose
 from stoker.engine.facts import RecordedFacts, ReferenceOf
 from stoker.engine.ordering import PAUSE, Batches, apply_order, remove_order
 from stoker.engine.records import Resource
@@ -119,7 +119,7 @@ class Planner:
     reference_of: ReferenceOf
     call_for: CallFor
     usable: frozenset[str] = frozenset()
-    """Ids of failed rows whose objects are fine."""
+    """Ids of rows that have failed, or were replaced, and whose objects are fine."""
     batches: Batches = field(default_factory=Batches)
 
     def plan(self, wanted: Definitions) -> Plan:
@@ -162,14 +162,38 @@ class Planner:
             return name in decisions and decisions[name].change is not Change.KEEP
 
         facts = RecordedFacts(current, self.reference_of, vague, unsettled)
+        replaced = replaced_rows(self.rows)
         for name in needs_first(wanted.needs):
             row = current.get(name)
             if row is None:
                 decisions[name] = Decision(Change.CREATE)
-            else:
-                definition = defined(wanted, name, facts)
-                decisions[name] = decide(row, definition, self.call_for, self.usable)
+                continue
+            choice = choose(
+                row,
+                replaced.get(name, ()),
+                defined(wanted, name, facts),
+                self.call_for,
+                self.usable,
+            )
+            decisions[name] = _planned(row, choice)
         return decisions
+
+
+def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
+    """Rows that others have taken the place of, by name; the newest first."""
+    found: dict[str, list[Resource]] = {}
+    for row in rows:
+        if row.replaced_by is not None:
+            found.setdefault(row.name, []).append(row)
+    for generations in found.values():
+        generations.sort(key=lambda row: row.created_at, reverse=True)
+    return found
+
+
+def _planned(current: Resource, choice: Choice) -> Decision:
+    if choice.row is current:
+        return choice.decision
+    return Decision(Change.TAKE_UP, choice.decision.changed)
 
 
 def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> Iterable[str]:
@@ -194,4 +218,5 @@ def _may_go(row: Resource, decisions: Mapping[str, Decision]) -> bool:
     """Whether the row leaves, or may have to leave once an unknown value has arrived."""
     if row.replaced_by is not None or row.name not in decisions:
         return True
-    return decisions[row.name].change in (Change.REPLACE, Change.LATER, Change.UPDATE)
+    changes = (Change.REPLACE, Change.TAKE_UP, Change.LATER, Change.UPDATE)
+    return decisions[row.name].change in changes

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from stoker.engine.calls import make_call
 from stoker.engine.decision import CallFor
+from stoker.engine.facts import exists
+from stoker.engine.nesting import is_nested
 from stoker.engine.plan import Definitions
 from stoker.engine.records import Action, Resource, Status
 from stoker.engine.session import Session
@@ -81,32 +83,38 @@ async def _read(session: Session, row: Resource) -> Resource | None:
 
 
 async def find_usable(session: Session, wanted: Definitions) -> frozenset[str]:
-    """Ids of the wanted rows that have failed, but whose objects pass their type's check.
+    """Ids of the rows that may go on standing for wanted resources, though they need not look so.
 
-    They need no replacement: what failed may have been the wait for another resource, or an
-    update that the cloud refused as a whole.
+    Of those that have failed it is the ones whose objects pass their type's check: what failed may
+    have been the wait for another resource, or an update that the cloud refused as a whole. Of
+    those that were replaced and not removed yet it is the ones of which nobody says that they are
+    gone or broken.
     """
     names = frozenset(wanted.names)
-    failed = [
-        row
-        for row in session.current.values()
-        if row.status is Status.FAILED and row.name in names and row.physical_id is not None
-    ]
-    verdicts = await asyncio.gather(*(_is_usable(session, row) for row in failed))
-    return frozenset(row.id for row, good in zip(failed, verdicts, strict=True) if good)
+    asked = [row for row in session.rows.values() if row.name in names and _is_asked_about(row)]
+    verdicts = await asyncio.gather(*(_is_usable(session, row) for row in asked))
+    return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
+
+
+def _is_asked_about(row: Resource) -> bool:
+    if row.external or row.action in (Action.INIT, Action.DELETE):
+        return False
+    if row.replaced_by is not None:
+        return exists(row)
+    return row.status is Status.FAILED and row.physical_id is not None
 
 
 async def _is_usable(session: Session, row: Resource) -> bool:
-    type_ = session.type_of(row)
+    failed, type_, ports = row.status is Status.FAILED, session.type_of(row), session.ports
     if type_ is None or type_.service is None or not isinstance(type_, Checks):
-        return False
-    check, call, ports = type_.check, make_call(session, row, type_), session.ports
+        return not failed or is_nested(row)
+    check, call = type_.check, make_call(session, row, type_)
 
     def ask() -> Outcome:
         return check(replace(call, cloud=ports.clouds.connection(session.stack)))
 
     try:
         return isinstance(await ports.workers.run(type_.service, ask), Done)
-    except Exception as error:  # noqa: BLE001 - what cannot be checked is replaced
+    except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced
         log.info("object not checked", resource=row.name, error=ports.faults.describe(error))
-        return False
+        return not failed and not ports.faults.is_not_found(error)

@@ -27,6 +27,7 @@ _CHANGES = {
     Change.CONTINUE: "added",
     Change.UPDATE: "updated",
     Change.REPLACE: "replaced",
+    Change.TAKE_UP: "replaced",
     Change.LATER: "updated",
     Change.KEEP: "unchanged",
 }

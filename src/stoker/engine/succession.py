@@ -39,22 +39,30 @@ class Succession:
                 reason = f"what it replaces does not make way: {refused.message}"
                 raise ActionFailed(await self._actions.fail(new, reason), reason) from refused
 
-    async def reclaim(self, old: Resource, new: Resource) -> Resource:
-        """Give ``old``, which stays, what it freed for ``new``, which goes; returns ``old``.
+    async def reclaim(self, old: Resource, new: Resource | None = None) -> Resource:
+        """Give ``old``, which stays, what it freed for a row that goes; returns ``old``.
 
-        Raises :class:`stoker.kernel.errors.Refused`.
+        ``new`` is that row if the caller knows. Raises :class:`ActionFailed` for ``old``.
         """
-        await self._released(new)
         type_ = self._session.type_of(old)
         if not isinstance(type_, Releases) or old.physical_id is None:
             return old
-        return await self._actions.settle(old, type_, type_.reclaim)
+        newer = [row for row in self._before(old) if row.created_at > old.created_at]
+        for row in [new] if new is not None else newer:
+            try:
+                await self._released(row)
+                old = await self._actions.settle(old, type_, type_.reclaim)
+            except Refused as refused:
+                reason = f"what it freed cannot be taken again: {refused.message}"
+                raise ActionFailed(await self._actions.fail(old, reason), reason) from refused
+        return old
 
     async def _released(self, row: Resource) -> None:
         """What no type has ever made, and what is not ours or gone, holds nothing."""
         type_ = self._session.type_of(row)
         gone = (row.action, row.status) == (Action.DELETE, Status.COMPLETE)
         if isinstance(type_, Releases) and not (row.external or gone or row.action is Action.INIT):
+            row = await self._actions.adopt_lost(row, type_)
             await self._actions.settle(row, type_, type_.release)
 
     def _before(self, new: Resource) -> list[Resource]:

@@ -46,6 +46,8 @@ class MissingTemplate(DiagnosticError):
 class TemplateType(ResourceType):
     """A type that a template stands for. Made by :func:`template_type`, one class for each."""
 
+    implementation: ClassVar[str] = "template"
+    """What rows record of any such type: one template may take the place of another."""
     template: ClassVar[Template]
     url: ClassVar[str]
     inner: ClassVar[TypeResolver]
@@ -172,14 +174,14 @@ class TypeResolver:
             self._known[body.type_name] = known
         return known
 
-    def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
-        """What may not be done to resources, for those to which something may not."""
     @cached_property
     def hooks(self) -> Marks:
         """The hooks at which resources stop."""
         registry = self._inputs.environment.resource_registry
         return hooks_in(registry, self._inputs.service_registry)
 
+    def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
+        """What may not be done to resources, for those to which something may not."""
         marks = restricted_actions_in(
             self._inputs.environment.resource_registry, self._inputs.service_registry
         )

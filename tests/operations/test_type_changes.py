@@ -1,0 +1,166 @@
+"""What counts is what looks after an object, not by which name a template calls it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+
+from stoker.engine.records import Resource
+
+NESTED = """
+heat_template_version: 2018-08-31
+parameters: {value: {type: string, default: one}}
+resources: {inner: {type: Sim::Thing, properties: {value: {get_param: value}}}}
+"""
+OTHER = NESTED.replace("inner:", "other:")
+FILES = {"nested.yaml": NESTED, "other.yaml": OTHER}
+
+
+def named(type_name: str, **properties: Any) -> dict[str, Any]:
+    return template({"a": {"type": type_name, "properties": properties}})
+
+
+async def updated(
+    lab: Lab, before: tuple[str, str | None], after: tuple[str, str | None]
+) -> tuple[Resource, Resource]:
+    """The row of a resource before and after an update, each of a type and what it stands for."""
+    rows = []
+    for act, (name, meaning) in ((lab.create, before), (lab.update, after)):
+        registry = {} if meaning is None else {name: meaning}
+        await act(named(name), environment={"resource_registry": registry}, files=FILES)
+        assert (await lab.stack()).status == "COMPLETE", (await lab.stack()).reason
+        rows.append((await lab.rows())["a"])
+    return rows[0], rows[1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(("My::A", "Sim::Thing"), ("My::B", "Sim::Thing"), id="alias of the same"),
+        pytest.param(("My::A", "Sim::Thing"), ("Sim::Thing", None), id="alias to the type itself"),
+        pytest.param(("Sim::Thing", None), ("My::A", "Sim::Thing"), id="the type itself to alias"),
+        pytest.param(("My::A", "nested.yaml"), ("My::A", "other.yaml"), id="another template"),
+        pytest.param(("My::A", "nested.yaml"), ("My::B", "nested.yaml"), id="template renamed"),
+        pytest.param(("My::A", "nested.yaml"), ("other.yaml", None), id="alias to a template file"),
+    ],
+)
+def test_the_same_implementation_keeps_the_object(
+    before: tuple[str, str | None], after: tuple[str, str | None]
+) -> None:
+    async def story(lab: Lab) -> None:
+        old, new = await updated(lab, before, after)
+        assert new.physical_id == old.physical_id
+        assert new.type_name == after[0]
+        assert len(lab.cloud.objects) == 1
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(("My::A", "Sim::Thing"), ("My::A", "Sim::Gate"), id="alias of another type"),
+        pytest.param(("My::A", "Sim::Thing"), ("My::A", "nested.yaml"), id="type to template"),
+        pytest.param(("My::A", "nested.yaml"), ("My::A", "Sim::Thing"), id="template to type"),
+        pytest.param(("nested.yaml", None), ("OS::Heat::ResourceGroup", None), id="to a group"),
+        pytest.param(("Sim::Thing", None), ("Sim::Faulty", None), id="another type"),
+    ],
+)
+def test_another_implementation_makes_another_object(
+    before: tuple[str, str | None], after: tuple[str, str | None]
+) -> None:
+    async def story(lab: Lab) -> None:
+        wanted = {
+            "Sim::Gate": {"count": 0},
+            "OS::Heat::ResourceGroup": {"resource_def": {"type": "Sim::Thing"}, "count": 0},
+        }
+        await lab.create(named(before[0]), environment=_registry(before), files=FILES)
+        old = (await lab.rows())["a"]
+        properties = wanted.get(str(after[1]), wanted.get(after[0], {}))
+        await lab.update(named(after[0], **properties), environment=_registry(after), files=FILES)
+        assert await lab.status() == "UPDATE_COMPLETE", (await lab.stack()).reason
+        new = (await lab.rows())["a"]
+        assert new.id != old.id
+        assert new.physical_id != old.physical_id
+        assert old.physical_id not in lab.cloud.objects
+        # of the nested stacks nothing is left
+        kept = [o for o in lab.cloud.objects.values() if o.id != new.physical_id]
+        assert len(kept) == (after[1] == "nested.yaml")
+
+    in_lab(story)
+
+
+def _registry(named_as: tuple[str, str | None]) -> dict[str, Any]:
+    name, meaning = named_as
+    return {"resource_registry": {} if meaning is None else {name: meaning}}
+
+
+def test_inside_a_nested_stack_counts_the_same() -> None:
+    async def story(lab: Lab) -> None:
+        inner = NESTED.replace("Sim::Thing", "My::A")
+        ids = []
+        for act, name, meaning in (
+            (lab.create, "My::A", "Sim::Thing"),
+            (lab.update, "My::B", "Sim::Thing"),
+            (lab.update, "My::B", "Sim::Faulty"),
+        ):
+            await act(
+                named("nested.yaml"),
+                environment={"resource_registry": {name: meaning}},
+                files={"nested.yaml": inner.replace("My::A", name)},
+            )
+            assert (await lab.stack()).status == "COMPLETE", (await lab.stack()).reason
+            row = (await lab.rows())["a"]
+            ids.append((row.physical_id, *lab.cloud.objects))
+        assert ids[0] == ids[1]
+        assert ids[2][0] == ids[1][0]
+        assert ids[2][1] != ids[1][1]
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    "change", [{"deletion_policy": "Retain"}, {"update_policy": {"a": 1}}, {"depends_on": "b"}]
+)
+def test_a_change_of_a_policy_alone_is_recorded(change: dict[str, Any]) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "b": thing()}))
+        before = (await lab.rows())["a"]
+        await lab.update(template({"a": {**thing(), **change}, "b": thing()}))
+        after = (await lab.rows())["a"]
+        assert after.physical_id == before.physical_id
+        assert after.deletion_policy == change.get("deletion_policy", "Delete")
+        assert dict(after.update_policy) == change.get("update_policy", {})
+        assert len(after.requires) == ("depends_on" in change)
+
+    in_lab(story)
+
+
+def test_what_is_to_be_retained_outlives_its_resource_and_its_stack() -> None:
+    async def story(lab: Lab) -> None:
+        kept = {**thing(value="kept"), "deletion_policy": "Retain"}
+        await lab.create(template({"a": kept, "b": kept, "c": thing()}))
+        await lab.update(template({"b": kept}))
+        assert sorted(await lab.rows()) == ["b"]
+        assert len(lab.cloud.objects) == 2
+        stack = await lab.stack()
+        await lab.delete()
+        assert await lab.engine.ports.store.resources(stack.id) == []
+        assert [o.properties["value"] for o in lab.cloud.objects.values()] == ["kept", "kept"]
+
+    in_lab(story)
+
+
+def test_a_replaced_object_that_is_to_be_retained_is_kept() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": {**thing(fixed="x"), "deletion_policy": "Retain"}}))
+        old = (await lab.rows())["a"].physical_id
+        await lab.update(template({"a": {**thing(fixed="y"), "deletion_policy": "Retain"}}))
+        assert len(await lab.rows()) == 1
+        assert sorted(lab.cloud.objects) == sorted(
+            [str(old), str((await lab.rows())["a"].physical_id)]
+        )
+
+    in_lab(story)
