@@ -54,6 +54,11 @@ class FakeResponse:
 
 
 @dataclass
+class FakeEndpoint:
+    url: str
+
+
+@dataclass
 class FakeProxy:
     service: str
     cloud: FakeCloud
@@ -61,8 +66,10 @@ class FakeProxy:
     def request(self, url: str, method: str, **arguments: Any) -> FakeResponse:
         return self.cloud.answer(self.service, method, url, arguments)
 
-    def get_endpoint(self) -> str:
-        return f"http://{self.service}.example/v3"
+    def get_endpoint_data(self) -> FakeEndpoint | None:
+        if self.service in self.cloud.missing:
+            return None
+        return FakeEndpoint(f"http://{self.service}.example/v3")
 
 
 @dataclass
@@ -86,6 +93,8 @@ class FakeCloud:
     """How often ports are looked at before a detached one is nobody's."""
     detached: list[str] = field(default_factory=list)
     """Ports that the compute service was asked to detach, as often as it was asked."""
+    missing: set[str] = field(default_factory=set)
+    """Services that the catalog does not have."""
     lost: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str, int, str]] = field(default_factory=list)
     _numbers: Any = field(default_factory=lambda: itertools.count(10))

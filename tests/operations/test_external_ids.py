@@ -7,6 +7,12 @@ from typing import Any
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 
+from stoker.kernel.diagnostics import Severity
+from stoker.resources.registry import Registry
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
 VALUE = {"get_attr": ["a", "value"]}
 
 
@@ -88,3 +94,28 @@ def test_an_object_that_is_only_referred_to_outlives_its_resource() -> None:
         assert list(lab.cloud.objects) == [made]
 
     in_lab(story)
+
+
+@pytest.mark.parametrize(
+    ("type_name", "given"),
+    [
+        ("OS::Nova::Server", {}),
+        ("OS::Neutron::Subnet", {"ip_version": 4}),
+        ("OS::Nova::Flavor", {}),
+    ],
+)
+def test_an_object_that_is_there_needs_no_properties(type_name: str, given: Any) -> None:
+    body = {"type": type_name, "external_id": "theirs", "properties": given}
+    assert errors_in(template({"a": body})) == []
+    del body["external_id"]
+    assert errors_in(template({"a": body})) != []
+
+
+def test_properties_of_an_object_that_is_there_are_what_they_are_called() -> None:
+    body = {"type": "OS::Nova::Server", "external_id": "theirs", "properties": {"flavour": "m1"}}
+    assert errors_in(template({"a": body})) != []
+
+
+def errors_in(wanted: dict[str, Any]) -> list[str]:
+    findings = Evaluation(parse(wanted), Inputs(), Registry()).validate()
+    return [found.message for found in findings if found.severity is Severity.ERROR]

@@ -33,6 +33,7 @@ from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server import Server
 from stoker.resources.nova.server_group import ServerGroup
+from stoker.resources.nova.server_software import metadata
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 
@@ -232,6 +233,18 @@ def test_a_server_makes_way_for_its_replacement_and_takes_its_port_again(
     assert isinstance(old.run("RECLAIM"), Done)
     assert isinstance(new.delete(), Done)
     assert PORTS.get(cloud, str(port.physical_id))["device_id"] == old.physical_id
+
+
+def test_a_server_is_told_where_the_identity_service_is(local: LocalCloud) -> None:
+    given = {
+        "user_data_format": "SOFTWARE_CONFIG",
+        "software_config_transport": "POLL_SERVER_HEAT",
+        "image": "i",
+        "flavor": "f",
+    }
+    row = Row(Server(), local.connection(), given, data={"user_id": "u"})
+    told = metadata(row.call("CREATE"))["os-collect-config"]["heat"]
+    assert told["auth_url"] == local.credentials["auth_url"]
 
 
 def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.clouds.driving import Row
 from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.resources.neutron.security_group import SecurityGroup
 from stoker.resources.neutron.security_group_rule import SecurityGroupRule
+from stoker.schema.values import check_properties
 
 SSH = {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22}
 WEB = {"protocol": "tcp", "port_range_min": 80, "port_range_max": 80}
@@ -74,3 +76,28 @@ def test_a_lost_rule_is_found_by_what_it_means(cloud: FakeCloud) -> None:
     cloud.lose_answer("POST", "/security-group-rules")
     rule = Row(SecurityGroupRule(), cloud.connection, given).create()
     assert [item["id"] for item in ingress(cloud)] == [rule.physical_id]
+
+
+@pytest.mark.parametrize("protocol", [112, "112", "vrrp", "50", 255, "icmpv6"])
+def test_protocols_have_names_and_numbers(cloud: FakeCloud, protocol: Any) -> None:
+    made = group(cloud, rules=[{"protocol": protocol}])
+    assert [rule["protocol"] for rule in ingress(cloud)] == [str(protocol)]
+    single = {"security_group": made.physical_id, "protocol": protocol, "direction": "egress"}
+    Row(SecurityGroupRule(), cloud.connection, single).create()
+    assert str(protocol) in [rule.get("protocol") for rule in egress(cloud)]
+
+
+@pytest.mark.parametrize("protocol", [256, "-1", "carrier pigeon", "TCP", True])
+def test_what_is_no_protocol_is_refused(protocol: Any) -> None:
+    rules = check_properties({"rules": [{"protocol": protocol}]}, SecurityGroup.properties)
+    given = {"security_group": "g", "protocol": protocol}
+    single = check_properties(given, SecurityGroupRule.properties)
+    assert rules.errors
+    assert single.errors
+
+
+def test_the_name_and_the_number_of_a_protocol_are_the_same_rule(cloud: FakeCloud) -> None:
+    made = group(cloud, rules=[{"protocol": "vrrp"}])
+    before = ingress(cloud)[0]["id"]
+    made.update(rules=[{"protocol": 112}])
+    assert [rule["id"] for rule in ingress(cloud)] == [before]

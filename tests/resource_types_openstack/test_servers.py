@@ -423,3 +423,17 @@ def test_a_server_is_told_where_it_gets_its_deployments(
     assert cloud.count("POST", "/servers") == 1
     row.delete()
     assert users.users == set()
+
+
+@pytest.mark.parametrize(
+    ("transport", "service"), [("ZAQAR_MESSAGE", "message"), ("POLL_TEMP_URL", "object_store")]
+)
+def test_a_transport_that_the_cloud_does_not_have_is_refused_in_plain_words(
+    cloud: FakeCloud, server: Make, transport: str, service: str
+) -> None:
+    cloud.missing.add(service)
+    row = server(user_data_format="SOFTWARE_CONFIG", software_config_transport=transport)
+    row.signalling = StackUsers()
+    with pytest.raises(Refused, match=f"{transport} needs a service of type"):
+        row.create()
+    assert cloud.all("servers") == []

@@ -30,6 +30,9 @@ from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import violation
 
+MISSING = "missing-property"
+"""Code of the finding about a required property that is not given."""
+
 
 @dataclass(slots=True)
 class Checked:
@@ -116,7 +119,7 @@ class _Checker:
                 return None
             if name in given:
                 return self.check_value(_EMPTY[declared.type], declared, path)
-            self._error("missing-property", f'the property "{name}" is required', path[:-1], None)
+            self._error(MISSING, f'the property "{name}" is required', path[:-1], None)
             return None
         if not declared.implemented:
             self._error("unimplemented-property", "this property is not implemented", path, None)

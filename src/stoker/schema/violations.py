@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from stoker.schema.checks import PURE
@@ -99,12 +100,23 @@ def _allowed_values(constraint: AllowedValues, value: Any) -> str | None:
     for item in given:
         if isinstance(item, Unknown) or (frozen(item) in known if known else item in allowed):
             continue
+        if isinstance(item, str) and item in _as_texts(allowed):
+            continue
         if not allowed:
             return f"{shown(item)} is not allowed: the list of allowed values is empty"
         choices = ", ".join(shown(choice) for choice in allowed[:SHOWN_CHOICES])
         more = ", …" if len(allowed) > SHOWN_CHOICES else ""
         return f"{shown(item)} is not one of: {choices}{more}"
     return None
+
+
+def _as_texts(allowed: Sequence[Any]) -> list[str]:
+    """The numbers among the choices as a property of texts has them."""
+    return [
+        str(choice)
+        for choice in allowed
+        if isinstance(choice, int | float) and not isinstance(choice, bool)
+    ]
 
 
 def _allowed_pattern(constraint: AllowedPattern, value: Any) -> str | None:

@@ -15,7 +15,7 @@ from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.schema.values import check_properties
+from stoker.schema.values import MISSING, check_properties
 from stoker.template.definition import CustomCheck, Definition
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
@@ -185,7 +185,10 @@ class Reader:
         except Failure as failure:
             found.extend(failure.inside(*path).diagnostics)
             return None
-        found.extend(checked.findings)
+        if parts[dialect.external_id] is None:
+            found.extend(checked.findings)
+        else:  # the object is there already: nothing is made from the properties
+            found.extend(item for item in checked.findings if item.code != MISSING)
         survey.custom_checks.extend(checked.custom_checks)
         policy, faults = deletion_policy(
             parts[dialect.deletion_policy],

@@ -13,10 +13,10 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.clouds.faults import CloudFault, is_conflict
+from stoker.resources.neutron.protocols import NUMBERS
 
 Meaning = tuple[Any, ...]
 
-_SAME_PROTOCOL = {"icmpv6": "ipv6-icmp", "58": "ipv6-icmp", "1": "icmp", "6": "tcp", "17": "udp"}
 _EVERYWHERE = frozenset({"0.0.0.0/0", "::/0"})
 _DEFAULTS: tuple[Mapping[str, Any], ...] = (
     {"direction": "egress", "ethertype": "IPv4"},
@@ -47,13 +47,13 @@ def _body(rule: Mapping[str, Any], group_id: str) -> Object:
 def meaning(rule: Mapping[str, Any]) -> Meaning:
     """What a rule means: equal for rules that the service takes for the same."""
     protocol = rule.get("protocol")
-    name = None if protocol in (None, "", "any", 0, "0") else str(protocol).lower()
+    name = "" if protocol in (None, "", "any", 0, "0") else str(protocol).lower()
     prefix = rule.get("remote_ip_prefix")
     network = str(ip_network(prefix, strict=False)) if prefix else None
     return (
         rule.get("direction"),
         rule.get("ethertype") or "IPv4",
-        _SAME_PROTOCOL.get(name, name) if name else None,
+        str(NUMBERS.get(name, name)),
         rule.get("port_range_min"),
         rule.get("port_range_max"),
         None if network in _EVERYWHERE else network,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources.nova.server_temp_url import temp_url
+from stoker.resources.nova.server_temp_url import endpoint, temp_url
 from stoker.schema.resource_type import Call
 
 _CREDENTIALS = ("user_id", "username", "password", "project_id", "access", "secret")
@@ -67,6 +67,7 @@ def _collect(call: Call) -> Mapping[str, Any]:
         source["request"] = {"metadata_url": temp_url(call)}
         collectors.append("request")
     else:
+        endpoint(call, "message")
         source["zaqar"] = {**_user(call), "queue_id": call.resource_id}
         collectors.append("zaqar")
     return {**source, "collectors": [*collectors, "local"]}
@@ -83,5 +84,5 @@ def _user(call: Call) -> dict[str, Any]:
 
 
 def _auth_url(call: Call) -> str:
-    address = str(call.cloud.identity.get_endpoint()).rstrip("/")
+    address = endpoint(call, "identity").rstrip("/")
     return address if address.endswith("/v3") else f"{address}/v3"

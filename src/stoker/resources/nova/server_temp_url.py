@@ -8,6 +8,7 @@ import secrets
 from urllib.parse import quote, urlsplit
 
 from stoker.clouds.faults import fault_from
+from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import Call
 
 _ERRORS = 400
@@ -20,16 +21,31 @@ def temp_url(call: Call) -> str:
     place = call.properties.get("deployment_swift_data") or {}
     container = place.get("container") or call.physical_name
     name = place.get("object") or call.resource_id
-    store = call.cloud.object_store
+    address = endpoint(call, "object_store").rstrip("/")
     _sent(call, "PUT", f"/{quote(container)}")
     target = f"/{quote(container)}/{quote(name)}"
     if _request(call, "HEAD", target) >= _ERRORS:
         _sent(call, "PUT", target, data=b"{}")
-    endpoint = str(store.get_endpoint()).rstrip("/")
-    path = urlsplit(endpoint).path + target
+    path = urlsplit(address).path + target
     signed = f"GET\n{_FAR_FUTURE}\n{path}".encode()
     signature = hmac.new(_key(call).encode(), signed, hashlib.sha256).hexdigest()
-    return f"{endpoint}{target}?temp_url_sig={signature}&temp_url_expires={_FAR_FUTURE}"
+    return f"{address}{target}?temp_url_sig={signature}&temp_url_expires={_FAR_FUTURE}"
+
+
+def endpoint(call: Call, service: str) -> str:
+    """The address of the service that a server polls, as the catalog has it.
+
+    Raises :class:`stoker.kernel.errors.Refused` for a cloud without it.
+    """
+    found = getattr(call.cloud, service).get_endpoint_data()
+    if found is None:
+        transport = call.properties.get("software_config_transport")
+        words = service.replace("_", "-")
+        raise Refused(
+            f"software_config_transport {transport} needs a service of type {words}, and the"
+            " catalog has none; choose POLL_SERVER_CFN or POLL_SERVER_HEAT"
+        )
+    return str(found.url)
 
 
 def _key(call: Call) -> str:
