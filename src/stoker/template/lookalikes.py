@@ -68,8 +68,8 @@ def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
     since = [other for other in VERSIONS if key in other.functions]
     if since:
         first = f"{since[0].key} {since[0].name}"
-        return f'"{key}" is no function in {here}, and stays as it is', f"{first} has it"
+        return f'Unknown function "{key}" in {here}; treated as plain text', f"{first} has it"
     near = difflib.get_close_matches(key, own, n=1, cutoff=_CLOSE)
     if not near:
         return None
-    return f'"{key}" is no function, and stays as it is', f'did you mean "{near[0]}"?'
+    return f'Unknown function "{key}"; treated as plain text', f'did you mean "{near[0]}"?'

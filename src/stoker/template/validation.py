@@ -91,7 +91,7 @@ def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Dia
     return [
         Diagnostic(
             "circular-dependency",
-            f"these resources need each other: {' -> '.join(circle)}",
+            f"Circular dependency: {' -> '.join(circle)}",
             template.resources[circle[0]].path,
             error_type="CircularDependencyException",
         )
