@@ -63,11 +63,10 @@ def get_att(arguments: Any, scope: Scope) -> Any:
     if isinstance(arguments, str) and "." not in arguments:
         message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
         raise Failure([Diagnostic("unknown-resource", message)])
-    path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
-    unknown = unknown_in(path)
-    if unknown is not None:
-        return unknown
-    return attribute(resource_name(path[0], scope), path[1:], scope)
+    name, *path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
+    if isinstance(name, Unknown):
+        return name
+    return attribute(resource_name(name, scope), path, scope)
 
 
 def _exactly(count: int, arguments: Any, form: str) -> list[Any]:

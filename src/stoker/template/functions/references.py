@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
@@ -137,9 +138,8 @@ def get_attr(arguments: Any, scope: Scope) -> Any:
 
 def attribute(name: str, path: list[Any], scope: Scope) -> Any:
     """What a path that begins with the name of an attribute leads to."""
-    unknown = unknown_in(path)
-    if unknown is not None:
-        return unknown
+    if unknown_in(path) is not None:
+        return _not_yet(name, path, scope)
     for position, part in enumerate(path):
         if isinstance(part, list | dict):
             bad_name(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
@@ -162,6 +162,22 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
     if type_ is not None and first in type_.attributes and type_.attributes[first].of_members:
         bad_value(f'"{first}" is followed by the name of an attribute of the members', (1,))
     return follow(scope.facts.attribute(name, first), rest)[0]
+
+
+def _not_yet(name: str, path: list[Any], scope: Scope) -> Unknown:
+    """Where a path leads that is not known as a whole: it needs the resource all the same.
+
+    An attribute that is not named yet may be any of them: they are all asked for.
+    """
+    known = list(takewhile(lambda part: unknown_in(part) is None, path))
+    type_ = scope.resources[name]
+    declared = type_.attributes.get(known[0]) if type_ is not None and known else None
+    reached = [scope.facts.reference(name)]
+    if declared is None or not declared.of_members:
+        reached.append(attribute(name, known, scope))
+    unknown = unknown_in([path, reached])
+    assert unknown is not None
+    return unknown
 
 
 def _into_each(value: Any, path: list[Any]) -> Any:
