@@ -30,7 +30,7 @@ from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
-from stoker.template.single_resources import child_registry
+from stoker.template.nesting import inherited
 from stoker.template.source import Source, accept, read
 
 LOOK_EVERY = 2.0
@@ -164,17 +164,15 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.ports.store.input(self._session.stack.input_id)
-        environment = parse_environment(own.environment)
-        registry = child_registry(environment.resource_registry, definition.name)
+        environment = inherited(parse_environment(own.environment), definition)
         source = await self._source(nested, own)
-        inherited = replace(environment, parameters={}, resource_registry=registry)
         return Input(
             id=self._session.ports.ids.uuid(),
             stack_id=child_id,
             template=source.data,
             text=source.text,
             parameters=nested.parameters,
-            environment=stored(inherited),
+            environment=stored(environment),
             files=own.files,
             template_file=nested.url or own.template_file,
             facade={

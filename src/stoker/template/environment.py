@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
-from stoker.template.registry import registry_findings
+from stoker.template.registry import Entry, registry_findings
 from stoker.template.single_resources import child_registry
 from stoker.template.source import read
 
@@ -170,13 +170,19 @@ def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str
 
 
 def child_environment(
-    environment: Environment, resource_name: str, parameters: Mapping[str, Any]
+    environment: Environment,
+    resource_name: str,
+    parameters: Mapping[str, Any],
+    entry: Entry | None = None,
 ) -> Environment:
-    """The environment of the nested stack behind a resource, with its own parameters."""
+    """The environment of the nested stack behind a resource, with its own parameters.
+
+    ``entry`` is the one of the registry that names the template of the nested stack.
+    """
     return replace(
         environment,
         parameters=parameters,
-        resource_registry=child_registry(environment.resource_registry, resource_name),
+        resource_registry=child_registry(environment.resource_registry, resource_name, entry),
         encrypted_param_names=(),
     )
 

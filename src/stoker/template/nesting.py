@@ -12,10 +12,10 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.attributes import GathersAttributes
 from stoker.template.definition import Definition
 from stoker.template.document import Template, parse
+from stoker.template.environment import Environment, child_environment
 from stoker.template.functions.scope import Facade
 from stoker.template.inputs import Identity, Inputs
 from stoker.template.parsed import parsed
-from stoker.template.single_resources import child_registry
 from stoker.template.type_resolver import TemplateType, TypeResolver
 
 UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
@@ -72,12 +72,10 @@ def child_inputs(
     parent: Inputs, definition: Definition, nested: Nested, identity: Identity
 ) -> Inputs:
     """What the nested stack of a resource is evaluated with."""
-    environment = parent.environment
-    registry = child_registry(environment.resource_registry, definition.name)
     return replace(
         parent,
         identity=identity,
-        environment=replace(environment, parameters={}, resource_registry=registry),
+        environment=inherited(parent.environment, definition),
         parameters=nested.parameters,
         facade=Facade(
             definition.metadata, definition.deletion_policy.value, definition.update_policy
@@ -85,6 +83,13 @@ def child_inputs(
         depth=parent.depth + 1,
         url=nested.url or parent.url,
     )
+
+
+def inherited(environment: Environment, definition: Definition) -> Environment:
+    """What the nested stack of a resource has of the environment of the stack around."""
+    type_ = definition.type
+    entry = type_.entry if isinstance(type_, TemplateType) else None
+    return child_environment(environment, definition.name, {}, entry)
 
 
 def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> list[Diagnostic]:

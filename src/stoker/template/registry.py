@@ -30,21 +30,26 @@ WRONG_SHAPE = "AttributeError"
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry that applies to a name."""
+
+    level: int
+    """0 for the registry of the stack, 1 for that of the whole service."""
+    rank: int
+    """0 for an entry of a single resource, 1 for one of the whole stack."""
+    key: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Meaning:
     """What a type name stands for: a type, or a template file."""
 
     type: ResourceType | None = None
     template: str | None = None
     """Name of the file, or its URL."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """An entry that applies to a name; ``order`` is low where it goes first."""
-
-    order: tuple[int, int, str]
-    key: str
-    value: Any
+    entry: Entry | None = None
+    """The entry that names the template, if it is not named directly."""
 
 
 class ResourceRegistry:
@@ -70,8 +75,13 @@ class ResourceRegistry:
         self._types = types
         self._files = files
 
-    def meaning(self, type_name: str, resource_name: str | None = None) -> Meaning:
-        """What a type name stands for. Raises ``DiagnosticError`` when it stands for nothing."""
+    def meaning(
+        self, type_name: str, resource_name: str | None = None, without: Entry | None = None
+    ) -> Meaning:
+        """What a type name stands for, if the registry is read ``without`` one of its entries.
+
+        Raises ``DiagnosticError`` when it stands for nothing.
+        """
         seen: dict[str, None] = {}
         name = type_name
         while name not in seen:
@@ -79,27 +89,36 @@ class ResourceRegistry:
                 message = f"types stand for each other more than {MAX_CHAIN} deep: it began with"
                 raise _refused("too-deep", f'{message} "{type_name}"')
             seen[name] = None
-            match = self._first(name, resource_name)
-            if match is None or match.value == name:
+            entry = self._first(name, resource_name, without)
+            if entry is None:
                 return self._itself(type_name, name, resource_name)
-            if match.value is None:
+            if entry.value is None:
                 raise _unknown(type_name, name, self._types)
-            if _is_template(match.value):
-                return Meaning(template=self._file(match.value))
-            name = _substitute(match, name)
+            if _is_template(entry.value):
+                return Meaning(template=self._file(entry.value), entry=entry)
+            stands_for = _substitute(entry, name)
+            if stands_for == name:
+                return self._itself(type_name, name, resource_name)
+            name = stands_for
         chain = " -> ".join([*seen, name])
         raise _refused("circular-type", f"the type leads back to itself: {chain}")
 
-    def _first(self, name: str, resource_name: str | None) -> _Match | None:
-        matches = (self._first_of(level, name, resource_name) for level in (_OWN, _SERVICE))
-        return next((match for match in matches if match is not None), None)
+    def _first(
+        self, name: str, resource_name: str | None, without: Entry | None = None
+    ) -> Entry | None:
+        levels = (_OWN, _SERVICE)
+        found = (self._first_of(level, name, resource_name, without) for level in levels)
+        return next((entry for entry in found if entry is not None), None)
 
-    def _first_of(self, level: int, name: str, resource_name: str | None) -> _Match | None:
-        entries, single = self._entries[level], self._of_resource(level, resource_name)
-        for rank, found in ((0, single.key_for(name)), (_WHOLE_STACK, entries.key_for(name))):
-            if found is not None:
-                value = (entries if rank else single).by_key[found]
-                return _Match((level, rank, found), found, value)
+    def _first_of(
+        self, level: int, name: str, resource_name: str | None, without: Entry | None = None
+    ) -> Entry | None:
+        whole, single = self._entries[level], self._of_resource(level, resource_name)
+        for rank, entries in ((_SINGLE, single), (_WHOLE_STACK, whole)):
+            here = without is not None and (without.level, without.rank) == (level, rank)
+            key = entries.key_for(name, without.key if here and without is not None else None)
+            if key is not None:
+                return Entry(level, rank, key, entries.by_key[key])
         return None
 
     def _of_resource(self, level: int, name: str | None) -> _Entries:
@@ -135,10 +154,10 @@ class ResourceRegistry:
         The API shows it as if it had been such an entry: types that globs and entries for single
         resources lead to, and template files that are named directly.
         """
-        match = self._first(type_name, resource_name)
-        if match is None:
+        entry = self._first(type_name, resource_name)
+        if entry is None:
             return type_name if _is_template(type_name) else None
-        if match.key == type_name and match.order[1] == _WHOLE_STACK:
+        if entry.key == type_name and entry.rank == _WHOLE_STACK:
             return None
         meaning = self.meaning(type_name, resource_name)
         return None if meaning.type is None else meaning.type.type_name
@@ -146,7 +165,7 @@ class ResourceRegistry:
 
 _OWN, _SERVICE = 0, 1
 """Levels of entries."""
-_WHOLE_STACK = 1
+_SINGLE, _WHOLE_STACK = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,21 +189,36 @@ class _Entries:
         lengths = {len(key) - 1 for key in by_key if key.endswith("*")}
         return _Entries(by_key, tuple(sorted(lengths)))
 
-    def key_for(self, name: str) -> str | None:
+    def key_for(self, name: str, without: str | None = None) -> str | None:
         """The first key, in alphabetical order, that is the name or a glob that covers it."""
         globs = (f"{name[:length]}*" for length in self.lengths if length <= len(name))
-        return min((key for key in (*globs, name) if key in self.by_key), default=None)
+        keys = (key for key in (*globs, name) if key in self.by_key and key != without)
+        return min(keys, default=None)
 
 
 _NO_ENTRIES = _Entries({}, ())
 
 
-def _substitute(match: _Match, name: str) -> str:
+def _substitute(entry: Entry, name: str) -> str:
     """The name that a mapping gives; ``*`` on both sides keeps the rest of the name."""
-    value = str(match.value)
-    if match.key.endswith("*") and value.endswith("*"):
-        return value[:-1] + name[len(match.key) - 1 :]
+    value = str(entry.value)
+    if entry.key.endswith("*") and value.endswith("*"):
+        return value[:-1] + name[len(entry.key) - 1 :]
     return value
+
+
+def without_entry(section: Mapping[str, Any], entry: Entry | None) -> Mapping[str, Any]:
+    """The registry of a stack inside the template that the entry names.
+
+    A type that stands for a template means there what it would mean without that, so that the
+    template can use the type that it takes the place of.
+    """
+    if entry is None or (entry.level, entry.rank) == (_OWN, _SINGLE):
+        return section  # what is said of single resources is not inherited
+    if entry.level == _OWN:
+        return {key: value for key, value in section.items() if key != entry.key}
+    # the registry of the whole service counts for every stack: the type stands for itself
+    return {**section, entry.key: entry.key}
 
 
 def _is_template(value: Any) -> bool:

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.template.registry import NOT_TYPES, RESOURCES, as_list, is_glob
+from stoker.template.registry import (
+    NOT_TYPES,
+    RESOURCES,
+    Entry,
+    as_list,
+    is_glob,
+    without_entry,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +71,24 @@ def _entries(registry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
             yield str(name), entry
 
 
-def child_registry(section: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
+def child_registry(
+    section: Mapping[str, Any], resource_name: str, entry: Entry | None = None
+) -> dict[str, Any]:
     """The registry of the nested stack behind a resource.
 
-    Mappings for the whole stack are inherited; entries for single resources are those that stand
-    below the resource's own name, and below globs that cover it.
+    Mappings for the whole stack are inherited, but for the ``entry`` that names the template of
+    the nested stack; entries for single resources are those that stand below the resource's own
+    name, and below globs that cover it.
     """
     inner: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    for name, entry in _entries(section):
-        below = {str(key): value for key, value in entry.items() if isinstance(value, Mapping)}
+    for name, marks in _entries(section):
+        below = {str(key): value for key, value in marks.items() if isinstance(value, Mapping)}
         if name == resource_name:
             own = below
         elif below and is_glob(name) and fnmatch.fnmatchcase(resource_name, name):
             inner = _joined(inner, below)
-    return {**section, RESOURCES: _joined(inner, own)}
+    return {**without_entry(section, entry), RESOURCES: _joined(inner, own)}
 
 
 def _joined(entries: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from stoker.template.functions.references import MEMBER
 from stoker.template.inputs import Inputs
 from stoker.template.parameters import Parameter, ParameterType
 from stoker.template.parsed import parsed
-from stoker.template.registry import Meaning, ResourceRegistry
+from stoker.template.registry import Entry, Meaning, ResourceRegistry, without_entry
 from stoker.template.single_resources import Marks, hooks_in, restricted_actions_in
 
 _WEB = ("http://", "https://")
@@ -52,6 +52,8 @@ class TemplateType(ResourceType):
     url: ClassVar[str]
     inner: ClassVar[TypeResolver]
     """Finds the types of the resources of the template."""
+    entry: ClassVar[Entry | None]
+    """What in a registry makes the type stand for the template; None for a type named after it."""
 
     def nested(self, call: Call) -> Nested:
         """The nested stack: the template, with the properties that are given as parameters."""
@@ -100,7 +102,7 @@ def _as_members(entries: Any) -> Any:
 
 
 def template_type(
-    type_name: str, template: Template, url: str, inner: TypeResolver, inputs: Inputs
+    type_name: str, template: Template, meaning: Meaning, inner: TypeResolver, inputs: Inputs
 ) -> TemplateType:
     """The type that a template stands for in a stack with these inputs.
 
@@ -119,8 +121,9 @@ def template_type(
             "type_name": type_name,
             "description": str(template.description),
             "template": template,
-            "url": url,
+            "url": inner.url,
             "inner": inner,
+            "entry": meaning.entry,
             "properties": {
                 name: _property(parameter, has_default=name in defaults)
                 for name, parameter in declared.items()
@@ -162,7 +165,7 @@ class TypeResolver:
         overrides = inputs.environment.resource_registry.get("resources")
         self._overridden = overrides if isinstance(overrides, Mapping) else {}
         self._known: dict[str, ResourceType] = {}
-        self._made: dict[tuple[str, str], TemplateType] = {}
+        self._made: dict[tuple[str, str, Entry | None], TemplateType] = {}
 
     def type_of(self, body: ResourceBody) -> ResourceType:
         """The type of a resource. Raises :class:`DiagnosticError`; paths begin at the type."""
@@ -173,6 +176,11 @@ class TypeResolver:
             known = self._resolve(body.type_name, body.name)
             self._known[body.type_name] = known
         return known
+
+    @property
+    def url(self) -> str | None:
+        """The file of the template whose resources these are."""
+        return self._inputs.url
 
     @cached_property
     def hooks(self) -> Marks:
@@ -210,25 +218,40 @@ class TypeResolver:
         raise missing
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
-        meaning: Meaning = self._registry.meaning(type_name, resource_name)
+        meaning = self._registry.meaning(type_name, resource_name)
         if meaning.type is not None:
             return meaning.type
-        assert meaning.template is not None
-        made = self._from_template(type_name, meaning.template)
-        facade = self._types.find(type_name)
+        made = self._from_template(type_name, meaning)
+        facade = self._facade(type_name, resource_name, meaning)
         if facade is not None:
             _check_facade(made, facade)
         return made
 
-    def _from_template(self, type_name: str, name: str) -> TemplateType:
-        url = self.find(name)
-        known = self._made.get((type_name, url))
+    def _facade(self, name: str, resource_name: str, meaning: Meaning) -> ResourceType | None:
+        """What the name would mean if it did not stand for the template."""
+        if meaning.entry is None:
+            return None
+        try:
+            facade = self._registry.meaning(name, resource_name, meaning.entry)
+            return facade.type or self._from_template(name, facade)
+        except DiagnosticError:
+            return None
+
+    def _from_template(self, type_name: str, meaning: Meaning) -> TemplateType:
+        assert meaning.template is not None
+        url = self.find(meaning.template)
+        known = self._made.get((type_name, url, meaning.entry))
         if known is None:
             template = parsed(self._inputs.files[url], url)
             self._inputs.allowance.nested -= template.size
-            inner = TypeResolver(replace(self._inputs, url=url), self._types)
-            known = template_type(type_name, template, url, inner, self._inputs)
-            self._made[type_name, url] = known
+            environment = self._inputs.environment
+            registry = without_entry(environment.resource_registry, meaning.entry)
+            environment = replace(environment, resource_registry=registry)
+            inner = TypeResolver(
+                replace(self._inputs, url=url, environment=environment), self._types
+            )
+            known = template_type(type_name, template, meaning, inner, self._inputs)
+            self._made[type_name, url, meaning.entry] = known
         return known
 
 
@@ -237,27 +260,33 @@ def _refused(code: str, message: str, suggestion: str | None = None) -> Diagnost
 
 
 def _check_facade(made: TemplateType, facade: ResourceType) -> None:
-    """A template in the place of a known type must take and give what that type does."""
-    findings = Findings()
-    for name, declared in facade.properties.items():
-        own = made.properties.get(name)
+    """A template in the place of a type must take and give what that type does.
+
+    The words are those by which users of Heat know these faults.
+    """
+    name, found = made.type_name, []
+    for key, declared in facade.properties.items():
+        own = made.properties.get(key)
         if own is None and declared.required:
-            findings.add(_missing(made, f'has no parameter "{name}"'))
+            found.append(f"Required property {key} for facade {name} missing in provider")
         elif own is not None and not _fits(declared.type, own.type):
-            findings.add(_missing(made, f'has the parameter "{name}" as {own.type}'))
-    for name in made.properties:
-        if name not in facade.properties and made.properties[name].required:
-            findings.add(_missing(made, f'requires "{name}", which that type does not know'))
-    for name in facade.attributes:
-        if not has_attribute(made, name):
-            findings.add(_missing(made, f'has no output "{name}"'))
-    findings.raise_errors()
+            mismatch = f"{declared.type.title()}) and provider ({own.type.title()}"
+            found.append(f"Property {key} type mismatch between facade {name} ({mismatch})")
+    found += [
+        f"Provider requires property {key} unknown in facade {name}"
+        for key, own in made.properties.items()
+        if key not in facade.properties and own.required
+    ]
+    found += [
+        f"Attribute {key} for facade {name} missing in provider"
+        for key in facade.attributes
+        if not has_attribute(made, key)
+    ]
+    if found:
+        raise DiagnosticError(
+            Diagnostic("facade-mismatch", message, file=made.url) for message in found
+        )
 
 
 def _fits(wanted: Type, own: Type) -> bool:
     return wanted in (own, Type.ANY) or {wanted, own} == {Type.INTEGER, Type.NUMBER}
-
-
-def _missing(made: TemplateType, message: str) -> Diagnostic:
-    text = f'"{made.url}" cannot stand for {made.type_name}: it {message}'
-    return Diagnostic("facade-mismatch", text)
