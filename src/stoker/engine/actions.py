@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stoker.engine.calls import lookups_of, make_call, with_ids
+from stoker.engine.facts import REFERENCE
 from stoker.engine.records import Action, Resource, Status
-from stoker.engine.session import REFERENCE, Session
+from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (

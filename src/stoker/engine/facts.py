@@ -7,6 +7,13 @@ from typing import Any
 
 from stoker.engine.records import Action, Resource, Status
 from stoker.schema.unknown import Unknown
+from stoker.template.functions.failure import bad_value
+
+REFERENCE = "\x00reference"
+"""Key under which a row's attributes keep what ``get_resource`` gives; no attribute is named so."""
+ERRORS = "\x00errors"
+"""Key under which they keep why others have no value, by name."""
+HIDDEN = frozenset({REFERENCE, ERRORS})
 
 ReferenceOf = Callable[[Resource], Any]
 """What ``get_resource`` gives for a row, as its type says."""
@@ -44,7 +51,17 @@ class RecordedFacts:
         unknown = Unknown(frozenset((name,)))
         if row is None or not exists(row) or self._vague(name) or self._unsettled(name):
             return unknown
-        return row.attributes.get(attribute, unknown)
+        return recorded(row, attribute, unknown)
+
+
+def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
+    """An attribute as recorded. Raises :class:`Failure` where it is known that it has no value."""
+    if attribute in row.attributes:
+        return row.attributes[attribute]
+    reason = row.attributes.get(ERRORS, {}).get(attribute)
+    if reason is not None:
+        bad_value(f'the output "{attribute}" of {row.name} has no value: {reason}')
+    return unknown
 
 
 def exists(row: Resource) -> bool:
@@ -70,4 +87,4 @@ class ShownFacts:
         """The attribute as recorded, or Unknown."""
         row = self._rows.get(name)
         unknown = Unknown(frozenset((name,)))
-        return unknown if row is None else row.attributes.get(attribute, unknown)
+        return unknown if row is None else recorded(row, attribute, unknown)

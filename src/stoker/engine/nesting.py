@@ -13,7 +13,7 @@ from typing import Any
 from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.calls import make_call, physical_name
 from stoker.engine.evaluations import evaluation_at
-from stoker.engine.facts import RecordedFacts
+from stoker.engine.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
 from stoker.engine.ordering import Batches
 from stoker.engine.records import (
     Action,
@@ -24,7 +24,7 @@ from stoker.engine.records import (
     Stack,
     Status,
 )
-from stoker.engine.session import REFERENCE, Session
+from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
@@ -32,6 +32,7 @@ from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
 from stoker.template.nesting import inherited
 from stoker.template.source import Source, accept, read
+from stoker.template.type_resolver import STACK_ID, TemplateType
 
 LOOK_EVERY = 2.0
 """Seconds between looks at a nested stack that another process may drive."""
@@ -282,14 +283,13 @@ class Nesting:
         """The row with the outputs of the nested stack as attributes."""
         child = await self._child(row)
         assert child is not None
-        return replace(
-            row,
-            reason="state changed",
-            attributes={
-                **await nested_attributes(self._session, child, self._session.type_of(row)),
-                REFERENCE: child.address.arn,
-            },
-        )
+        type_ = self._session.type_of(row)
+        shown = await nested_attributes(self._session, child, type_)
+        reference = child.address.arn
+        if row.implementation == TemplateType.implementation:
+            reference = shown.get(STACK_ID) or reference
+        attributes = {**shown, REFERENCE: reference}
+        return replace(row, reason="state changed", attributes=attributes)
 
 
 def _has_failed(member: Resource) -> bool:
@@ -314,14 +314,18 @@ async def nested_attributes(
     facts = RecordedFacts(current, session.reference_of)
     outputs = await ports.workers.compute(lambda: evaluation.outputs(facts))
     values = {output.name: output.value for output in outputs if output.error is None}
+    errors = {output.name: output.error for output in outputs if output.error is not None}
     inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
     deeper = {
         f"resource.{name}.{attribute}": value
         for name, row in current.items()
         for attribute, value in row.attributes.items()
-        if attribute != REFERENCE
+        if attribute not in HIDDEN
     }
-    shown = values
+    shown: dict[str, Any] = values
     if isinstance(type_, NamesOutputs):
         shown = {type_.attribute_of(name): value for name, value in values.items()}
+        errors = {type_.attribute_of(name): error for name, error in errors.items()}
+    if errors:
+        shown = {**shown, ERRORS: errors}
     return {**inner, **deeper, **shown, "outputs": values}

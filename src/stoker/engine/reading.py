@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from stoker.engine.calls import make_call
 from stoker.engine.evaluations import evaluation_at
-from stoker.engine.facts import ShownFacts
+from stoker.engine.facts import HIDDEN, ShownFacts
 from stoker.engine.finding import Finder, require_own
 from stoker.engine.ports import Ports
 from stoker.engine.records import Resource, Stack
 from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
-from stoker.engine.session import REFERENCE, Session
+from stoker.engine.session import Session
 from stoker.engine.showing import (
     current_rows,
     environment_view,
@@ -233,7 +233,7 @@ def _attributes(session: Session, row: Resource) -> dict[str, Any]:
     declared = () if type_ is None else type_.attributes
     return {
         **{name: recorded.get(name) for name in declared},
-        **{name: value for name, value in recorded.items() if name != REFERENCE},
+        **{name: value for name, value in recorded.items() if name not in HIDDEN},
     }
 
 

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
+from stoker.engine.facts import REFERENCE
 from stoker.engine.ports import Change, Fenced, Ports, StoreFault
 from stoker.engine.records import (
     UNSET_HOOK,
@@ -128,7 +129,3 @@ class Session:
     def reference_of(self, row: Resource) -> Any:
         """What ``get_resource`` gives for a recorded row."""
         return row.attributes.get(REFERENCE, row.physical_id)
-
-
-REFERENCE = "\x00reference"
-"""Key under which a row's attributes keep what ``get_resource`` gives; no attribute is named so."""

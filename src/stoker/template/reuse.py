@@ -132,6 +132,13 @@ def answered(questions: Sequence[Question], scope: Scope, facts: Facts) -> bool:
 
 
 def _answer(kind: Kind, key: Any, scope: Scope, facts: Facts) -> Any:
+    try:
+        return _asked(kind, key, scope, facts)
+    except Failure:
+        return NOTHING
+
+
+def _asked(kind: Kind, key: Any, scope: Scope, facts: Facts) -> Any:
     match kind:
         case Kind.ATTRIBUTE:
             return facts.attribute(*key)
@@ -144,10 +151,7 @@ def _answer(kind: Kind, key: Any, scope: Scope, facts: Facts) -> Any:
         case Kind.FILE:
             return scope.files.get(key, NOTHING)
         case Kind.CONDITION:
-            try:
-                return scope.conditions.holds(key)
-            except Failure:
-                return NOTHING
+            return scope.conditions.holds(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from stoker.template.parsed import parsed
 from stoker.template.registry import Entry, Meaning, ResourceRegistry, without_entry
 from stoker.template.single_resources import Marks, hooks_in, restricted_actions_in
 
+STACK_ID = "OS::stack_id"
+"""An output of this name is what ``get_resource`` gives for the resource."""
 _WEB = ("http://", "https://")
 _TYPES = {
     ParameterType.STRING: Type.STRING,
@@ -66,7 +68,7 @@ class TemplateType(ResourceType):
 
     def has_attribute(self, name: str) -> bool:
         """Whether the nested stack has such an output, or such a resource."""
-        if name == "OS::stack_id":
+        if name == STACK_ID:
             return True
         if not name.startswith(MEMBER):
             return False

@@ -151,7 +151,9 @@ class AutoScalingResourceGroup(ResourceType):
         bodies = dict.fromkeys(names, call.properties["resource"])
         rolling = call.properties["rolling_updates"]
         changes = call.previous and call.previous.get("resource") != call.properties["resource"]
-        shown = members.outputs(names, self.attributes, call.attributes_used)
+        # members are counted outside, the oldest first: their own names mean nothing to anybody
+        numbered = {str(number): name for number, name in enumerate(names)}
+        shown = members.outputs(names, self.attributes, call.attributes_used, numbered)
         shown["current_size"] = {"value": len(names)}
         return Nested(
             members.template(bodies, shown),

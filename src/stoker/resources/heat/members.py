@@ -38,8 +38,17 @@ def by_name(attribute: str) -> str:
     return _BY_NAME + attribute
 
 
-def outputs(names: Sequence[str], own: Collection[str], used: Iterable[str]) -> dict[str, Any]:
-    """The outputs of the nested stack: references, and those attributes that are used."""
+def outputs(
+    names: Sequence[str],
+    own: Collection[str],
+    used: Iterable[str],
+    called: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The outputs of the nested stack: references, and those attributes that are used.
+
+    ``called`` tells by which other names members are known outside.
+    """
+    known = {name: name for name in names} | dict(called or {})
     references = {name: {"get_resource": name} for name in names}
     values: dict[str, Any] = {"refs": list(references.values()), "refs_map": references}
     if "attributes" in own:
@@ -47,8 +56,10 @@ def outputs(names: Sequence[str], own: Collection[str], used: Iterable[str]) -> 
     for attribute in sorted(used):
         if attribute.startswith(MEMBER):
             name, _, inner = attribute.removeprefix(MEMBER).partition(".")
-            if name in references and inner:
-                values[attribute] = {"get_attr": [name, inner]}
+            if name in known and inner:
+                values[attribute] = {"get_attr": [known[name], inner]}
+            elif name in known:
+                values[attribute] = {"get_resource": known[name]}
         elif attribute.startswith(_BY_NAME):
             inner = attribute.removeprefix(_BY_NAME)
             values[attribute] = {name: {"get_attr": [name, inner]} for name in names}

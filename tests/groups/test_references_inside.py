@@ -1,0 +1,134 @@
+"""What the outside sees of a nested stack: its reference, its members, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.template.definition import Output
+
+
+def nested(outputs: str) -> dict[str, str]:
+    text = f"""
+heat_template_version: 2021-04-16
+resources: {{inner: {{type: Sim::Thing, properties: {{value: some}}}}}}
+outputs: {outputs}
+"""
+    return {"nested.yaml": text}
+
+
+async def outputs(lab: Lab) -> dict[str, Output]:
+    view = await lab.engine.views.stack(CALLER, (await lab.stack()).address)
+    return {output.name: output for output in view.outputs or ()}
+
+
+def shown(**values: Any) -> dict[str, Any]:
+    return {name: {"value": value} for name, value in values.items()}
+
+
+def test_an_output_named_stack_id_is_the_reference() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = {
+            "n": {"type": "nested.yaml"},
+            "user": thing(uses={"get_resource": "n"}),
+        }
+        found = shown(
+            reference={"get_resource": "n"}, attribute={"get_attr": ["n", "OS::stack_id"]}
+        )
+        files = nested("{'OS::stack_id': {value: {get_resource: inner}}}")
+        await lab.create(template(wanted, outputs=found), files=files)
+        rows = await lab.rows()
+        made = next(o.id for o in lab.cloud.objects.values() if o.id != rows["user"].physical_id)
+        assert rows["user"].properties["uses"] == made
+        assert rows["n"].physical_id == rows["n"].nested_id
+        assert {output.value for output in (await outputs(lab)).values()} == {made}
+
+    in_lab(story)
+
+
+def test_without_such_an_output_the_reference_is_the_address_of_the_stack() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"n": {"type": "nested.yaml"}}, outputs=shown(o={"get_resource": "n"}))
+        await lab.create(wanted, files=nested("{}"))
+        assert (await outputs(lab))["o"].value.startswith("arn:openstack:heat::project:stacks/")
+
+    in_lab(story)
+
+
+GROUPS = {
+    "OS::Heat::AutoScalingGroup": {"min_size": 3, "max_size": 3, "desired_capacity": 3},
+    "OS::Heat::ResourceGroup": {"count": 3},
+}
+
+
+@pytest.mark.parametrize("type_name", GROUPS)
+def test_members_are_reached_by_their_number_in_order(type_name: str) -> None:
+    key = "resource" if type_name == "OS::Heat::AutoScalingGroup" else "resource_def"
+    gathered = "outputs_list" if key == "resource" else "value"
+
+    async def story(lab: Lab) -> None:
+        group = {"type": type_name, "properties": {**GROUPS[type_name], key: thing(value="abc")}}
+        found = shown(
+            refs={"get_attr": ["g", "refs"]},
+            ids=[{"get_attr": ["g", f"resource.{number}"]} for number in range(3)],
+            values=[{"get_attr": ["g", f"resource.{number}.value"]} for number in range(3)],
+            letter={"get_attr": ["g", "resource.1.value", 1]},
+            path={"get_attr": ["g", "resource.1", "value", 2]},
+            gathered={
+                "get_attr": ["g", *([gathered, "value"] if key == "resource" else ["value"])]
+            },
+            none={"get_attr": ["g", "resource.7.value"]},
+        )
+        await lab.create(template({"g": group}, outputs=found))
+        assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
+        seen = {name: output.value for name, output in (await outputs(lab)).items()}
+        assert seen["ids"] == seen["refs"]
+        assert len(set(seen["ids"])) == 3
+        assert seen["values"] == seen["gathered"] == ["abc"] * 3
+        assert (seen["letter"], seen["path"], seen["none"]) == ("b", "c", None)
+
+    in_lab(story)
+
+
+FAILING = "{good: {value: yes}, bad: {value: {list_join: [1, {get_attr: [inner, value]}]}}}"
+
+
+def test_an_output_that_reads_a_failing_one_says_why_it_has_no_value() -> None:
+    async def story(lab: Lab) -> None:
+        found = shown(
+            bad={"get_attr": ["n", "bad"]},
+            good={"get_attr": ["n", "good"]},
+            joined={"list_join": [",", [{"get_attr": ["n", "bad"]}]]},
+        )
+        wanted = template({"n": {"type": "nested.yaml"}}, outputs=found)
+        await lab.create(wanted, files=nested(FAILING))
+        assert await lab.status() == "CREATE_COMPLETE"
+        seen = await outputs(lab)
+        assert seen["good"].error is None
+        for name in ("bad", "joined"):
+            assert seen[name].value is None
+            assert 'the output "bad" of n has no value' in str(seen[name].error)
+            assert "the delimiter is text" in str(seen[name].error)
+        view = await lab.engine.views.resource(CALLER, (await lab.stack()).address, "n")
+        assert sorted(view.attributes or {}) == sorted(
+            {"good", "outputs", "resource.inner", "resource.inner.id", "resource.inner.value"}
+        )
+
+    in_lab(story)
+
+
+def test_a_resource_that_needs_a_failing_output_fails_with_the_cause() -> None:
+    async def story(lab: Lab) -> None:
+        user = thing(value={"get_attr": ["n", "bad"]})
+        wanted = template({"n": {"type": "nested.yaml"}, "user": user})
+        await lab.create(wanted, files=nested(FAILING))
+        assert await lab.status() == "CREATE_FAILED"
+        assert "the delimiter is text" in (await lab.stack()).reason
+        await lab.update(wanted, files=nested("{bad: {value: mended}}"))
+        assert await lab.status() == "UPDATE_COMPLETE", (await lab.stack()).reason
+        assert (await lab.rows())["user"].properties["value"] == "mended"
+
+    in_lab(story)
