@@ -40,7 +40,12 @@ Result = TypeVar("Result")
 class NoCloud:
     """All that the engine asks of a cloud, by types that need none."""
 
-    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
         return call()
 
     async def compute(self, call: Callable[[], Result]) -> Result:
@@ -58,8 +63,8 @@ class NoCloud:
     def is_not_found(self, error: Exception) -> bool:
         return False
 
-    def is_uncertain(self, error: Exception) -> bool:
-        return False
+    def lands_within(self, error: Exception) -> float:
+        return 0.0
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
         return None

@@ -41,10 +41,11 @@ log = Log(__name__)
 class App:
     """The service in one process: APIs, engine, store."""
 
-    def __init__(self, conf: Any) -> None:
+    def __init__(self, conf: Any, cloud_since: float = 0.0) -> None:
+        """``cloud_since`` is when the cloud was started, if it lives with this process."""
         clock = SystemClock()
         self._gate = Gate(conf, clock)
-        self._cloud = CloudGate(endpoints_of(self._gate.settings), clock)
+        self._cloud = CloudGate(endpoints_of(self._gate.settings, conf), clock)
         self._store = OpenStore(
             conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
         )
@@ -68,7 +69,7 @@ class App:
             signallers=self._gate.stack_users,
             clock=clock,
             ids=RandomIds(),
-            limits=limits_of(conf),
+            limits=limits_of(conf, cloud_since),
             policy=self._gate.policies,
             region=self._gate.settings.region,
             fetch_template=self._templates,
@@ -128,7 +129,7 @@ class App:
         self._store.close()
 
 
-def endpoints_of(settings: IdentitySettings) -> Endpoints:
+def endpoints_of(settings: IdentitySettings, conf: Any) -> Endpoints:
     """How the cloud is reached."""
     user = settings.trustee or settings.service_user
     return Endpoints(
@@ -136,6 +137,7 @@ def endpoints_of(settings: IdentitySettings) -> Endpoints:
         region=settings.region,
         interface=settings.interface,
         verify=settings.verify,
+        timeout=conf.cloud_request_timeout,
         service_user=Password(
             user.name,
             user.password,
@@ -147,7 +149,7 @@ def endpoints_of(settings: IdentitySettings) -> Endpoints:
     )
 
 
-def limits_of(conf: Any) -> Limits:
+def limits_of(conf: Any, cloud_since: float = 0.0) -> Limits:
     """The engine's limits."""
     return Limits(
         stacks_per_project=conf.max_stacks_per_tenant,
@@ -156,4 +158,6 @@ def limits_of(conf: Any) -> Limits:
         events_per_stack=conf.max_events_per_stack,
         timeout_mins=max(conf.stack_action_timeout // 60, 1),
         failure_grace=float(conf.error_wait_time),
+        landing=2 * conf.cloud_request_timeout,
+        cloud_since=cloud_since,
     )

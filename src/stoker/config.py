@@ -61,6 +61,13 @@ _LIMITS = (
     cfg.IntOpt("stack_action_timeout", default=3600, help="In seconds."),
     cfg.IntOpt("error_wait_time", default=240, help="Seconds for work under way after a failure."),
     cfg.IntOpt("client_retry_limit", default=2),
+    cfg.FloatOpt(
+        "cloud_request_timeout",
+        default=60.0,
+        min=1.0,
+        help="Seconds that one request to the cloud may take. For twice as long, the object of one"
+        " whose answer got lost is looked for before it is asked for again.",
+    ),
     cfg.IntOpt("num_engine_workers", help="Threads for calls to the cloud."),
 )
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from keystoneauth1.exceptions.connection import ConnectFailure
+
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, StackFacts, Wait
 from stoker.schema.values import check_properties
 
@@ -53,7 +55,11 @@ class Row:
         method = getattr(self.type, action.lower())
         progress: Mapping[str, Any] = {}
         for _ in range(limit):
-            outcome: Outcome = method(replace(self.call(action, progress), **changes))
+            try:
+                outcome: Outcome = method(replace(self.call(action, progress), **changes))
+            except ConnectFailure:
+                self.physical_id = self.type.find(self.call(action, progress))  # type: ignore[attr-defined]
+                continue
             self.note(outcome)
             if not isinstance(outcome, Wait):
                 return outcome

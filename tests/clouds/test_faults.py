@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import socket
+import threading
+from typing import Any
+
 import pytest
+from keystoneauth1 import session
 from keystoneauth1.exceptions import http as auth_errors
 from keystoneauth1.exceptions.connection import ConnectFailure
 from openstack import exceptions as sdk_errors
 
 from stoker.clouds import faults
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudFault, UnreadableAnswer
 
 
 @pytest.mark.parametrize(
@@ -40,7 +45,7 @@ def test_exceptions_of_the_sdk_are_understood() -> None:
 
 def test_a_broken_connection_is_worth_a_retry_and_its_outcome_unknown() -> None:
     broken = ConnectFailure("refused")
-    assert faults.is_uncertain(broken)
+    assert faults.lands_within(broken) == 15
     assert faults.retry_after(broken, 0) == 0.5
     assert faults.retry_after(broken, 3) == 4.0
 
@@ -49,9 +54,71 @@ def test_the_pause_that_a_service_asks_for_wins() -> None:
     assert faults.retry_after(CloudFault(429, "slow down", retry_after=9.0), 0) == 9.0
 
 
-def test_retries_end() -> None:
-    assert faults.retry_after(CloudFault(503, "busy"), 12) is None
-    assert faults.retry_after(CloudFault(409, "in use"), 8) is None
+@pytest.mark.parametrize("status", [408, 429, 502, 503, 504])
+def test_what_passes_is_tried_again_after_bounded_pauses_for_ever(status: int) -> None:
+    pauses = [faults.retry_after(CloudFault(status, "busy"), attempt) or 0 for attempt in range(99)]
+    assert sorted(pauses) == pauses
+    assert pauses[:3] == [0.5, 1, 2]
+    assert pauses[-1] == 20
+
+
+@pytest.mark.parametrize("status", [409, 500])
+def test_what_may_be_so_for_ever_is_tried_for_minutes(status: int) -> None:
+    pauses = []
+    while pause := faults.retry_after(CloudFault(status, "in use"), len(pauses)):
+        pauses.append(pause)
+    assert 240 < sum(pauses) < 600
+
+
+def reached_at(url: str, **arguments: Any) -> BaseException:
+    """What keystoneauth raises for such a request."""
+    with pytest.raises(Exception) as caught:
+        session.Session().get(url, authenticated=False, **arguments)
+    return caught.value
+
+
+@pytest.mark.parametrize(("status", "least"), [(408, 10), (500, 1), (502, 10), (504, 60)])
+def test_an_answer_of_a_gateway_or_a_broken_service_says_not_what_was_done(
+    status: int, least: float
+) -> None:
+    assert faults.lands_within(CloudFault(status, "?")) >= least
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 429, 503])
+def test_a_refusal_says_that_nothing_was_done(status: int) -> None:
+    assert faults.lands_within(CloudFault(status, "no")) == 0
+
+
+def test_a_request_that_found_nobody_was_not_carried_out() -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        refused = reached_at(f"http://127.0.0.1:{nobody.getsockname()[1]}")
+    assert faults.lands_within(refused) == 0
+    assert faults.retry_after(refused, 50) is not None
+
+
+@pytest.mark.parametrize(("hangs_up", "least"), [(True, 10), (False, 60)])
+def test_a_request_without_an_answer_may_still_be_carried_out(hangs_up: bool, least: float) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                if not hangs_up:
+                    connection.recv(4096)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        lost = reached_at(f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.2)
+        thread.join()
+    assert faults.lands_within(lost) >= least
+
+
+def test_an_answer_that_cannot_be_read_is_a_lost_answer() -> None:
+    unreadable = UnreadableAnswer(201, "a body that is no JSON")
+    assert faults.lands_within(unreadable) > 0
+    assert faults.retry_after(unreadable, 0) is not None
 
 
 @pytest.mark.parametrize(

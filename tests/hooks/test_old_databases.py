@@ -32,5 +32,5 @@ def test_a_database_without_hooks_gets_the_column_and_keeps_its_rows(tmp_path: P
         with database.connect() as connection:
             [found] = connection.execute(sa.select(tables.resources.c.hook))
             version = connection.execute(sa.text("SELECT version_num FROM alembic_version"))
-            assert (found.hook, version.scalar()) == ("{}", "0002")
+            assert (found.hook, version.scalar()) == ("{}", "0003")
         database.dispose()

@@ -78,9 +78,16 @@ class Workers:
         self._world = world
         self._generation = world.generation
 
-    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
         if service is None:
             return call()
+        if admitted is not None:
+            await admitted()
         await asyncio.sleep(self._world.seed.uniform(0.01, 0.3))
         if self._generation != self._world.generation:
             # who was frozen for so long has lost its connections
@@ -124,8 +131,8 @@ class Faults:
     def describe(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
 
-    def is_uncertain(self, error: Exception) -> bool:
-        return isinstance(error, Lost)
+    def lands_within(self, error: Exception) -> float:
+        return 15.0 if isinstance(error, Lost) else 0.0
 
 
 class Nobody:

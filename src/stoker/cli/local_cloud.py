@@ -11,6 +11,7 @@ import os
 import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ class LocalCloud:
         command += ["--host", host, "--port", str(port), "--parent", str(os.getpid())]
         command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
         command += ["--service", f"cloudformation={api_url}/cfn/v1"]
+        self.started_at = time.time()
+        """Nothing that was asked of the cloud before is done any more."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
         )

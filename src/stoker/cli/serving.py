@@ -95,7 +95,7 @@ async def _running(
         configure_log(debug=conf.debug)
         _allow_connections()
         try:
-            app = App(conf)
+            app = App(conf, cloud.started_at if cloud is not None else 0.0)
         except (ValueError, SQLAlchemyError) as error:
             raise CannotServe(f"the configuration cannot be used: {error}") from None
         closing.push_async_callback(app.close)

@@ -56,9 +56,9 @@ class CloudFaults:
         """Whether the object does not exist."""
         return faults.is_not_found(error)
 
-    def is_uncertain(self, error: Exception) -> bool:
-        """Whether the request may have been done although there was no answer."""
-        return faults.is_uncertain(error)
+    def lands_within(self, error: Exception) -> float:
+        """Seconds within which the request may still be done, or has been; 0 if it never is."""
+        return faults.lands_within(error)
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
         """Seconds until the same call may succeed, or None when it never will."""

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from stoker.clouds.faults import NOT_FOUND, CloudFault, fault_from
+from stoker.clouds.faults import NOT_FOUND, CloudFault, UnreadableAnswer, fault_from
 
 Object = dict[str, Any]
+_DONE = 200
 _ERRORS = 400
 _MOST_PAGES = 200
 
@@ -27,7 +28,9 @@ def send(
     params: Mapping[str, Any] | None = None,
     microversion: str | None = None,
 ) -> Object:
-    """The body of a service's answer, empty when it has none. Raises :class:`CloudFault`."""
+    """The body of a service's answer, empty when it has none. Raises :class:`CloudFault`,
+    which is an :class:`UnreadableAnswer` where the request was done but the body is no JSON.
+    """
     arguments: dict[str, Any] = {}
     if json is not None:
         arguments["json"] = json
@@ -43,7 +46,7 @@ def send(
     try:
         body = response.json()
     except ValueError:
-        return {}
+        raise UnreadableAnswer(response.status_code, "a body that is no JSON") from None
     return body if isinstance(body, dict) else {"items": body}
 
 
@@ -78,6 +81,14 @@ class Collection:
         inner = body.get(self.key) if self.key else None
         return dict(inner) if isinstance(inner, Mapping) else dict(body)
 
+    def object_in(self, body: Mapping[str, Any]) -> Object:
+        """The object inside an answer; raises :class:`UnreadableAnswer` where there is none."""
+        found = self.unwrapped(body)
+        if found.get(self.id_field) is None:
+            kind = self.key or self.plural
+            raise UnreadableAnswer(_DONE, f"a body that has no {kind} with a field {self.id_field}")
+        return found
+
     def wrapped(self, body: Mapping[str, Any]) -> Object:
         """A body around an object."""
         return {self.key: dict(body)} if self.key else dict(body)
@@ -93,7 +104,7 @@ class Collection:
             json=self.wrapped(body),
             microversion=microversion or self.microversion,
         )
-        return self.unwrapped(answer)
+        return self.object_in(answer)
 
     def get(self, cloud: Any, object_id: str, microversion: str | None = None) -> Object:
         """One object. Raises :class:`CloudFault` with status 404 when there is none."""
@@ -103,7 +114,7 @@ class Collection:
             self.at(object_id),
             microversion=microversion or self.microversion,
         )
-        return self.unwrapped(answer)
+        return self.object_in(answer)
 
     def find(self, cloud: Any, object_id: str) -> Object | None:
         """One object, or None when there is none of that id."""

@@ -10,15 +10,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 NOT_FOUND = 404
 CONFLICT = 409
-_BUSY = frozenset({408, 413, 429, 500, 502, 503, 504})
-_UNCERTAIN = frozenset({408, 500, 502, 504})
-_ATTEMPTS = 12
-_CONFLICTS = 8
+_BROKEN = 500
+_BUSY = frozenset({408, 413, 429, 502, 503, 504})
+"""What passes, however long it takes: such calls are repeated until the operation ends."""
+_DOUBTFUL = frozenset({CONFLICT, _BROKEN})
+"""What may pass, or may be so for ever: such calls are repeated for five minutes."""
+_DOUBTFUL_ATTEMPTS = 19
+_LANDS = {_BROKEN: 2.0, 408: 15.0, 502: 15.0, 504: 60.0}
+"""Seconds within which a request with such an answer may still be carried out: a service that
+says 500 is done with it, a gateway that has no answer knows nothing."""
+_LANDS_CUT = 15.0
+_LANDS_LATE = 60.0
+_NEVER_SENT = frozenset({"NewConnectionError", "NameResolutionError", "ConnectTimeoutError"})
+"""What urllib3 raises before a request is on its way."""
 _FIRST_PAUSE = 0.5
 _LONGEST_BACKOFF = 20.0
 _LONGEST_PAUSE = 60.0
@@ -42,6 +51,13 @@ class CloudFault(Exception):
         self.message = message
         self.request_id = request_id
         self.retry_after = retry_after
+
+
+class UnreadableAnswer(CloudFault):
+    """An answer that says that a request was done, and is not understood otherwise."""
+
+    def __init__(self, status: int, what: str) -> None:
+        super().__init__(status, f"the service answered with {what}")
 
 
 def fault_from(response: Any) -> CloudFault:
@@ -121,9 +137,28 @@ def is_cloud_fault(exc: BaseException) -> bool:
     )
 
 
-def is_uncertain(exc: BaseException) -> bool:
-    """Whether a request may have been carried out although it was not answered as done."""
-    return is_unreachable(exc) or status_of(exc) in _UNCERTAIN
+def lands_within(exc: BaseException) -> float:
+    """Seconds within which a request without a proper answer may still be carried out.
+
+    0 for one that was not, and will not be.
+    """
+    if isinstance(exc, UnreadableAnswer):
+        return _LANDS_CUT
+    if is_unreachable(exc):
+        causes = {type(cause).__name__ for cause in _causes(exc)}
+        if causes & _NEVER_SENT:
+            return 0.0
+        late = "ReadTimeout" in causes or type(exc).__name__ == "ConnectTimeout"
+        return _LANDS_LATE if late else _LANDS_CUT
+    return _LANDS.get(status_of(exc) or 0, 0.0)
+
+
+def _causes(exc: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while exc is not None and id(exc) not in seen:
+        seen.add(id(exc))
+        yield exc
+        exc = exc.__cause__ or exc.__context__
 
 
 def retry_after(exc: BaseException, attempt: int) -> float | None:
@@ -133,15 +168,16 @@ def retry_after(exc: BaseException, attempt: int) -> float | None:
     another that is being deleted, unless its words name a lasting obstacle.
     """
     status = status_of(exc)
-    if status == CONFLICT:
-        if attempt >= _CONFLICTS or _FINAL_CONFLICTS.search(_words(exc)):
+    if status in _DOUBTFUL:
+        final = status == CONFLICT and _FINAL_CONFLICTS.search(_words(exc))
+        if final or attempt >= _DOUBTFUL_ATTEMPTS:
             return None
-    elif attempt >= _ATTEMPTS or not (status in _BUSY or is_unreachable(exc)):
+    elif not (status in _BUSY or is_unreachable(exc) or isinstance(exc, UnreadableAnswer)):
         return None
     pause = getattr(exc, "retry_after", None)
     if isinstance(pause, int | float) and pause > 0:
         return float(pause)
-    return min(_FIRST_PAUSE * 2.0**attempt, _LONGEST_BACKOFF)
+    return min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
 
 
 def describe(exc: BaseException) -> str:

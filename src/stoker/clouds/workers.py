@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -81,17 +81,28 @@ class Workers:
         """Hand an answer to the service's window. May be called from any thread."""
         self._gate(service).window.observe(status, seconds, retry_after)
 
-    async def run(self, service: str | None, call: Callable[[], Answer]) -> Answer:
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Answer],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Answer:
         """What ``call`` returns or raises, run on a thread when the window has a place.
 
-        Without a service it does not block, and is run where it is.
+        ``admitted`` is awaited between the two. Without a service the call does not block, and is
+        run where it is.
         """
         if service is None:
             return call()
         gate = self._gate(service)
         await gate.enter()
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._pool, call)
+        try:
+            if admitted is not None:
+                await admitted()
+            work = asyncio.get_running_loop().run_in_executor(self._pool, call)
+        except BaseException:
+            gate.leave()
+            raise
 
         def finished(done: asyncio.Future[Answer]) -> None:
             gate.leave()

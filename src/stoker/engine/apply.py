@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.actions import ActionFailed, Actions, Work
+from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.asking import Work
 from stoker.engine.calls import make_call
 from stoker.engine.decision import Change, Decision, choose, implementation_of
 from stoker.engine.facts import RecordedFacts

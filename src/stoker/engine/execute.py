@@ -44,7 +44,7 @@ class Execution:
         self.waiting = Waiting()
         self._session = session
         self._plan = plan
-        actions = Actions(session, self.waiting)
+        self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
         self._applying = Applying(session, operation, wanted, actions, nesting, hooks, usable)
@@ -66,6 +66,7 @@ class Execution:
             await self._walk(self._plan.applied, self._apply, go_on=False)
             if self.waiting.failed is None and not self.waiting.stopped:
                 await self._walk(self._plan.removed, self._removing.remove, go_on=True)
+            await self._actions.sweep()
         finally:
             for task in self._tasks:
                 task.cancel()

@@ -4,11 +4,12 @@ the engine knows none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.kept import KeptEvaluations
+from stoker.engine.left_behind import LeftBehind
 from stoker.engine.records import (
     Event,
     Input,
@@ -139,8 +140,16 @@ class Store(Protocol):
 class Workers(Protocol):
     """Runs calls of resource types: on the loop, or on threads for those that may block."""
 
-    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
-        """The result of ``call``; ``service`` names the endpoint whose window it takes part in."""
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
+        """The result of ``call``; ``service`` names the endpoint whose window it takes part in.
+
+        ``admitted`` is awaited when the call has its place and before it is made.
+        """
 
     async def compute(self, call: Callable[[], Result]) -> Result:
         """The result of pure work that may take seconds, while the loop goes on."""
@@ -168,8 +177,8 @@ class Faults(Protocol):
     def is_not_found(self, error: Exception) -> bool:
         """The object does not exist."""
 
-    def is_uncertain(self, error: Exception) -> bool:
-        """The request may have been done although there was no answer."""
+    def lands_within(self, error: Exception) -> float:
+        """Seconds within which the request may still be done, or has been; 0 if it never is."""
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
         """Seconds until the same call may succeed, or None when it never will."""
@@ -251,6 +260,10 @@ class Limits:
     """Seconds that actions under way are given once another has failed."""
     abandon_grace: float = 5.0
     """Seconds that calls under way are given once the operation has timed out."""
+    landing: float = 120.0
+    """Seconds after which a request that was sent is not carried out any more."""
+    cloud_since: float = 0.0
+    """Requests that were sent before are not carried out: the cloud has been started then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,3 +287,5 @@ class Ports:
     """The resource registry of the whole service, from its environment directory."""
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)
     """What the parts of the engine share of what they have evaluated."""
+    left_behind: LeftBehind = field(default_factory=LeftBehind)
+    """Calls of this process that go on after whoever made them has given up."""

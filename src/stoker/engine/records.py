@@ -186,6 +186,8 @@ class Resource:
     operation_id: str | None = None
     """The operation that last brought this row to where it should be."""
     action_started_at: float | None = None
+    asked: tuple[float, ...] = ()
+    """When creates were sent whose end is not known: each may have made an object."""
     dirty: tuple[str, ...] = ()
     """Properties that updates which did not finish may have changed on the object."""
     replaced_by: str | None = None

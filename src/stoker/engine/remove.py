@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stoker.engine.actions import ActionFailed, Actions, Work
+from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.asking import Work
 from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting, is_nested
 from stoker.engine.plan import Definitions, Node

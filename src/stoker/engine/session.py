@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -43,8 +42,6 @@ class Session:
         self.clears: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self.transitions = Transitions(ports.clock, ports.ids)
-        self.left_behind: dict[str, Future[None]] = {}
-        """By id of the row: the end of a call that went on when its action was given up."""
         self.started: Callable[[str], None] = lambda stack_id: None
         """Told of nested stacks that have got an operation."""
 

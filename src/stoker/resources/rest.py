@@ -4,25 +4,26 @@ A type names its collection and says how its properties become fields of the obj
 set by calls of its own (tags, agents) is an :class:`Extra`.
 
 How a lost create is found again: an object bears ``call.physical_name``, which ends with the
-intent token. One that the user has named carries ``stoker:<token>`` in its marker field, which is
-``description`` wherever a service has it; the marker is part of the create call itself, so there
-is no instant at which an object exists without it. Where a body already gives that field a value
-of the user's, the object cannot be told from others and is not found.
+intent token. One that the user has named is born with ``stoker:<token>`` in its marker field,
+which is ``description`` wherever a service has it; a value of the user's for that field follows
+once the id is on record. Where a service has no such field, the ids of the objects that have the
+name already are put on record before the create: it is a later one that is looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
-from stoker.clouds.faults import describe, is_conflict, is_uncertain
+from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 
 MARKER = "stoker:"
 """Begins what marks an object; the token follows."""
-_LOST_TRIES = 10
+_BEFORE = "before"
+"""Where the data of a resource has the ids of the objects that had its name before it."""
 _UNSENT = frozenset({"name", "value_specs"})
 
 
@@ -74,18 +75,16 @@ class RestResource(ResourceType):
             for extra in self._wanted_extras(call):
                 extra.apply(call, call.physical_id)
             return self.judge(call, self.collection.get(call.cloud, call.physical_id))
-        if call.progress.get("lost"):
-            found = self.find(call)
-            if found is not None:
-                return Wait(after=0.0, physical_id=found)
+        if _is_unmarked(self, call) and _BEFORE not in call.data:
+            known = [item[self.collection.id_field] for item in self._named(call)]
+            return Wait(after=0.0, data={**call.data, _BEFORE: known})
         try:
             body = self.creation_body(call)
+            if self._needs_marker(call):
+                body[self.marker] = marker_text(call)
             made = self.collection.create(call.cloud, body, self.version(call.properties))
-        except Exception as fault:
-            outcome = after_failed_create(call, fault)
-            if outcome is None:
-                raise
-            return outcome
+        except CloudFault as fault:
+            return refusal(fault)
         physical_id = str(made[self.collection.id_field])
         if self._wanted_extras(call):
             return Wait(after=0.0, physical_id=physical_id)
@@ -96,13 +95,11 @@ class RestResource(ResourceType):
         return None
 
     def creation_body(self, call: Call) -> Object:
-        """The fields of the new object, its name and its marker."""
+        """The fields of the new object and its name."""
         body = self.fields(call.properties)
         body.update(call.properties.get("value_specs") or {})
         if "name" in self.properties:
             body["name"] = call.properties.get("name") or call.physical_name
-        if self.marker and not self._bears_token(call):
-            body.setdefault(self.marker, marker_text(call))
         return body
 
     def update(self, call: Call) -> Outcome:
@@ -164,16 +161,42 @@ class RestResource(ResourceType):
         return judged
 
     def find(self, call: Call) -> str | None:
-        """The object that a lost create has made, by its name or by its marker."""
-        if self._bears_token(call):
-            matches = self.collection.named(call.cloud, call.physical_name)
-        elif self.marker:
-            query = {self.marker: marker_text(call)}
-            listed = self.collection.select(call.cloud, **query)
-            matches = [item for item in listed if item.get(self.marker) == marker_text(call)]
-        else:
-            matches = []
+        """The object that a lost create has made."""
+        matches = self._with_token(call)
+        if _is_unmarked(self, call) and _BEFORE in call.data:
+            known = call.data[_BEFORE]
+            named = self._named(call)
+            matches = [item for item in named if item[self.collection.id_field] not in known]
         return str(matches[0][self.collection.id_field]) if matches else None
+
+    def sweep(self, call: Call) -> Sequence[str]:
+        """Remove objects that carry the token and are not the one on record."""
+        surplus = [str(item[self.collection.id_field]) for item in self._with_token(call)]
+        removed = [found for found in surplus if found != call.physical_id]
+        for found in removed:
+            self.collection.delete(call.cloud, found)
+        return removed
+
+    def _with_token(self, call: Call) -> list[Object]:
+        """The objects that carry the token, as their name or as their marker."""
+        if self._bears_token(call):
+            return self._named(call)
+        if not self.marker:
+            return []
+        listed = self.collection.select(call.cloud, **{self.marker: marker_text(call)})
+        return [item for item in listed if item.get(self.marker) == marker_text(call)]
+
+    def _named(self, call: Call) -> list[Object]:
+        """The objects that have the name of this one."""
+        name = call.properties.get("name") or call.physical_name
+        return [item for item in self.listed(call, name) if item.get("name") == name]
+
+    def listed(self, call: Call, name: str) -> list[Object]:
+        """Objects, those of this name among them; not all services narrow their lists."""
+        return self.collection.select(call.cloud, name=name)
+
+    def _needs_marker(self, call: Call) -> bool:
+        return bool(self.marker) and not self._bears_token(call)
 
     def judge(self, call: Call, found: Object) -> Outcome:
         """Whether the object is usable: done, not yet, or never."""
@@ -189,25 +212,33 @@ class RestResource(ResourceType):
         return Done(physical_id, self.attributes_of(call, found))
 
     def _wanted_extras(self, call: Call) -> list[Extra]:
-        return [extra for extra in self.extras if call.properties.get(extra.property)]
+        wanted = [extra for extra in self.extras if call.properties.get(extra.property)]
+        if self._needs_marker(call) and self.creation_body(call).get(self.marker) is not None:
+            wanted.append(Extra(self.marker, self._unmark))
+        return wanted
+
+    def _unmark(self, call: Call, object_id: str) -> None:
+        """Put the user's own value in the place of the marker."""
+        own = self.creation_body(call)[self.marker]
+        self.collection.update(call.cloud, object_id, {self.marker: own})
 
     def _bears_token(self, call: Call) -> bool:
         return "name" in self.properties and not call.properties.get("name")
 
 
-def after_failed_create(call: Call, fault: Exception) -> Outcome | None:
-    """What follows when a create call raised; None when the fault itself says all.
+def _is_unmarked(kind: RestResource, call: Call) -> bool:
+    """Whether nothing on the object can tell it from others of its name."""
+    return not kind.marker and bool(call.properties.get("name"))
 
-    When the object may exist all the same, it is looked for before the next try; a conflict is
-    final, because it names a quota, a name or an address that will not become free.
+
+def refusal(fault: CloudFault) -> Failed:
+    """What a create comes to that a cloud has not carried out; raises what may yet pass.
+
+    A conflict is final: it names a quota, a name or an address that will not become free.
     """
-    tries = int(call.progress.get("lost", 0))
-    if is_uncertain(fault) and tries < _LOST_TRIES:
-        pause = min(0.5 * 2.0**tries, 15.0)
-        return Wait(pause, progress={**call.progress, "lost": tries + 1}, reason=describe(fault))
     if is_conflict(fault):
         return Failed(describe(fault))
-    return None
+    raise fault
 
 
 def marker_text(call: Call) -> str:

@@ -169,6 +169,9 @@ class ResourceType(ABC):
     service: ClassVar[str | None] = None
     """Service type of the catalog without which the type is not available, as ``network``."""
     physical_name_limit: ClassVar[int] = 255
+    unique: ClassVar[bool] = False
+    """The service makes no second object for the same properties: a create whose answer got lost
+    may be sent again at once."""
 
     @abstractmethod
     def create(self, call: Call) -> Outcome:
@@ -221,6 +224,16 @@ class Adopts(Protocol):
 
     def find(self, call: Call) -> str | None:
         """The physical id of the object whose name carries ``call.token``, or None."""
+
+
+@runtime_checkable
+class Sweeps(Protocol):
+    """The type can remove what lost creates have made beside the object of a resource."""
+
+    def sweep(self, call: Call) -> Sequence[str]:
+        """Remove the objects that carry ``call.token`` and are not ``call.physical_id``; the ids
+        of what was removed. Objects without the token are never touched.
+        """
 
 
 @runtime_checkable

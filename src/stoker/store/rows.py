@@ -34,12 +34,13 @@ _JSON = frozenset(
         "requires",
         "needs",
         "update_policy",
+        "asked",
         "dirty",
         "facade",
         "hook",
     }
 )
-_TUPLES = frozenset({"tags", "requires", "needs", "dirty"})
+_TUPLES = frozenset({"tags", "requires", "needs", "asked", "dirty"})
 _SEALED = frozenset(
     {"credentials", "attributes", "data", "parameters", "properties", "metadata", "details"}
 )

@@ -124,6 +124,7 @@ resources = sa.Table(
     sa.Column("update_policy", _TEXT, nullable=False),
     sa.Column("operation_id", _ID),
     sa.Column("action_started_at", sa.Float),
+    sa.Column("asked", _TEXT, nullable=False, server_default="[]"),
     sa.Column("dirty", _TEXT, nullable=False),
     sa.Column("replaced_by", _ID),
     sa.Column("external", sa.Boolean, nullable=False),

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from stoker.clouds.collection import Object, send
+from stoker.clouds.collection import Collection, Object, send
 from stoker.clouds.faults import NOT_FOUND, CloudFault, describe, status_of
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.rest import after_failed_create, polling_pause
+from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from stoker.schema.support import since
 
+_STACKS = Collection("orchestration", "/stacks", "stack", "stacks")
 _SINCE_12 = since("12.0.0")
 _FORBIDDEN = 403
 _HAND_ON = (
@@ -99,21 +100,14 @@ class RemoteStack(ResourceType):
             return elsewhere
         if call.physical_id is not None:
             return _judge(call, call.physical_id)
-        if call.progress.get("lost"):
-            found = self.find(call)
-            if found is not None:
-                return Wait(after=0.0, physical_id=found)
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
         try:
             made = send(call.cloud.orchestration, "POST", "/stacks", json=body)
-        except Exception as fault:
+        except CloudFault as fault:
             if status_of(fault) == _FORBIDDEN:
                 return Failed(f"{describe(fault)}; {_HAND_ON}")
-            outcome = after_failed_create(call, fault)
-            if outcome is None:
-                raise
-            return outcome
-        return Wait(after=0.1, physical_id=str(made["stack"]["id"]))
+            return refusal(fault)
+        return Wait(after=0.1, physical_id=str(_STACKS.object_in(made)["id"]))
 
     def update(self, call: Call) -> Outcome:
         """Ask for the update once, then wait for it."""

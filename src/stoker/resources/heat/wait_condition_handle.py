@@ -89,7 +89,8 @@ class HeatWaitConditionHandle(ResourceType):
 
     def delete(self, call: Call) -> Outcome:
         """Removes the stack user."""
-        if call.signalling is not None and "user_id" in call.data:
+        made = "user_id" in call.data or call.physical_id is None
+        if call.signalling is not None and made:
             call.signalling.delete_user(call)
         return Done()
 

@@ -25,6 +25,7 @@ class ExtraRouteSet(ResourceType):
     type_name = "OS::Neutron::ExtraRouteSet"
     description = "Routes added to a router, beside those that it has."
     service = "network"
+    unique = True
     support = since("14.0.0")
 
     properties = {
@@ -85,6 +86,14 @@ class ExtraRouteSet(ResourceType):
                 if not is_not_found(fault):
                     raise
         return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The router, if it has all the routes."""
+        found = ROUTERS.find(call.cloud, call.properties["router"])
+        present = (found or {}).get("routes") or []
+        wanted = _routes(call.properties)
+        complete = bool(wanted) and all(route in present for route in wanted)
+        return str(call.properties["router"]) if complete else None
 
     def check(self, call: Call) -> Outcome:
         """Whether the router still has all the routes."""

@@ -21,6 +21,7 @@ class FloatingIPAssociation(ResourceType):
     type_name = "OS::Neutron::FloatingIPAssociation"
     description = "Leads a floating IP to a port."
     service = "network"
+    unique = True
 
     properties = {
         "fixed_ip_address": Property(
@@ -67,6 +68,12 @@ class FloatingIPAssociation(ResourceType):
         if found is not None and port and found.get("port_id") == port:
             FLOATING_IPS.update(call.cloud, floating_ip, {"port_id": None})
         return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The association, if the address leads to the port."""
+        floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
+        found = FLOATING_IPS.find(call.cloud, floating_ip)
+        return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
 
     def check(self, call: Call) -> Outcome:
         """Whether the address still leads to the port."""

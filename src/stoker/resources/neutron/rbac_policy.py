@@ -27,6 +27,7 @@ class RBACPolicy(RestResource):
     type_name = "OS::Neutron::RBACPolicy"
     description = "Lets a project use a network object of another."
     service = "network"
+    unique = True
     support = since("6.0.0")
     collection = _POLICIES
     marker = ""

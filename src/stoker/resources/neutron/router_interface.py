@@ -27,6 +27,7 @@ class RouterInterface(ResourceType):
     type_name = "OS::Neutron::RouterInterface"
     description = "Connects a router to a subnet."
     service = "network"
+    unique = True
 
     properties = {
         "port": Property(

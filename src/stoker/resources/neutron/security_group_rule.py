@@ -27,6 +27,7 @@ class SecurityGroupRule(RestResource):
     type_name = "OS::Neutron::SecurityGroupRule"
     description = "A rule of a security group."
     service = "network"
+    unique = True
     support = since("7.0.0")
     collection = SECURITY_GROUP_RULES
     marker = ""

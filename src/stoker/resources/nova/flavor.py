@@ -110,13 +110,9 @@ class Flavor(RestResource):
         specs = send(call.cloud.compute, "GET", path).get("extra_specs", {})
         return {**super().read(call), "extra_specs": specs}
 
-    def find(self, call: Call) -> str | None:
-        """The flavor that a lost create has made, by the name that carries the token."""
-        if call.properties.get("name"):
-            return None
-        listed = FLAVORS.select(call.cloud, is_public="None")
-        matches = [item["id"] for item in listed if item["name"] == call.physical_name]
-        return str(matches[0]) if matches else None
+    def listed(self, call: Call, name: str) -> list[Object]:
+        """All flavors, those of single projects too: the list cannot be narrowed."""
+        return FLAVORS.select(call.cloud, is_public="None")
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Whether it is public; the specs are read where they are asked for."""

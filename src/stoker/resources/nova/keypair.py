@@ -32,6 +32,7 @@ class KeyPair(ResourceType):
     type_name = "OS::Nova::KeyPair"
     description = "An SSH key pair."
     service = "compute"
+    unique = True
     support = since("2014.1")
 
     properties = {

@@ -45,10 +45,6 @@ class Server(ResourceType):
         waiting = prepare(call)
         if waiting is not None:
             return waiting
-        if call.progress.get("lost"):
-            found = self.find(call)
-            if found is not None:
-                return Wait(after=0.0, physical_id=found)
         return request(call)
 
     def update(self, call: Call) -> Outcome:
@@ -77,11 +73,14 @@ class Server(ResourceType):
 
     def find(self, call: Call) -> str | None:
         """The server that a lost create has made."""
-        if call.properties.get("name"):
-            found = _SERVERS_BY_TAG.select(call.cloud, tags=marker_text(call))
-        else:
-            found = SERVERS.named(call.cloud, call.physical_name)
-        return str(found[0]["id"]) if found else None
+        return next(iter(_with_token(call)), None)
+
+    def sweep(self, call: Call) -> Sequence[str]:
+        """Remove servers that carry the token and are not the one on record; not its ports."""
+        surplus = [found for found in _with_token(call) if found != call.physical_id]
+        for found in surplus:
+            SERVERS.delete(call.cloud, found)
+        return surplus
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes of the live server."""
@@ -118,3 +117,12 @@ class Server(ResourceType):
             if isinstance(entry, Mapping) and not entry.get("port"):
                 needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
         return frozenset(needs)
+
+
+def _with_token(call: Call) -> list[str]:
+    """The servers that carry the token, as their name or as a tag."""
+    if call.properties.get("name"):
+        found = _SERVERS_BY_TAG.select(call.cloud, tags=marker_text(call))
+    else:
+        found = SERVERS.named(call.cloud, call.physical_name)
+    return [str(server["id"]) for server in found]

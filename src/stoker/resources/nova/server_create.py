@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
+from stoker.clouds.faults import CloudFault
 from stoker.resources.nova import server_software as software
 from stoker.resources.nova.server_body import server_request
 from stoker.resources.nova.server_ports import Nic, ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server_states import ACTIVE, live_server, until
 from stoker.resources.nova.server_user_data import render
-from stoker.resources.rest import after_failed_create, polling_pause
+from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 
@@ -27,12 +28,9 @@ def request(call: Call) -> Outcome:
     body, version = server_request(call, wanted, ports, user_data(call))
     try:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
-    except Exception as fault:
-        outcome = after_failed_create(call, fault)
-        if outcome is None:
-            raise
-        return outcome
-    made = str(answer["server"]["id"])
+    except CloudFault as fault:
+        return refusal(fault)
+    made = str(SERVERS.object_in(answer)["id"])
     return Wait(polling_pause(call), physical_id=made, reason="the server is being built")
 
 
