@@ -44,11 +44,15 @@ class App:
     def __init__(self, conf: Any, cloud_since: float = 0.0) -> None:
         """``cloud_since`` is when the cloud was started, if it lives with this process."""
         clock = SystemClock()
-        self._gate = Gate(conf, clock)
-        self._cloud = CloudGate(endpoints_of(self._gate.settings, conf), clock)
         self._store = OpenStore(
             conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
         )
+        self._gate = Gate(conf, clock, self._store.trusts)
+        trusts = self._gate.trusts
+        endpoints = endpoints_of(
+            self._gate.settings, conf, current_trust=trusts.current, renew_trust=self._renew_trust
+        )
+        self._cloud = CloudGate(endpoints, clock)
         self._templates = WebTemplates(
             WebLimits(
                 conf.allow_template_url,
@@ -109,8 +113,15 @@ class App:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
         self._pauses.start()
         loop = asyncio.get_running_loop()
+        self._loop = loop
         self._loading = loop.run_in_executor(None, self._load)
+        await self._gate.trusts.load()
         await self._dispatch.recover()
+
+    def _renew_trust(self, trust_id: str) -> str | None:
+        """A trust in the place of one that is refused; called on threads."""
+        renewal = asyncio.run_coroutine_threadsafe(self._gate.trusts.renew(trust_id), self._loop)
+        return renewal.result(self._gate.settings.timeout)
 
     def _load(self) -> None:
         try:
@@ -129,8 +140,8 @@ class App:
         self._store.close()
 
 
-def endpoints_of(settings: IdentitySettings, conf: Any) -> Endpoints:
-    """How the cloud is reached."""
+def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoints:
+    """How the cloud is reached; ``trusts`` say what becomes of trusts."""
     user = settings.trustee or settings.service_user
     return Endpoints(
         auth_url=settings.api_url,
@@ -138,6 +149,7 @@ def endpoints_of(settings: IdentitySettings, conf: Any) -> Endpoints:
         interface=settings.interface,
         verify=settings.verify,
         timeout=conf.cloud_request_timeout,
+        **trusts,
         service_user=Password(
             user.name,
             user.password,

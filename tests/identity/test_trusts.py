@@ -1,5 +1,14 @@
+"""One trust for each user and project, shared by stacks and removed behind the last of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+
 import pytest
 
+from stoker.engine.records import TrustRecord
 from stoker.engine.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
@@ -10,11 +19,63 @@ from .fake_keystone import FakeKeystone, VirtualClock, settings
 USER = Caller("p1", "u1", "demo", frozenset({"member", "reader"}), token="t")
 
 
-async def test_trust_delegates_all_roles_of_the_caller_to_the_service_user(
-    keystone: Keystone, fake: FakeKeystone
-) -> None:
+@dataclass
+class Records:
+    """The rows of a database that outlives the service; ``live`` are the owners of stacks."""
+
+    rows: dict[str, TrustRecord] = field(default_factory=dict)
+    live: set[tuple[str, str]] = field(default_factory=set)
+
+    async def trusts(self) -> Sequence[TrustRecord]:
+        return list(self.rows.values())
+
+    async def add_trust(self, trust: TrustRecord, replaces: str | None) -> None:
+        self.rows[trust.trust_id] = trust
+        if replaces is not None:
+            self.rows[replaces] = replace(self.rows[replaces], replaced_by=trust.trust_id)
+
+    async def retire_trusts(self, project_id: str, user_id: str) -> Sequence[str]:
+        owner = (project_id, user_id)
+        own = [t for t in self.rows.values() if (t.project_id, t.user_id) == owner]
+        if owner not in self.live:
+            self.rows |= {t.trust_id: replace(t, retired=True) for t in own}
+        return [t.trust_id for t in own if self.rows[t.trust_id].retired]
+
+    async def drop_trust(self, trust_id: str) -> None:
+        del self.rows[trust_id]
+
+
+@pytest.fixture
+def records() -> Records:
+    return Records(live={("p1", "u1")})
+
+
+@pytest.fixture
+async def trusts(keystone: Keystone, fake: FakeKeystone, records: Records) -> AsyncIterator[Trusts]:
     fake.add_token("t")
-    credentials = await Trusts(keystone).grant(USER)
+    trusts = Trusts(keystone, records, looks=(0.0, 0.0))
+    await trusts.load()
+    yield trusts
+    await trusts.close()
+
+
+async def granted(trusts: Trusts, caller: Caller = USER) -> str:
+    """The trust of a stack that is recorded."""
+    credentials = await trusts.grant(caller)
+    trusts.settle(credentials)
+    return str(credentials["trust_id"])
+
+
+async def ended(trusts: Trusts, trust_id: str) -> None:
+    """A stack of the user is gone, and what follows from that is done."""
+    await trusts.revoke({"trust_id": trust_id, "project_id": "p1", "trustor_user_id": "u1"})
+    await asyncio.gather(*trusts._tasks)
+
+
+async def test_trust_delegates_all_roles_of_the_caller_to_the_service_user(
+    trusts: Trusts, fake: FakeKeystone
+) -> None:
+    credentials = await trusts.grant(USER)
     (trust,) = fake.objects["trusts"].values()
     assert credentials == {"trust_id": trust["id"], "project_id": "p1", "trustor_user_id": "u1"}
     assert (trust["trustor_user_id"], trust["trustee_user_id"]) == ("u1", "id-stoker")
@@ -27,51 +88,149 @@ async def test_configured_roles_are_delegated_instead(
 ) -> None:
     keystone = Keystone(settings(delegated_roles=("owner",)), clock, fake.transport())
     fake.add_token("t")
-    await Trusts(keystone).grant(USER)
+    await Trusts(keystone, Records()).grant(USER)
     assert fake.bodies[-1]["trust"]["roles"] == [{"name": "owner"}]
     await keystone.close()
 
 
-async def test_caller_without_token_cannot_delegate(keystone: Keystone) -> None:
+async def test_caller_without_token_cannot_delegate(trusts: Trusts) -> None:
     with pytest.raises(Refused) as refused:
-        await Trusts(keystone).grant(Caller("p1", "u1", roles=frozenset({"member"})))
+        await trusts.grant(Caller("p1", "u1", roles=frozenset({"member"})))
     assert refused.value.error_type == "MissingCredentialError"
 
 
-async def test_trust_that_is_refused_is_forbidden(keystone: Keystone) -> None:
+async def test_trust_that_is_refused_is_forbidden(trusts: Trusts) -> None:
     with pytest.raises(Refused) as refused:
-        await Trusts(keystone).grant(USER)
+        await trusts.grant(replace(USER, token="nobody"))
     assert refused.value.error_type == "Forbidden"
 
 
-async def test_trust_is_removed_and_one_that_is_gone_is_fine(
-    keystone: Keystone, fake: FakeKeystone
+async def test_stacks_of_a_user_share_one_trust_which_costs_no_call(
+    trusts: Trusts, fake: FakeKeystone
 ) -> None:
-    fake.add_token("t")
-    trusts = Trusts(keystone)
-    credentials = await trusts.grant(USER)
-    await trusts.revoke(credentials)
+    first = await granted(trusts)
+    asked = len(fake.asked)
+    assert [await granted(trusts) for _ in range(20)] == [first] * 20
+    assert len(fake.asked) == asked
+
+
+async def test_requests_at_once_make_one_trust(trusts: Trusts, fake: FakeKeystone) -> None:
+    found = await asyncio.gather(*(granted(trusts) for _ in range(20)))
+    assert len(set(found)) == len(fake.objects["trusts"]) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(USER, project_id="p2"),
+        replace(USER, user_id="u2"),
+        replace(USER, roles=frozenset({"member"})),
+    ],
+)
+async def test_other_users_projects_and_roles_have_trusts_of_their_own(
+    trusts: Trusts, other: Caller
+) -> None:
+    assert await granted(trusts) != await granted(trusts, other)
+
+
+async def test_trust_is_removed_behind_the_last_stack(
+    trusts: Trusts, fake: FakeKeystone, records: Records
+) -> None:
+    trust_id = await granted(trusts)
+    await ended(trusts, trust_id)
+    assert list(fake.objects["trusts"]) == [trust_id]
+    records.live.clear()
+    await ended(trusts, trust_id)
     assert not fake.objects["trusts"]
-    await trusts.revoke(credentials)
-    await trusts.revoke({})
+    assert not records.rows
+    await ended(trusts, trust_id)
+    assert await granted(trusts) != trust_id
+
+
+async def test_trust_is_removed_in_one_call_while_the_user_is_known(
+    trusts: Trusts, fake: FakeKeystone, records: Records
+) -> None:
+    trusts.remember(USER)
+    trust_id = await granted(trusts)
+    records.live.clear()
+    fake.asked.clear()
+    await ended(trusts, trust_id)
+    assert fake.asked == [("DELETE", f"/OS-TRUST/trusts/{trust_id}")]
+
+
+async def test_trust_that_a_request_has_just_got_is_not_removed(
+    trusts: Trusts, fake: FakeKeystone, records: Records
+) -> None:
+    trust_id = await granted(trusts)
+    records.live.clear()
+    credentials = await trusts.grant(USER)  # its stack is not recorded yet
+    await ended(trusts, trust_id)
+    assert list(fake.objects["trusts"]) == [trust_id]
+    trusts.settle(credentials)
+    await ended(trusts, trust_id)
+    assert not fake.objects["trusts"]
+
+
+@pytest.mark.parametrize("marked", [False, True])
+async def test_what_a_dead_process_has_left_is_removed_at_the_next_start(
+    trusts: Trusts, keystone: Keystone, fake: FakeKeystone, records: Records, marked: bool
+) -> None:
+    trust_id = await granted(trusts)
+    records.live.clear()
+    if marked:
+        records.rows[trust_id] = replace(records.rows[trust_id], retired=True)
+    later = Trusts(keystone, records)
+    await later.load()
+    await asyncio.gather(*later._tasks)
+    assert not fake.objects["trusts"]
+    assert not records.rows
+
+
+async def test_trust_is_shared_across_starts(
+    trusts: Trusts, keystone: Keystone, records: Records
+) -> None:
+    trust_id = await granted(trusts)
+    later = Trusts(keystone, records)
+    await later.load()
+    assert await granted(later) == trust_id
+    await later.close()
+
+
+async def test_trust_that_somebody_deleted_is_made_anew_for_all_stacks(
+    trusts: Trusts, keystone: Keystone, fake: FakeKeystone, records: Records
+) -> None:
+    lost = await granted(trusts)
+    fake.objects["trusts"].clear()
+    assert await trusts.renew(lost) is None  # nobody is there who could make one
+    trusts.remember(USER)
+    renewed = await asyncio.gather(*(trusts.renew(lost) for _ in range(5)))
+    assert set(renewed) == set(fake.objects["trusts"])
+    assert trusts.current(lost) == renewed[0]
+    assert await granted(trusts) == renewed[0]
+    later = Trusts(keystone, records)
+    await later.load()
+    assert later.current(lost) == renewed[0]
+    await later.close()
+    records.live.clear()
+    await ended(trusts, lost)
+    assert not fake.objects["trusts"]
+
+
+async def test_trust_is_not_made_anew_over_and_over(trusts: Trusts, fake: FakeKeystone) -> None:
+    trusts.remember(USER)
+    first = await trusts.renew(await granted(trusts))
+    assert first is not None
+    assert await trusts.renew(first) is None
+    assert len(fake.objects["trusts"]) == 2
 
 
 async def test_caller_who_acts_by_a_trust_for_the_service_shares_it(
-    keystone: Keystone, fake: FakeKeystone
+    trusts: Trusts, fake: FakeKeystone
 ) -> None:
-    fake.add_token("t")
-    trusts = Trusts(keystone)
-    own = await trusts.grant(USER)
-    by_trust = Caller(
-        "p1",
-        "u1",
-        "demo",
-        frozenset({"member"}),
-        token="t",
-        trust_id=own["trust_id"],
-        trustee_id="id-stoker",
-    )
-    shared = await trusts.grant(by_trust)
-    assert shared["trust_id"] == own["trust_id"]
-    await trusts.revoke(shared)
-    assert list(fake.objects["trusts"]) == [own["trust_id"]]
+    own = await granted(trusts)
+    by_trust = replace(USER, trust_id=own, trustee_id="id-stoker")
+    trusts.remember(by_trust)  # cannot delegate further, so it is of no use
+    assert await granted(trusts, by_trust) == own
+    assert list(fake.objects["trusts"]) == [own]
+    fake.objects["trusts"].clear()
+    assert await trusts.renew(own) is None

@@ -191,6 +191,7 @@ class Scene:
 
     def check_gone(self, processes: list[Process]) -> None:
         """Nothing is left in the cloud, no process of a server lives, no disk is there."""
+        until(lambda: not self.new().ids["trusts"], "the trust is removed behind the last stack")
         assert self.new().kinds() == {}
         until(lambda: not server_processes(self.service.data_dir), "no process of a server lives")
         until(lambda: not any(p.lives for p in processes), "all processes have ended")

@@ -141,6 +141,9 @@ class Nobody:
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         return {}
 
+    def settle(self, credentials: Mapping[str, Any]) -> None:
+        return None
+
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,5 +72,9 @@ class Endpoints:
     """Seconds for one HTTP request."""
     service_user: Password | None = None
     """The service's own user, who acts by trusts."""
+    current_trust: Callable[[str], str] = lambda trust_id: trust_id
+    """From the id of a trust to that of the one which stands for it by now."""
+    renew_trust: Callable[[str], str | None] = lambda trust_id: None
+    """Blocks; makes a trust in the place of one that is refused, or gives None."""
     connections: int = 64
     """HTTP connections kept open to each host."""

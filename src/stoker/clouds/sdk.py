@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import requests
-from keystoneauth1 import access, session
+from keystoneauth1 import access, exceptions, session
 from keystoneauth1.identity import access as access_plugins
 from keystoneauth1.identity import v3
 from openstack import connection
@@ -62,6 +62,26 @@ class ObservedSession(session.Session):  # type: ignore[misc]
         if service and answer is not None:
             pause = parse_retry_after(answer.headers.get("Retry-After"))
             self._observer(service, answer.status_code, time.monotonic() - started, pause)
+
+
+class _ByTrust(v3.Password):  # type: ignore[misc]
+    """Acts by a trust, and by the one in its place when it is refused."""
+
+    def __init__(self, endpoints: Endpoints, trust_id: str, **identity: Any) -> None:
+        self._acting = endpoints.current_trust(trust_id)
+        super().__init__(endpoints.auth_url, trust_id=self._acting, **identity)
+        self._renew = endpoints.renew_trust
+
+    def get_auth_ref(self, session: Any, **options: Any) -> Any:
+        """A token by the trust."""
+        try:
+            return super().get_auth_ref(session, **options)
+        except (exceptions.NotFound, exceptions.Unauthorized, exceptions.Forbidden):
+            renewed = self._renew(self._acting)
+            if renewed is None:
+                raise
+            self._acting = self.trust_id = renewed
+            return super().get_auth_ref(session, **options)
 
 
 class Maker:
@@ -135,7 +155,7 @@ class Maker:
         user = self._endpoints.service_user
         if user is None:
             raise LookupError("a trust cannot be used: no service user is configured")
-        return v3.Password(self._endpoints.auth_url, trust_id=trust_id, **_identity(user))
+        return _ByTrust(self._endpoints, trust_id, **_identity(user))
 
 
 def _identity(user: Password) -> dict[str, Any]:

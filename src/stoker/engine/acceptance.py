@@ -72,6 +72,8 @@ class Acceptance:
         except Exception:
             await self._ports.deferred.revoke(credentials)
             raise
+        finally:
+            self._ports.deferred.settle(credentials)
         self._ports.kept.put(given.id, evaluation)
         self._notify(stack.id)
         return stack.address

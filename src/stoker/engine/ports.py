@@ -193,8 +193,11 @@ class Deferred(Protocol):
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         """Credentials to be kept, encrypted, with the stack (for instance a trust)."""
 
+    def settle(self, credentials: Mapping[str, Any]) -> None:
+        """What credentials were granted for is recorded, or will not be."""
+
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
-        """Give credentials back once the stack is gone."""
+        """Give credentials back: the stack is gone, or about to be."""
 
 
 class Signallers(Protocol):

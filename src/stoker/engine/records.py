@@ -115,6 +115,21 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustRecord:
+    """A trust that this service has made, by which all stacks of a user in a project act."""
+
+    trust_id: str
+    project_id: str
+    user_id: str
+    trustee_id: str
+    roles: tuple[str, ...]
+    replaced_by: str | None = None
+    """The trust that was made in its place."""
+    retired: bool = False
+    """No stack acts by it any more; it is about to be removed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One accepted request. Its plan is stored before the first action; ``number`` orders them."""
 

@@ -11,24 +11,27 @@ from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, settings_from
 from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
-from stoker.identity.trusts import Trusts
+from stoker.identity.trusts import TrustRecords, Trusts
 from stoker.kernel.clock import Clock
 
 
 class Gate:
     """Who may come in, who acts when nobody is there, and who may call back."""
 
-    def __init__(self, conf: Any, clock: Clock) -> None:
+    def __init__(self, conf: Any, clock: Clock, trusts: TrustRecords) -> None:
         self.settings: IdentitySettings = settings_from(conf)
         self._keystone = Keystone(self.settings, clock)
         self._blocking = BlockingKeystone(self.settings, clock)
         self.policies = Policies(conf)
-        self.authenticate = Authenticator(self._keystone, clock, self.policies.is_admin)
+        self.trusts = Trusts(self._keystone, trusts)
+        self.authenticate = Authenticator(
+            self._keystone, clock, self.policies.is_admin, self.trusts.remember
+        )
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
-        self.trusts = Trusts(self._keystone)
         self.stack_users = StackUsers(self._blocking)
 
     async def close(self) -> None:
         """Close the connections to Keystone."""
+        await self.trusts.close()
         await self._keystone.close()
         self._blocking.close()

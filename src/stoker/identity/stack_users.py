@@ -51,6 +51,10 @@ class StackDomain:
     def __init__(self, keystone: BlockingKeystone) -> None:
         self.keystone = keystone
         self._role_id: str | None = None
+        self._made: set[str] = set()
+        """Names of projects that this process has made, or is about to make."""
+        self._found: set[str] | None = None
+        """Names of those that there were before."""
 
     @property
     def settings(self) -> IdentitySettings:
@@ -71,15 +75,32 @@ class StackDomain:
 
     def project(self, name: str) -> str:
         """The id of the project of that name, made if there is none."""
+        self._made.add(name)
         return self._find_project(name) or self._make("project", {"name": name})
 
     def remove_project(self, name: str) -> None:
         """Remove the project of that name; none is fine, and so is there being no domain."""
-        if self.settings.stack_domain_admin is None:
+        if self.settings.stack_domain_admin is None or not self._may_exist(name):
             return
         project_id = self._find_project(name)
         if project_id is not None:
             self._remove(f"/projects/{project_id}")
+        self._made.discard(name)
+
+    def _may_exist(self, name: str) -> bool:
+        """Whether there can be a project of a name: most stacks never have one.
+
+        Asks once for all that earlier processes have made.
+        """
+        if self._found is None:
+            query = {"domain_id": self._domain_id()}
+            answer = self.keystone.call(self.admin, "GET", "/projects", params=query)
+            _check(answer, "a list of projects")
+            listed = json_of(answer)
+            if listed.get("truncated") or (listed.get("links") or {}).get("next"):
+                return True
+            self._found = {str(project["name"]) for project in listed["projects"]}
+        return name in self._made or name in self._found
 
     def user(self, name: str, password: str, project_id: str) -> str:
         """The id of a user that may call back for a project; made, or given a new password."""

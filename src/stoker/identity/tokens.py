@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 import httpx
@@ -23,14 +23,22 @@ class Authenticator:
     """Validates what requests bring, and remembers what was valid for a while.
 
     Tokens are remembered by their hash, at most ``token_cache_size`` of them, at most for
-    ``token_cache_time`` seconds and never beyond their own expiry.
+    ``token_cache_time`` seconds and never beyond their own expiry. ``remember`` is told of
+    every caller.
     """
 
-    def __init__(self, keystone: Keystone, clock: Clock, is_admin: IsAdmin) -> None:
+    def __init__(
+        self,
+        keystone: Keystone,
+        clock: Clock,
+        is_admin: IsAdmin,
+        remember: Callable[[Caller], None] = lambda caller: None,
+    ) -> None:
         self._keystone = keystone
         self._settings = keystone.settings
         self._clock = clock
         self._is_admin = is_admin
+        self._tell = remember
         self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
 
     async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
@@ -38,6 +46,12 @@ class Authenticator:
 
         Refuses (503) when the identity service does not answer.
         """
+        caller = await self._caller(headers, project_id)
+        if caller is not None:
+            self._tell(caller)
+        return caller
+
+    async def _caller(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
         token = headers.get("x-auth-token", "")
         if token:
             return await self._by_token(token)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from stoker.store import tables
 
-REVISION = "0002"
+REVISION = "0004"
 """The newest revision in ``migrations/versions``."""
 
 _version = sa.Table(

@@ -9,6 +9,7 @@ from stoker.store.keys import key_from_passphrase, key_in
 from stoker.store.runners import ThreadRunner
 from stoker.store.sealing import FernetSeal
 from stoker.store.store import SqlStore
+from stoker.store.trusts import SqlTrusts
 
 
 class OpenStore:
@@ -20,6 +21,7 @@ class OpenStore:
         self._runner = ThreadRunner()
         self._database = open_database(url or _file_in(data_dir))
         self.store = SqlStore(self._database, FernetSeal(key), self._runner)
+        self.trusts = SqlTrusts(self._database, self._runner)
 
     def close(self) -> None:
         """Let running transactions end and close the database."""

@@ -73,6 +73,29 @@ stacks = sa.Table(
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at"),
 )
 
+trusts = sa.Table(
+    "trusts",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("trust_id", _ID, nullable=False, unique=True),
+    sa.Column("project_id", _ID, nullable=False),
+    sa.Column("user_id", _ID, nullable=False),
+    sa.Column("trustee_id", _ID, nullable=False),
+    sa.Column("roles", _TEXT, nullable=False),
+    sa.Column("replaced_by", _ID),
+    sa.Column("retired", sa.Boolean, nullable=False),
+    sa.Index("ix_trusts_owner", "project_id", "user_id"),
+    comment="trusts in the identity service that stacks act by",
+)
+
+marks = sa.Table(
+    "marks",
+    metadata,
+    sa.Column("name", _WORD, primary_key=True),
+    sa.Column("value", _TEXT, nullable=False),
+    comment="what holds for the whole database",
+)
+
 operations = sa.Table(
     "operations",
     metadata,
