@@ -192,6 +192,84 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
 }
 
 
+_CLIENT_NAMES = ("endpoint_type", "cert_file", "key_file", "auth_uri", "url")
+_LISTENER_NAMES = (
+    "bind_host",
+    "bind_port",
+    "workers",
+    "max_header_line",
+    "max_connections",
+    "max_connections_per_address",
+)
+NOT_HONOURED: dict[str, tuple[str, ...]] = {
+    "DEFAULT": (
+        "region_name_for_shared_services",
+        "server_keystone_endpoint_type",
+        "heat_metadata_server_url",
+        "heat_watch_server_url",
+        "instance_connection_is_secure",
+        "instance_connection_https_validate_certificates",
+        "default_software_config_transport",
+        "default_deployment_signal_transport",
+        "default_user_data_format",
+        "max_snapshots_per_stack",
+        "max_software_configs_per_tenant",
+        "max_software_deployments_per_tenant",
+        "max_interface_check_attempts",
+        "client_retry_limit",
+        "num_engine_workers",
+        "enable_stack_abandon",
+        "enable_stack_adopt",
+        "encrypt_parameters_and_properties",
+        "observe_on_update",
+        "convergence_engine",
+        "template_dir",
+        "deferred_auth_method",
+        "reauthentication_auth_method",
+    ),
+    "heat_api": _LISTENER_NAMES[:3],
+    "heat_api_cfn": _LISTENER_NAMES,
+    "heat_api_cloudwatch": _LISTENER_NAMES,
+    "keystone_authtoken": ("auth_type",),
+    "trustee": (
+        "auth_type",
+        "auth_url",
+        "auth_uri",
+        "www_authenticate_uri",
+        "region_name",
+        "interface",
+        "cafile",
+        "insecure",
+        "token_cache_time",
+        "http_connect_timeout",
+    ),
+    "clients": _CLIENT_NAMES[1:],
+    "clients_keystone": tuple(name for name in _CLIENT_NAMES if name != "auth_uri"),
+    "clients_heat": ("ca_file", "insecure", *_CLIENT_NAMES[:-1]),
+    "database": ("max_pool_size",),
+    "ec2authtoken": ("auth_uri", "multi_cloud", "allowed_auth_uris"),
+    "oslo_messaging_notifications": ("driver", "transport_url", "topics"),
+    "yaql": ("limit_iterators", "memory_quota"),
+    "volumes": ("backups_enabled",),
+}
+"""Options that are known and have no effect: a file that sets one is told so."""
+
+
+def without_effect(conf: Any) -> list[str]:
+    """The options of files that have no effect, as ``[group] name``."""
+    return [
+        f"[{group}] {name}"
+        for group, names in NOT_HONOURED.items()
+        for name in names
+        if _is_from_file(conf, group, name)
+    ]
+
+
+def _is_from_file(conf: Any, group: str, name: str) -> bool:
+    found = conf.get_location(name, None if group == "DEFAULT" else group)
+    return found is not None and found.location is cfg.Locations.user
+
+
 def load(files: Sequence[Path] = (), arguments: Sequence[str] = ()) -> Any:
     """The options (an ``oslo_config.cfg.ConfigOpts``) as the given files, in order, set them.
 

@@ -152,3 +152,41 @@ def test_who_follows_an_operation_sees_its_end_although_the_service_is_killed_me
     assert end(second) == 0
     assert (following.returncode, complaints) == (0, "")
     assert "CREATE_COMPLETE      slow" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "[database]\nconnection = mysql+pymysql://heat:hidden@controller/heat\n",
+            "names a mysql database",
+        ),
+        ("[keystone_authtoken]\nauth_url =\n", "needs auth_url"),
+        ("[DEFAULT]\nmax_stacks_per_tenant = many\n", "max_stacks_per_tenant"),
+        ("no section\n", "no section"),
+        ("[DEFAULT]\nenvironment_dir = BAD\n", "resource_registry"),
+    ],
+)
+def test_bad_configuration_is_told_in_one_line(tmp_path: Path, content: str, said: str) -> None:
+    identity = "[keystone_authtoken]\nauth_url = http://127.0.0.1:9/v3\nusername = stoker\n"
+    (tmp_path / "environment.d").mkdir()
+    (tmp_path / "environment.d/bad.yaml").write_text("resource_registry: [1]\n")
+    file = tmp_path / "heat.conf"
+    content = content.replace("BAD", str(tmp_path / "environment.d"))
+    file.write_text(content if "keystone" in content else f"{identity}{content}")
+    command = serve_command(tmp_path / "data", free_port(), free_port())
+    command += ["--no-local-cloud", "--config-file", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if "cannot be used" in line]
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "Traceback" not in done.stderr
+    assert "hidden" not in done.stderr
+
+
+def test_only_the_owner_can_look_into_the_data_directory(service: Served) -> None:
+    assert stat.S_IMODE(service.data_dir.stat().st_mode) == 0o700
+    for path in service.data_dir.iterdir():
+        if path.is_file():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name

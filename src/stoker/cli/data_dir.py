@@ -6,9 +6,11 @@ process ends, however it ends. The content says which process, and where it list
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import stat
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,6 +44,22 @@ def default_data_dir() -> Path:
         return Path(given)
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "stoker"
+
+
+def make_data_dir(path: Path) -> None:
+    """Make the directory; its owner alone can look into it, also if an older release made it.
+
+    The mode of a directory that serves other purposes, too, is left alone.
+    """
+    if not path.exists():
+        path.mkdir(mode=0o700, parents=True)
+        path.chmod(0o700)  # whatever the umask is
+        return
+    mode = path.stat().st_mode
+    shared = mode & stat.S_ISVTX or path.resolve() == Path.home().resolve()
+    if mode & 0o077 and not shared and (path / _LOCK).exists() and os.access(path, os.W_OK):
+        with contextlib.suppress(PermissionError):
+            path.chmod(0o700)
 
 
 class DataDirLock:

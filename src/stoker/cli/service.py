@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stoker.cli.client import Client
 from stoker.cli.credentials import in_data_dir
-from stoker.cli.data_dir import Running, running_in
+from stoker.cli.data_dir import Running, make_data_dir, running_in
 from stoker.cli.failures import CommandFailed
 from stoker.cli.target import Target
 
@@ -49,7 +49,7 @@ def _is_ready(data_dir: Path) -> bool:
 
 def start_detached(target: Target) -> Running:
     """Start a service that outlives this process. Raises :class:`CommandFailed` if it does not."""
-    target.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_dir(target.data_dir)
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC

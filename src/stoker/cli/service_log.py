@@ -8,9 +8,10 @@ from __future__ import annotations
 import logging
 
 
-def configure_log(*, debug: bool = False) -> None:
-    """Send what the service and its libraries log to standard error."""
+def configure_log(*, debug: bool = False, file: str | None = None) -> None:
+    """Send what the service and its libraries log to standard error, or to a file."""
     logging.basicConfig(
+        filename=file,
         level=logging.INFO if debug else logging.WARNING,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import resource
 import signal
 import socket
@@ -26,6 +27,10 @@ from stoker.cli.client_files import write_client_files
 from stoker.cli.local_cloud import LocalCloud
 from stoker.cli.serve_options import CannotServe, ServeOptions
 from stoker.cli.service_log import configure_log
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.log import Log
+
+log = Log(__name__)
 
 MEBIBYTE = 1024 * 1024
 _FILES = 65536
@@ -45,6 +50,7 @@ def serve(
 
     Raises :class:`CannotServe` and :class:`stoker.cli.local_cloud.LocalCloudFailed`.
     """
+    os.umask(0o077)  # the files of the service are its own; the cloud runs already
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options, listener, cloud, on_ready))
 
@@ -92,12 +98,14 @@ async def _running(
         if cloud is not None:
             await cloud.ready()
         conf = _configuration(options, cloud)
-        configure_log(debug=conf.debug)
+        configure_log(debug=conf.debug, file=conf.log_file)
+        for option in config.without_effect(conf):
+            log.warning("this option has no effect", option=option)
         _allow_connections()
         try:
             app = App(conf, cloud.started_at if cloud is not None else 0.0)
-        except (ValueError, SQLAlchemyError) as error:
-            raise CannotServe(f"the configuration cannot be used: {error}") from None
+        except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
+            raise _unusable(error) from None
         closing.push_async_callback(app.close)
         server = _Server(
             uvicorn.Config(
@@ -136,6 +144,13 @@ def _allow_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
 
 
+def _unusable(error: Exception) -> CannotServe:
+    """What is wrong with the configuration, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = lines[0] if lines else type(error).__name__
+    return CannotServe(f"the configuration cannot be used: {first}")
+
+
 def _read_all(conf: Any) -> None:
     """Options are parsed when they are read: read them now, not in the midst of a request."""
     for value in conf.values():
@@ -148,8 +163,8 @@ def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
         conf = config.load(options.config_files)
         if options.config_files:
             _read_all(conf)
-    except (cfg.Error, OSError) as error:
-        raise CannotServe(f"the configuration cannot be used: {error}") from None
+    except (cfg.Error, OSError, ValueError) as error:
+        raise _unusable(error) from None
     conf.set_override("data_dir", str(options.data_dir))
     if cloud is None:
         return conf

@@ -73,7 +73,7 @@ def settings_from(conf: Any) -> IdentitySettings:
         trustee=_user(conf.trustee) if conf.trustee.username else None,
         region=conf.region_name_for_services or section.region_name,
         interface=_interface(conf),
-        verify=(section.cafile or True) if not section.insecure else False,
+        verify=_verify(conf),
         timeout=float(section.http_connect_timeout or 30),
         token_cache_time=float(section.token_cache_time),
         passwords=conf.paste_deploy.flavor == "standalone",
@@ -84,6 +84,17 @@ def settings_from(conf: Any) -> IdentitySettings:
         orchestration_url=conf.clients_heat.url or None,
         waitcondition_url=conf.heat_waitcondition_server_url or None,
     )
+
+
+def _verify(conf: Any) -> bool | str:
+    """How certificates are checked: as for tokens, else as for the client of the identity service,
+    else as for all clients."""
+    sections = conf.keystone_authtoken, conf.clients_keystone, conf.clients
+    if any(section.insecure for section in sections):
+        return False
+    first, *others = sections
+    files = (first.cafile, *(section.ca_file for section in others))
+    return next((str(file) for file in files if file), True)
 
 
 def _user(section: Any) -> User:

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.store import tables
+from stoker.store.foreign import SUPPORTED, UnusableDatabase, require_own, require_supported
 
 REVISION = "0004"
 """The newest revision in ``migrations/versions``."""
@@ -23,11 +24,19 @@ def open_database(url: str) -> sa.Engine:
 
     A new database is made whole; an old one is migrated with Alembic.
     """
-    engine = sa.create_engine(url, **_options(url))
+    parsed = require_supported(url)
+    try:
+        engine = sa.create_engine(parsed, **_options(url))
+    except ModuleNotFoundError as error:
+        raise UnusableDatabase(
+            f"[database] connection needs the Python module {error.name}, which is not installed;"
+            f" supported are {SUPPORTED}"
+        ) from None
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _tune_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
     inspector = sa.inspect(engine)
+    require_own(set(inspector.get_table_names()), parsed)
     if not inspector.has_table("alembic_version"):
         with engine.begin() as connection:
             tables.metadata.create_all(connection)
@@ -36,6 +45,11 @@ def open_database(url: str) -> sa.Engine:
     else:
         with engine.connect() as connection:
             found = connection.execute(sa.select(_version.c.version_num)).scalar()
+        if found is not None and found > REVISION:
+            raise UnusableDatabase(
+                f"the database {parsed.render_as_string(hide_password=True)} was made by a newer"
+                " release of Stoker"
+            )
         if found != REVISION:
             _migrate(engine)
     return engine

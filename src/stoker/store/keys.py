@@ -17,9 +17,14 @@ def key_from_passphrase(passphrase: str) -> bytes:
     return base64.urlsafe_b64encode(hashlib.sha256(passphrase.encode()).digest())
 
 
+def key_file(directory: Path) -> Path:
+    """Where the key of a directory is kept."""
+    return directory / _KEY_FILE
+
+
 def key_in(directory: Path) -> bytes:
     """The key kept in a directory, readable by its owner alone; made if there is none."""
-    path = directory / _KEY_FILE
+    path = key_file(directory)
     if not path.exists():
         _keep_new_key(path)
     return path.read_bytes().strip()

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from stoker.cli import options as shared
-from stoker.cli.data_dir import DataDirLock, InUse, Running
+from stoker.cli.data_dir import DataDirLock, InUse, Running, make_data_dir
 from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, LocalCloudFailed, await_end
 from stoker.cli.serve_options import DEFAULT_API_PORT, CannotServe, ServeOptions
@@ -86,7 +86,7 @@ def command(
 
 
 def _serve(options: ServeOptions) -> None:
-    options.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_dir(options.data_dir)
     lock = DataDirLock(options.data_dir)
     before = lock.acquire()
     listener = _open(

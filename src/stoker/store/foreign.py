@@ -1,0 +1,114 @@
+"""What must not be opened: databases of other programs, and those of another key.
+
+A ``heat.conf`` names Heat's own database. Nothing is written to one that is not ours, and its
+tables are looked at before anything else is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from cryptography.fernet import InvalidToken
+
+from stoker.store import tables
+from stoker.store.sealing import Seal
+
+SUPPORTED = (
+    "SQLite (leave [database] connection empty for a file in the data directory) and PostgreSQL"
+    " (postgresql+psycopg://USER:PASSWORD@HOST/DATABASE)"
+)
+_OURS = frozenset({"contents", "inputs", "stacks"})
+_NO_TABLES = frozenset({"alembic_version", "sqlite_sequence", "sqlite_stat1"})
+_CHECK = "key_check"
+
+
+class UnusableDatabase(ValueError):
+    """The database cannot be used. The text says why, in one line, and what to do."""
+
+
+def require_supported(url: str) -> sa.URL:
+    """The URL of a database that this service can use; refuses others, and files of Heat's."""
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:
+        raise UnusableDatabase(
+            f"[database] connection is no URL of a database; supported are {SUPPORTED}"
+        ) from None
+    backend = parsed.get_backend_name()
+    if backend not in ("sqlite", "postgresql"):
+        raise UnusableDatabase(
+            f"[database] connection names a {backend} database, as Heat's may be; supported are"
+            f" {SUPPORTED}. Stoker keeps a database of its own and never uses Heat's"
+        )
+    if backend == "sqlite" and parsed.database and Path(parsed.database).is_file():
+        require_own(_tables_of_file(Path(parsed.database)), parsed)
+    return parsed
+
+
+def require_own(found: set[str], url: sa.URL) -> None:
+    """Refuse a database that has tables, none of which is ours."""
+    others = found - _NO_TABLES
+    if others and not others >= _OURS:
+        some = ", ".join(sorted(others)[:3])
+        raise UnusableDatabase(
+            f"the database {url.render_as_string(hide_password=True)} belongs to another program"
+            f" (it has the tables {some}); name an empty one in [database] connection, or leave it"
+            " empty"
+        )
+
+
+def _tables_of_file(path: Path) -> set[str]:
+    """The tables of a file that is not changed by looking."""
+    try:
+        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            return {str(name) for (name,) in rows}
+    except sqlite3.Error as error:
+        raise UnusableDatabase(f"{path} cannot be read as an SQLite database: {error}") from None
+
+
+def has_check(engine: sa.Engine) -> bool:
+    """Whether the database knows which key it is encrypted with."""
+    return _value(engine) is not None
+
+
+def require_key(engine: sa.Engine, seal: Seal, where: str) -> None:
+    """Refuse a key other than that which the database is encrypted with; note that of a new one.
+
+    ``where`` says where the key comes from.
+    """
+    kept = _value(engine) or _sample(engine)
+    if kept is not None:
+        try:
+            seal.open(kept)
+        except (InvalidToken, ValueError):
+            raise UnusableDatabase(
+                f"{where} is not the key that the database is encrypted with; bring the old key"
+                " back, or begin with an empty data directory"
+            ) from None
+    if not has_check(engine):
+        row = {"name": _CHECK, "value": seal.close({"key": "right"})}
+        with engine.begin() as connection:
+            connection.execute(tables.marks.insert(), row)
+
+
+def _value(engine: sa.Engine) -> str | None:
+    select = sa.select(tables.marks.c.value).where(tables.marks.c.name == _CHECK)
+    with engine.connect() as connection:
+        return _text(connection.execute(select).scalar())
+
+
+def _sample(engine: sa.Engine) -> str | None:
+    """Something that a release without this check has encrypted."""
+    select = sa.select(tables.contents.c.body).limit(1)
+    with engine.connect() as connection:
+        return _text(connection.execute(select).scalar())
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,126 @@
+"""Which databases are opened, and with which key."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from stoker.store import tables
+from stoker.store.foreign import UnusableDatabase
+from stoker.store.opening import OpenStore
+
+
+@contextmanager
+def opened(
+    data_dir: Path, url: str | None = None, passphrase: str | None = None
+) -> Iterator[OpenStore]:
+    store = OpenStore(url, data_dir, passphrase)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def refusal(data_dir: Path, url: str | None = None, passphrase: str | None = None) -> str:
+    with pytest.raises(UnusableDatabase) as refused:
+        OpenStore(url, data_dir, passphrase)
+    text = str(refused.value)
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql+pymysql://heat:secret@controller/heat?charset=utf8",
+        "mysql://heat:secret@controller/heat",
+        "oracle://heat:secret@controller/heat",
+        "postgresql+pg8000://heat:secret@controller/heat",
+        "no url, but a secret",
+        "nosuch://x:secret@y/z",
+    ],
+)
+def test_other_databases_are_refused_with_those_that_are_supported(
+    tmp_path: Path, url: str
+) -> None:
+    text = refusal(tmp_path, url)
+    assert "postgresql+psycopg://" in text
+    assert "secret" not in text
+
+
+def test_database_of_another_program_is_not_touched(tmp_path: Path) -> None:
+    file = tmp_path / "heat.sqlite"
+    with closing(sqlite3.connect(file)) as heats:
+        heats.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        heats.execute("CREATE TABLE stack (id TEXT)")
+        heats.commit()
+    before = file.read_bytes()
+    text = refusal(tmp_path, f"sqlite:///{file}")
+    assert "belongs to another program" in text
+    assert "stack" in text
+    assert file.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"heat.sqlite"}
+
+
+def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("hello")
+    assert "cannot be read" in refusal(tmp_path, f"sqlite:///{tmp_path}/x")
+
+
+def test_database_of_a_newer_release_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path) as store, store._database.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    assert "newer release" in refusal(tmp_path)
+
+
+def test_lost_key_is_noticed_and_not_replaced(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        pass
+    (tmp_path / "secret.key").rename(tmp_path / "elsewhere")
+    assert "secret.key is missing" in refusal(tmp_path)
+    assert not (tmp_path / "secret.key").exists()
+    (tmp_path / "elsewhere").rename(tmp_path / "secret.key")
+    with opened(tmp_path):
+        pass
+
+
+def test_another_key_is_noticed(tmp_path: Path) -> None:
+    with opened(tmp_path):
+        pass
+    with opened(tmp_path / "other"):
+        pass
+    (tmp_path / "other/secret.key").rename(tmp_path / "secret.key")
+    assert "secret.key is not the key" in refusal(tmp_path)
+
+
+def test_another_passphrase_is_noticed(tmp_path: Path) -> None:
+    with opened(tmp_path, passphrase="one"):
+        pass
+    assert "auth_encryption_key is not the key" in refusal(tmp_path, passphrase="two")
+    with opened(tmp_path, passphrase="one"):
+        pass
+
+
+def test_key_of_a_database_without_a_check_is_tried_on_what_it_holds(tmp_path: Path) -> None:
+    with opened(tmp_path, passphrase="one") as store:
+        sealed = store.store._seal.close({"a": 1})
+        with store._database.begin() as connection:
+            connection.execute(tables.marks.delete())
+            connection.execute(tables.contents.insert(), {"hash": "h", "body": sealed})
+    assert "is not the key" in refusal(tmp_path, passphrase="two")
+    with opened(tmp_path, passphrase="one"):
+        pass
+
+
+def test_files_and_directory_are_their_owners_alone(tmp_path: Path) -> None:
+    with opened(tmp_path / "data"):
+        modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in (tmp_path / "data").iterdir()}
+    assert modes["stoker.db"] == modes["secret.key"] == 0o600
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
