@@ -31,6 +31,7 @@ from stoker.kernel.log import Log
 from stoker.pauses import LoopPauses
 from stoker.resources.names import WITHDRAWN
 from stoker.resources.registry import Registry
+from stoker.sandbox.sandbox import Sandbox
 from stoker.service_environment import registry_in
 from stoker.store.opening import OpenStore
 from stoker.template.catalogue import Catalogue
@@ -61,6 +62,7 @@ class App:
                 AllowedHosts(tuple(conf.template_url_allowed_hosts)),
             )
         )
+        self._sandbox = Sandbox(iterations=conf.yaql.limit_iterators, memory=conf.yaql.memory_quota)
         types = Registry(plugin_directories=conf.plugin_dirs)
         registry = registry_in(Path(conf.environment_dir))
         ports = Ports(
@@ -77,6 +79,7 @@ class App:
             policy=self._gate.policies,
             region=self._gate.settings.region,
             fetch_template=self._templates,
+            helpers=self._sandbox,
             service_registry=registry,
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)
@@ -138,6 +141,7 @@ class App:
         self._cloud.close()
         await self._gate.close()
         self._store.close()
+        self._sandbox.close()
 
 
 def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoints:

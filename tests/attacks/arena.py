@@ -28,7 +28,7 @@ from typing import Any
 import httpx
 
 from tests.isolation.people import Person, demo, newcomer
-from tests.recovery.service import Service, descendants, until
+from tests.recovery.service import Process, Service, descendants, until
 
 MEBIBYTE = 1024 * 1024
 ADDRESS_SPACE = 6 * 1024 * MEBIBYTE
@@ -80,10 +80,20 @@ class LimitedService(Service):
         found: dict[str, Any] = answer.json()
         return found
 
+    def cloud_process(self) -> Process:
+        """The local cloud."""
+        own = [process for process in descendants(self.pid) if process.parent == self.pid]
+        [cloud] = [process for process in own if "localcloud" in _command(process.pid)]
+        return cloud
+
     def helpers(self) -> list[int]:
         """The processes in which the service computes what users wrote."""
+        return [process.pid for process in self.helper_processes()]
+
+    def helper_processes(self) -> list[Process]:
+        """The same, told from later ones with the same numbers."""
         own = [process for process in descendants(self.pid) if process.parent == self.pid]
-        return [p.pid for p in own if "stoker.sandbox" in _command(p.pid)]
+        return [process for process in own if "stoker.sandbox" in _command(process.pid)]
 
 
 @dataclass
@@ -212,9 +222,9 @@ class Arena:
     def restart(self, *, kill: bool = True) -> None:
         """End the service, by SIGKILL unless said otherwise, and start it again."""
         if kill:
-            cloud = self.service.cloud_process()
+            below = [self.service.cloud_process(), *self.service.helper_processes()]
             self.service.kill()
-            until(lambda: not cloud.lives, "the local cloud has ended")
+            until(lambda: not any(p.lives for p in below), "its helpers and its cloud have ended")
         else:
             self.service.stop()
         self.service.start()

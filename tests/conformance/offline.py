@@ -26,10 +26,11 @@ from stoker.template.declarations import declare
 from stoker.template.definition import Definition
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Identity, Inputs
+from stoker.template.inputs import Identity
 from stoker.template.nesting import child_inputs, preliminary_nested
 from stoker.template.type_resolver import TemplateType
 from stoker.template.validation import as_template_findings
+from tests.evaluating import with_helpers
 
 CASES = Path(__file__).parent / "cases"
 STACK_ID = "0a1b2c3d-0000-4000-8000-00000000000a"
@@ -153,7 +154,7 @@ def evaluation_of(step: Mapping[str, Any], types: Any) -> Evaluation:
     files = {name: str(text) for name, text in (step.get("files") or {}).items()}
     template = parse(step.get("template") or "")
     declarations = declare(template.parameters, template.version, Findings())
-    inputs = Inputs(
+    inputs = with_helpers(
         identity=Identity(STACK_NAME, STACK_ID, PROJECT_ID),
         environment=environment_of(step, files, declarations),
         parameters=step.get("parameters") or {},

@@ -11,13 +11,13 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import MAX_FINDINGS, DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.source import read
 from stoker.template.validation import as_template_findings
 from stoker.template.versions import VERSIONS
@@ -101,7 +101,7 @@ class Facts:
 def evaluate_all(template: Any, value: Any) -> None:
     """Everything that can be asked of a template."""
     with suppress(DiagnosticError):
-        evaluation = Evaluation(parse(template), Inputs(), TYPES)
+        evaluation = Evaluation(parse(template), with_helpers(), TYPES)
         evaluation.validate()
         as_template_findings(evaluation.validate())
         _ = evaluation.attributes_used, evaluation.custom_checks()
@@ -279,7 +279,7 @@ def test_thousands_of_mistakes_are_found_in_time() -> None:
         "outputs": {f"o{n}": {"value": {"get_attr": [f"resourc_{n}", "x"]}} for n in range(count)},
     }
     begin = time.process_time()
-    found = Evaluation(parse(template), Inputs(), TYPES).validate()
+    found = Evaluation(parse(template), with_helpers(), TYPES).validate()
     assert len(found.errors) == MAX_FINDINGS
     assert f"there are {3 * count} findings" in found.items[-1].message
     assert time.process_time() - begin < 10

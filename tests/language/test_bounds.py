@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.evaluating import with_helpers
 from tests.language.attacks import ATTACKS
 from tests.language.attacks.request import BODY, TEXT, Request
 from tests.language.bounded import cost_of
@@ -23,7 +24,6 @@ from stoker.template.description import describe_template
 from stoker.template.document import parse
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.survey import RecordedReferences
 
 TYPES = Registry()
@@ -38,7 +38,9 @@ def evaluate(request: Request) -> list[str]:
     try:
         template = parse(request.template)
         environment = parse_environment(request.environment)
-        inputs = Inputs(environment=environment, parameters=request.parameters, files=request.files)
+        inputs = with_helpers(
+            environment=environment, parameters=request.parameters, files=request.files
+        )
         evaluation = Evaluation(template, inputs, TYPES)
         findings = evaluation.validate()
         if not findings.errors:

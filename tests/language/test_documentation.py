@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.evaluating import with_helpers
 
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.source import read
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "language.md"
@@ -92,7 +92,7 @@ def cfn(example: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(("example", "text"), EXAMPLES, ids=[text[:60] for _, text in EXAMPLES])
 def test_an_example_gives_what_it_says(example: dict[str, Any], text: str) -> None:
     data = cfn(example) if "version" in example else hot(example)
-    evaluation = Evaluation(parse(data), Inputs(files=AROUND["files"]), Types())
+    evaluation = Evaluation(parse(data), with_helpers(files=AROUND["files"]), Types())
     evaluation.validate().raise_errors()
     (output,) = evaluation.outputs(Existing())
     if example.get("error"):

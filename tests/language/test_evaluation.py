@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.registry import Registry
@@ -12,7 +13,6 @@ from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.document import parse
 from stoker.template.environment import Environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 
 TYPES = Registry()
 
@@ -33,7 +33,9 @@ class Facts:
 
 
 def evaluate(text: str, **inputs: Any) -> Evaluation:
-    return Evaluation(parse(f"heat_template_version: 2021-04-16\n{text}"), Inputs(**inputs), TYPES)
+    return Evaluation(
+        parse(f"heat_template_version: 2021-04-16\n{text}"), with_helpers(**inputs), TYPES
+    )
 
 
 def codes(evaluation: Evaluation) -> list[str]:

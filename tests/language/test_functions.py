@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
 from stoker.template.functions.registry import condition_functions_of, functions_of
-from stoker.template.inputs import Inputs
 from stoker.template.versions import VERSIONS
 
 TABLE: dict[str, Any] = yaml.safe_load(
@@ -72,7 +72,7 @@ def _evaluation(name: str, arguments: Any) -> Evaluation:
     entry, call = TABLE[name], {name: arguments}
     make = _cfn if entry.get("in") == "cfn" else _hot
     template = make(call, condition=entry.get("conditions", False))
-    return Evaluation(parse(template), Inputs(files={"a.txt": "content"}), TYPES)
+    return Evaluation(parse(template), with_helpers(files={"a.txt": "content"}), TYPES)
 
 
 def _is_refused(name: str, arguments: Any) -> bool:

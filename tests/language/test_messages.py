@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.source import read
 
 
@@ -35,7 +35,7 @@ MISTAKES = [Mistake(**row) for row in yaml.safe_load(TABLE.read_text(encoding="u
 
 def _messages(mistake: Mistake, types: Registry) -> list[str]:
     try:
-        inputs = Inputs(
+        inputs = with_helpers(
             parameters=mistake.parameters,
             environment=parse_environment(mistake.environment),
             files=mistake.files,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.environment import Environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 
 TYPES = Registry()
 
@@ -31,7 +31,9 @@ def _evaluation(kind: str, properties: dict[str, Any], **environment: Any) -> Ev
         "heat_template_version": "2021-04-16",
         "resources": {"n": {"type": "child.yaml", "properties": properties}},
     }
-    inputs = Inputs(files={"child.yaml": _child(kind)}, environment=Environment(**environment))
+    inputs = with_helpers(
+        files={"child.yaml": _child(kind)}, environment=Environment(**environment)
+    )
     return Evaluation(parse(template), inputs, TYPES)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.evaluating import with_helpers
 
 from stoker.engine.plan import Plan, Planner
 from stoker.engine.records import Action, Resource, Status
@@ -25,7 +26,6 @@ from stoker.template.definition import Definition, Facts
 from stoker.template.document import parse
 from stoker.template.environment import Environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.reuse import same
 
 TYPES = Registry()
@@ -150,7 +150,7 @@ def evaluation(version: Mapping[str, Any], earlier: Evaluation | None = None) ->
         "resources": version["resources"],
         "outputs": version["outputs"],
     }
-    inputs = Inputs(
+    inputs = with_helpers(
         parameters={**version["parameters"], "p2": {"a": version["parameters"]["p2"]}},
         environment=Environment(resource_registry=version["registry"]),
         files=version["files"],
@@ -300,7 +300,7 @@ resources:
 
 def test_only_what_differs_is_looked_at_again() -> None:
     def surveys(value: str, p: str, other: str, earlier: Evaluation | None = None) -> Evaluation:
-        inputs = Inputs(parameters={"p": p, "other": other})
+        inputs = with_helpers(parameters={"p": p, "other": other})
         return Evaluation(parse(SURVEYED.replace("VALUE", value)), inputs, TYPES, earlier)
 
     def looked_at_again(now: Evaluation, before: Evaluation) -> set[str]:
@@ -329,8 +329,8 @@ heat_template_version: 2021-04-16
 resources:
   a: {type: OS::Heat::Value, properties: {value: {get_resource: nowhere}}}
 """
-    first = Evaluation(parse(text), Inputs(), TYPES)
-    again = Evaluation(parse(text), Inputs(), TYPES, first)
+    first = Evaluation(parse(text), with_helpers(), TYPES)
+    again = Evaluation(parse(text), with_helpers(), TYPES, first)
     assert [found.message for found in first.validate().errors]
     assert first.surveys["a"].diagnostics
     assert again.surveys["a"] is not first.surveys["a"]

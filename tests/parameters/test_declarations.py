@@ -1,9 +1,11 @@
 """Declarations of parameters in both dialects."""
 
 import pytest
+from tests.evaluating import HELPERS
 
 from stoker.kernel.diagnostics import DiagnosticError, Findings, Severity
 from stoker.schema.constraints import AllowedValues, Length, Modulo, Range
+from stoker.schema.patterns import Effort
 from stoker.template.declarations import declare, declare_or_raise
 from stoker.template.parameters import ParameterType
 from stoker.template.versions import VERSIONS, Version
@@ -15,7 +17,7 @@ def version(name: str = "2021-04-16") -> Version:
 
 def refusal(snippet, name: str = "2021-04-16"):
     with pytest.raises(DiagnosticError) as caught:
-        declare_or_raise({"p": snippet}, version(name))
+        declare_or_raise({"p": snippet}, version(name), Effort(HELPERS))
     return caught.value.first
 
 

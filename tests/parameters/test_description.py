@@ -1,11 +1,12 @@
 """Templates as the API's validation answers them."""
 
+from tests.evaluating import with_helpers
+
 from stoker.resources.registry import Registry
 from stoker.template.description import describe_template
 from stoker.template.document import parse
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 
 CHILD = """
 heat_template_version: 2021-04-16
@@ -19,7 +20,7 @@ resources:
 
 
 def described(template, *, show_nested=False, **inputs):
-    evaluation = Evaluation(parse(template), Inputs(**inputs), Registry())
+    evaluation = Evaluation(parse(template), with_helpers(**inputs), Registry())
     return describe_template(evaluation, show_nested=show_nested)
 
 

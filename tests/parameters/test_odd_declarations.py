@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.resources.registry import Registry
 from stoker.template.declarations import declare_or_raise
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 from stoker.template.parameter_views import describe_parameter, described_parameters
 from stoker.template.validation import as_template_findings
 from stoker.template.versions import VERSIONS
@@ -26,7 +26,7 @@ def evaluation(declaration: Any, groups: Any = None) -> Evaluation:
         "parameters": {"p": declaration},
         "parameter_groups": groups,
     }
-    return Evaluation(parse(template), Inputs(parameters={"p": "x"}), Registry())
+    return Evaluation(parse(template), with_helpers(parameters={"p": "x"}), Registry())
 
 
 def kinds(found: Any) -> list[tuple[Severity, str]]:

@@ -1,6 +1,7 @@
 """Values of parameters: which are taken, and as what."""
 
 import pytest
+from tests.evaluating import HELPERS
 
 from stoker.schema.constraints import (
     AllowedPattern,
@@ -10,6 +11,7 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
+from stoker.schema.patterns import Effort
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown
 from stoker.template.parameters import (
@@ -102,7 +104,7 @@ def test_values_of_another_type_are_refused(kind, given):
         (NUMBER, 3, AllowedValues(["1", 2])),
         (BOOLEAN, "false", AllowedValues([True])),
         (LIST, "a,z", AllowedValues(["a", "b"])),
-        (STRING, "AB12x", AllowedPattern("[A-Z]+[0-9]")),
+        (STRING, "AB12x", AllowedPattern("[A-Z]+[0-9]", effort=Effort(HELPERS))),
         (STRING, "zz", Custom("mac_addr")),
     ],
 )
@@ -119,7 +121,7 @@ def test_each_constraint_refuses_what_violates_it(kind, given, constraint):
         (NUMBER, "1", AllowedValues([1, 2])),
         (NUMBER, 1, AllowedValues(["1", 2])),
         (LIST, "a,b", AllowedValues(["a", "b"])),
-        (STRING, "A1", AllowedPattern("[A-Z]+[0-9]")),
+        (STRING, "A1", AllowedPattern("[A-Z]+[0-9]", effort=Effort(HELPERS))),
         (STRING, "aa:bb:cc:dd:ee:ff", Custom("mac_addr")),
     ],
 )
@@ -191,7 +193,9 @@ def test_an_immutable_parameter_cannot_change():
 
 
 def test_a_pattern_that_would_match_for_ever_refuses_the_value():
-    (finding,) = refusals(STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c"))
+    (finding,) = refusals(
+        STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c", effort=Effort(HELPERS))
+    )
     assert finding.code == "invalid-parameter-value"
 
 

@@ -11,6 +11,8 @@ from stoker.cli.findings import BadDocument, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Severity
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
+from stoker.sandbox.sandbox import Sandbox
+from stoker.schema.helpers import Helpers
 from stoker.template.declarations import declare
 from stoker.template.document import take_apart
 from stoker.template.environment_files import environment_of
@@ -32,10 +34,13 @@ def check(
         sent = bundle(template, environments)
     except BadDocument as error:
         return list(error.findings), error.texts
+    helpers = Sandbox(size=1)
     try:
-        diagnostics: Iterable[Diagnostic] = _evaluated(sent, parameters)
+        diagnostics: Iterable[Diagnostic] = _evaluated(sent, parameters, helpers)
     except DiagnosticError as error:
         diagnostics = error.diagnostics
+    finally:
+        helpers.close()
     found = [_finding(diagnostic, sent) for diagnostic in diagnostics]
     if sent.missing:
         found = [*sent.missing, *(finding for finding in found if finding.code != "unknown-file")]
@@ -48,7 +53,9 @@ def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]
     return lambda finding: (documents[finding.file], finding.line or 0, finding.column or 0)
 
 
-def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Iterable[Diagnostic]:
+def _evaluated(
+    sent: Bundle, parameters: Mapping[str, str], helpers: Helpers
+) -> Iterable[Diagnostic]:
     """Everything that a create would refuse, and all warnings."""
     source = read(sent.template)
     template, structure = take_apart(source)
@@ -60,7 +67,7 @@ def _evaluated(sent: Bundle, parameters: Mapping[str, str]) -> Iterable[Diagnost
             environment=environment,
             parameters=parameters,
             files=sent.files,
-            allowance=Allowance.of(-1),
+            allowance=Allowance.of(-1, helpers),
             assumed_conditions=assumed,
         )
         return list(Evaluation(template, inputs, WithDeclared(Registry())).validate())

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from stoker.clouds.computing import Computing
 from stoker.clouds.windows import Limits, Window
 from stoker.kernel.clock import Clock
 
@@ -70,7 +71,7 @@ class Workers:
         self._clock = clock
         self._limits = limits
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
-        self._computing = ThreadPoolExecutor(4, thread_name_prefix="compute")
+        self._computing = Computing()
         self._gates: dict[str, _Gate] = {}
 
     def window(self, service: str) -> Window:
@@ -114,11 +115,11 @@ class Workers:
 
     async def compute(self, call: Callable[[], Answer]) -> Answer:
         """What ``call`` returns or raises, run on a thread of those that compute."""
-        return await asyncio.get_running_loop().run_in_executor(self._computing, call)
+        return await self._computing.run(call)
 
     def close(self) -> None:
         """Start no more calls; those under way end by themselves."""
-        self._computing.shutdown(wait=False, cancel_futures=True)
+        self._computing.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _gate(self, service: str) -> _Gate:

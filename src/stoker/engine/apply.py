@@ -9,7 +9,7 @@ from typing import Any
 from stoker.engine.actions import ActionFailed, Actions
 from stoker.engine.asking import Work
 from stoker.engine.calls import make_call
-from stoker.engine.decision import Change, Decision, choose, implementation_of
+from stoker.engine.decision import Change, Choice, Decision, choose, implementation_of
 from stoker.engine.facts import RecordedFacts
 from stoker.engine.hooks import Hooks
 from stoker.engine.nesting import Nesting
@@ -20,7 +20,7 @@ from stoker.engine.succession import Succession
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.resource_type import Call, Nests, Updates
 from stoker.schema.unknown import unknown_in
-from stoker.template.definition import Definition
+from stoker.template.definition import Definition, TooMuch
 
 
 class Applying:
@@ -54,10 +54,7 @@ class Applying:
         if row is not None and self._is_done(row):
             await self._hooks.passed(row)
             return
-        definition = defined(self._wanted, node.name, self._facts)
-        rows = self._session.rows
-        replaced = [rows[old.id] for old in self._replaced.get(node.name, ())]
-        choice = choose(row, replaced, definition, self._call_for, self._usable)
+        definition, choice = await self._decided(row, node.name)
         decision = choice.decision
         if row is not None and decision.change.value in definition.restricted:
             await self._refuse(row, decision.change)
@@ -81,6 +78,20 @@ class Applying:
                 await self._replace(row, definition, decision)
             case _:
                 raise DiagnosticError([_still_unknown(definition)])
+
+    async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
+        """What the resource is to be, and what brings it there; on a thread if it takes long."""
+        replaced = [self._session.rows[old.id] for old in self._replaced.get(name, ())]
+
+        def decided(*, light: bool = False) -> tuple[Definition, Choice]:
+            definition = defined(self._wanted, name, self._facts, light=light)
+            choice = choose(row, replaced, definition, self._call_for, self._usable)
+            return definition, _with_known(choice, definition)
+
+        try:
+            return decided(light=True)
+        except TooMuch:
+            return await self._session.ports.workers.compute(decided)
 
     def new_row(self, name: str) -> Resource:
         """A row for a resource that is to be made, not stored yet."""
@@ -126,8 +137,6 @@ class Applying:
         await self._session.commit(resources=[row])
 
     async def _create(self, row: Resource, definition: Definition) -> None:
-        if unknown_in(definition.properties):
-            raise DiagnosticError([_still_unknown(definition)])
         if definition.external_id is not None:
             await self._refer(row, definition)
             return
@@ -203,8 +212,6 @@ class Applying:
 
     async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
         """A new object beside the old one, which goes when all else is in its place."""
-        if unknown_in(definition.properties):
-            raise DiagnosticError([_still_unknown(definition)])
         for action in (Action.UPDATE, Action.CREATE):
             old = await self._hooks.before(old, action)
         session = self._session
@@ -311,6 +318,14 @@ def _no_id(definition: Definition) -> Diagnostic:
         f" not {definition.external_id!r:.80}",
         path=("resources", definition.name, "external_id"),
     )
+
+
+def _with_known(choice: Choice, definition: Definition) -> Choice:
+    """The choice. Raises DiagnosticError if it makes an object of what will never be known."""
+    makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
+    if makes and unknown_in(definition.properties):
+        raise DiagnosticError([_still_unknown(definition)])
+    return choice
 
 
 def _still_unknown(definition: Definition) -> Diagnostic:

@@ -85,7 +85,7 @@ class Driver:
         """
         stack = await self._ports.store.take(self._stack_id)
         rows = await self._ports.store.resources(self._stack_id)
-        session = Session(self._ports, stack, rows)
+        session = Session.driving(self._ports, stack, rows)
         session.started = self._started
         while (operation := await self._next(session)) is not None:
             await self._drive(session, operation)

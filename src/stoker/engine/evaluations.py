@@ -64,6 +64,6 @@ def evaluation_of(
         url=recorded.template_file if stack.parent_id else None,
         facade=Facade(**recorded.facade) if recorded.facade else None,
         service_registry=ports.service_registry,
-        allowance=Allowance.of(ports.limits.resources_per_stack),
+        allowance=Allowance.of(ports.limits.resources_per_stack, ports.helpers),
     )
     return Evaluation(template, inputs, ports.types, earlier)

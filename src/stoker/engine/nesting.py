@@ -7,6 +7,7 @@ parent; an occasional look covers engines that are not in this process.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,7 @@ from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceTyp
 from stoker.template.definition import Definition
 from stoker.template.environment import parse_environment, stored
 from stoker.template.nesting import inherited
-from stoker.template.source import Source, accept, read
+from stoker.template.source import accept, read
 from stoker.template.type_resolver import STACK_ID, TemplateType
 
 LOOK_EVERY = 2.0
@@ -102,7 +103,8 @@ class Nesting:
             failed_members=frozenset(name for name in members if _has_failed(members[name])),
             attributes_used=attributes,
         )
-        nested = definition.type.nested(call)
+        type_ = definition.type
+        nested = await self._session.ports.workers.compute(lambda: type_.nested(call))
         if nested.data is not None:
             row = replace(row, data=nested.data)
         if child is None:
@@ -165,35 +167,23 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.ports.store.input(self._session.stack.input_id)
-        environment = inherited(parse_environment(own.environment), definition)
-        source = await self._source(nested, own)
-        return Input(
-            id=self._session.ports.ids.uuid(),
-            stack_id=child_id,
-            template=source.data,
-            text=source.text,
-            parameters=nested.parameters,
-            environment=stored(environment),
-            files=own.files,
-            template_file=nested.url or own.template_file,
-            facade={
-                "metadata": dict(definition.metadata),
-                "deletion_policy": definition.deletion_policy.value,
-                "update_policy": dict(definition.update_policy),
-            },
-        )
+        template = await self._template(nested, own)
+        given_id = self._session.ports.ids.uuid()
 
-    async def _source(self, nested: Nested, own: Input) -> Source:
+        def given() -> Input:
+            return _input_of(given_id, child_id, definition, nested, own, template)
+
+        return await self._session.ports.workers.compute(given)
+
+    async def _template(self, nested: Nested, own: Input) -> str | Mapping[str, Any] | None:
         """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
-        template = nested.template
-        if template is None and nested.url is not None:
-            # an address that was not known when the request was accepted
-            template = own.files.get(nested.url)
-            try:
-                template = template or await self._session.ports.fetch_template(nested.url)
-            except Refused as refused:
-                raise NestedFailed(refused.message) from refused
-        return read(template) if isinstance(template, str) else accept(template)
+        if nested.template is not None or nested.url is None:
+            return nested.template
+        # an address that was not known when the request was accepted
+        try:
+            return own.files.get(nested.url) or await self._session.ports.fetch_template(nested.url)
+        except Refused as refused:
+            raise NestedFailed(refused.message) from refused
 
     async def _create(
         self, row: Resource, definition: Definition, nested: Nested, parent: Operation
@@ -292,6 +282,34 @@ class Nesting:
         return replace(row, reason="state changed", attributes=attributes)
 
 
+def _input_of(
+    input_id: str,
+    child_id: str,
+    definition: Definition,
+    nested: Nested,
+    own: Input,
+    template: str | Mapping[str, Any] | None,
+) -> Input:
+    """The input of a nested stack. Raises DiagnosticError for a text that cannot be read."""
+    environment = inherited(parse_environment(own.environment), definition)
+    source = read(template) if isinstance(template, str) else accept(template)
+    return Input(
+        id=input_id,
+        stack_id=child_id,
+        template=source.data,
+        text=source.text,
+        parameters=nested.parameters,
+        environment=stored(environment),
+        files=own.files,
+        template_file=nested.url or own.template_file,
+        facade={
+            "metadata": dict(definition.metadata),
+            "deletion_policy": definition.deletion_policy.value,
+            "update_policy": dict(definition.update_policy),
+        },
+    )
+
+
 def _has_failed(member: Resource) -> bool:
     return member.status is Status.FAILED or member.unhealthy
 
@@ -312,20 +330,24 @@ async def nested_attributes(
     rows = await ports.store.resources(child.id)
     current = {row.name: row for row in rows if row.replaced_by is None}
     facts = RecordedFacts(current, session.reference_of)
-    outputs = await ports.workers.compute(lambda: evaluation.outputs(facts))
-    values = {output.name: output.value for output in outputs if output.error is None}
-    errors = {output.name: output.error for output in outputs if output.error is not None}
-    inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
-    deeper = {
-        f"resource.{name}.{attribute}": value
-        for name, row in current.items()
-        for attribute, value in row.attributes.items()
-        if attribute not in HIDDEN
-    }
-    shown: dict[str, Any] = values
-    if isinstance(type_, NamesOutputs):
-        shown = {type_.attribute_of(name): value for name, value in values.items()}
-        errors = {type_.attribute_of(name): error for name, error in errors.items()}
-    if errors:
-        shown = {**shown, ERRORS: errors}
-    return {**inner, **deeper, **shown, "outputs": values}
+
+    def compute() -> dict[str, Any]:
+        outputs = evaluation.outputs(facts)
+        values = {output.name: output.value for output in outputs if output.error is None}
+        errors = {output.name: output.error for output in outputs if output.error is not None}
+        inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
+        deeper = {
+            f"resource.{name}.{attribute}": value
+            for name, row in current.items()
+            for attribute, value in row.attributes.items()
+            if attribute not in HIDDEN
+        }
+        shown: dict[str, Any] = values
+        if isinstance(type_, NamesOutputs):
+            shown = {type_.attribute_of(name): value for name, value in values.items()}
+            errors = {type_.attribute_of(name): error for name, error in errors.items()}
+        if errors:
+            shown = {**shown, ERRORS: errors}
+        return {**inner, **deeper, **shown, "outputs": values}
+
+    return await ports.workers.compute(compute)

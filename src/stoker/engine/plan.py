@@ -78,8 +78,8 @@ class Definitions(Protocol):
     def needs(self) -> Mapping[str, frozenset[str]]:
         """What each of them needs."""
 
-    def definition(self, name: str, facts: Facts) -> Definition:
-        """One definition with what is known now."""
+    def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
+        """One definition with what is known now; a light one is little work, or TooMuch."""
 
     @property
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
@@ -96,7 +96,7 @@ class Nothing:
     needs: Mapping[str, frozenset[str]] = {}
     attributes_used: Mapping[str, frozenset[str]] = {}
 
-    def definition(self, name: str, facts: Facts) -> Definition:
+    def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """There is none. Raises KeyError."""
         raise KeyError(name)
 
@@ -105,9 +105,12 @@ class Nothing:
         return frozenset()
 
 
-def defined(wanted: Definitions, name: str, facts: Facts) -> Definition:
-    """One definition, with all that it needs, hidden dependencies included."""
-    definition, needs = wanted.definition(name, facts), wanted.needs[name]
+def defined(wanted: Definitions, name: str, facts: Facts, *, light: bool = False) -> Definition:
+    """One definition, with all that it needs, hidden dependencies included.
+
+    A light one is little work, or raises :class:`stoker.template.definition.TooMuch`.
+    """
+    definition, needs = wanted.definition(name, facts, light=light), wanted.needs[name]
     return definition if definition.needs == needs else replace(definition, needs=needs)
 
 

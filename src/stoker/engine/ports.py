@@ -24,6 +24,7 @@ from stoker.engine.requests import Caller, EventQuery, StackQuery
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
+from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.template.definition import CustomCheck, NameLookup
 
@@ -152,7 +153,12 @@ class Workers(Protocol):
         """
 
     async def compute(self, call: Callable[[], Result]) -> Result:
-        """The result of pure work that may take seconds, while the loop goes on."""
+        """The result of pure work that may take seconds, while the loop goes on.
+
+        It counts for the project of :data:`stoker.kernel.budget.project`: nobody has to wait for
+        the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
+        long.
+        """
 
 
 class Clouds(Protocol):
@@ -288,6 +294,8 @@ class Ports:
     region: str | None = None
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, from its environment directory."""
+    helpers: Helpers = NO_HELPERS
+    """What computes the expressions and patterns of users."""
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)
     """What the parts of the engine share of what they have evaluated."""
     left_behind: LeftBehind = field(default_factory=LeftBehind)

@@ -23,6 +23,7 @@ from stoker.engine.records import (
     StoredSignal,
 )
 from stoker.engine.transitions import Transitions
+from stoker.kernel.budget import project
 from stoker.kernel.errors import fault_reason
 from stoker.schema.resource_type import Nests, ResourceType, Signal
 
@@ -44,6 +45,12 @@ class Session:
         self.transitions = Transitions(ports.clock, ports.ids)
         self.started: Callable[[str], None] = lambda stack_id: None
         """Told of nested stacks that have got an operation."""
+
+    @classmethod
+    def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:
+        """The session of a task that drives the stack: it computes for the stack's project."""
+        project.set(stack.project_id)
+        return cls(ports, stack, rows)
 
     async def commit(
         self,

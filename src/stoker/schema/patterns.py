@@ -1,69 +1,62 @@
-"""Regular expressions that users write, applied within a time limit.
+"""Regular expressions that users write, and the time that those of one document may take.
 
-A pattern such as ``(a|aa)+$`` can keep a matcher busy for hours on thirty characters. Users give
-both pattern and text, so every match has a time limit.
+A pattern such as ``(a|aa)+$`` can keep a matcher busy for hours on thirty characters, and
+``((a{1000}){1000}){1000}`` takes all memory before it has seen any. Users give both pattern and
+text; helpers compile and match.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-import regex
+from stoker.schema.helpers import NO_HELPERS, Helpers, NotComputed
 
 MAX_SECONDS = 0.5
-MAX_PATTERN = 4096
-"""Characters of a pattern."""
+"""Of one match."""
+MAX_TOGETHER = 1.0
+"""Seconds of all patterns of a document."""
 _FREE = 0.0001
 """Seconds of each use of a pattern that do not count."""
-
-
-class InvalidPattern(ValueError):
-    """The pattern is not a regular expression; the text says why."""
-
-
-@lru_cache(maxsize=1024)
-def compiled(pattern: str, flags: int = 0) -> Any:
-    """The compiled pattern. Raises :class:`InvalidPattern`.
-
-    Its methods take ``timeout`` and then raise :class:`TimeoutError`.
-    """
-    if len(pattern) > MAX_PATTERN:
-        raise InvalidPattern(f"it has {len(pattern)} characters; at most {MAX_PATTERN} are read")
-    try:
-        return regex.compile(pattern, flags | regex.VERSION0)
-    except (regex.error, OverflowError, RecursionError) as error:
-        raise InvalidPattern(str(error)) from None
 
 
 @dataclass(slots=True)
 class Effort:
     """Seconds that the patterns of one document may take together, each match a bit for nothing."""
 
-    seconds: float = 1.0
+    helpers: Helpers = NO_HELPERS
+    seconds: float = MAX_TOGETHER
 
     def compile(self, pattern: str) -> None:
-        """Compile a pattern for later. Raises :class:`InvalidPattern`."""
-        if self.seconds <= 0:
-            raise InvalidPattern("the patterns of this document take too long together")
-        begin = time.thread_time()
+        """Check the form of a pattern. Raises :class:`stoker.schema.helpers.NotComputed`."""
+        allowed = self._allowed()
         try:
-            compiled(pattern)
-        finally:
-            self._spend(begin)
+            _, spent = self.helpers.compile(pattern, allowed)
+        except NotComputed as error:
+            self._spend(error.seconds)
+            raise
+        self._spend(spent)
 
     def fits(self, pattern: str, text: str) -> bool:
-        """Whether a pattern matches a text from start to end. Raises :class:`TimeoutError`."""
-        if self.seconds <= 0:
-            raise TimeoutError("the patterns of this document take too long together")
-        begin = time.thread_time()
-        try:
-            timeout = min(MAX_SECONDS, self.seconds)
-            return compiled(pattern).fullmatch(text, timeout=timeout) is not None
-        finally:
-            self._spend(begin)
+        """Whether a pattern matches a text from start to end.
 
-    def _spend(self, begin: float) -> None:
-        self.seconds -= max(0.0, time.thread_time() - begin - _FREE)
+        Raises :class:`stoker.schema.helpers.NotComputed`.
+        """
+        allowed = self._allowed()
+        try:
+            [fits], spent = self.helpers.fit(pattern, [text], allowed)
+        except NotComputed as error:
+            self._spend(error.seconds)
+            raise
+        self._spend(spent)
+        return fits
+
+    def _allowed(self) -> float:
+        if self.seconds <= 0:
+            raise NotComputed(
+                "the patterns of this document take longer together than they may"
+                f" ({MAX_TOGETHER:g} s)"
+            )
+        return min(MAX_SECONDS, self.seconds)
+
+    def _spend(self, seconds: float) -> None:
+        self.seconds -= max(0.0, seconds - _FREE)

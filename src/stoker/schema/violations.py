@@ -17,6 +17,7 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.equality import frozen
+from stoker.schema.helpers import NotComputed
 from stoker.schema.unknown import Unknown
 
 SHOWN_LENGTH = 80
@@ -125,8 +126,9 @@ def _allowed_pattern(constraint: AllowedPattern, value: Any) -> str | None:
     try:
         if constraint.effort.fits(constraint.pattern, value):
             return None
-    except TimeoutError:
-        return f"{shown(value)} takes too long to compare with the pattern {constraint.pattern}"
+    except NotComputed as error:
+        pattern = shown(constraint.pattern)
+        return f"{shown(value)} cannot be compared with the pattern {pattern}: {error.message}"
     return f"{shown(value)} does not match the pattern {constraint.pattern}"
 
 

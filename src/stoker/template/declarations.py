@@ -25,7 +25,8 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.conversion import Mismatch, to_integer, to_number
-from stoker.schema.patterns import Effort, InvalidPattern
+from stoker.schema.helpers import NotComputed
+from stoker.schema.patterns import Effort
 from stoker.schema.violations import shown
 from stoker.template.parameters import Parameter, ParameterType, coerce, to_flag, violations
 from stoker.template.versions import HOT, Version
@@ -119,9 +120,8 @@ def declare(
 ) -> dict[str, Parameter]:
     """The declared parameters by name; what is wrong goes to ``findings`` and is left out.
 
-    The patterns of all of them share the ``effort``.
+    The patterns of all of them share the ``effort``; without one, patterns are not looked at.
     """
-    effort = effort or Effort()
     root: Path = (version.dialect.parameters,)
     if section is None:
         return {}
@@ -145,9 +145,10 @@ def declare(
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, findings)
-            if any(isinstance(each, AllowedPattern) for each in parameter.constraints):
+            if effort is not None and _has_patterns(parameter):
                 parameter = _compiled(parameter, effort, path)
-            _check(parameter, version.dialect.default, path, findings)
+            if effort is not None or not _has_patterns(parameter):
+                _check(parameter, version.dialect.default, path, findings)
         except _Refused as refused:
             findings.add(refused.diagnostic)
         else:
@@ -155,10 +156,12 @@ def declare(
     return declared
 
 
-def declare_or_raise(section: Any, version: Version) -> dict[str, Parameter]:
+def declare_or_raise(
+    section: Any, version: Version, effort: Effort | None = None
+) -> dict[str, Parameter]:
     """The declared parameters by name; raises ``DiagnosticError`` with all findings."""
     findings = Findings()
-    declared = declare(section, version, findings)
+    declared = declare(section, version, findings, effort)
     if findings.errors:
         raise DiagnosticError(findings.items)
     return declared
@@ -357,6 +360,10 @@ def _read_allowed_pattern(value: Any, description: str | None, path: Path) -> Co
     return AllowedPattern(value, description)
 
 
+def _has_patterns(parameter: Parameter) -> bool:
+    return any(isinstance(each, AllowedPattern) for each in parameter.constraints)
+
+
 def _compiled(parameter: Parameter, effort: Effort, path: Path) -> Parameter:
     """The parameter with patterns that are compiled, and share the effort with others."""
     constraints = []
@@ -365,12 +372,13 @@ def _compiled(parameter: Parameter, effort: Effort, path: Path) -> Parameter:
             constraint = replace(constraint, effort=effort)
             try:
                 effort.compile(constraint.pattern)
-            except InvalidPattern as error:
+            except NotComputed as error:
                 text = shown(constraint.pattern)
                 place = (index, "allowed_pattern") if path[0] == HOT.parameters else ()
                 key = "constraints" if place else "AllowedPattern"
                 raise _refuse(
-                    (*path, key, *place), f"{text} is not a regular expression: {error}"
+                    (*path, key, *place),
+                    f"{text} is no regular expression that can be used: {error.message}",
                 ) from None
         constraints.append(constraint)
     return replace(parameter, constraints=tuple(constraints))

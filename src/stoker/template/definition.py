@@ -20,6 +20,10 @@ class DeletionPolicy(StrEnum):
     SNAPSHOT = "Snapshot"
 
 
+class TooMuch(Exception):
+    """This is not the little work that it was asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """One resource as the template wants it."""

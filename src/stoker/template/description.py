@@ -63,7 +63,8 @@ def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
             found = _describe(child, show_nested=True)
         elif isinstance(type_, TemplateType):
             template = type_.template
-            declared = declare(template.parameters, template.version, Findings())
+            effort = evaluation.inputs.allowance.patterns
+            declared = declare(template.parameters, template.version, Findings(), effort)
             found = {
                 "Description": str(template.description or ""),
                 "Parameters": described_parameters(declared, {}, {}),

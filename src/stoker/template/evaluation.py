@@ -136,18 +136,24 @@ class Evaluation:
         """For each enabled resource the enabled resources that must come first."""
         return needs_of(self.surveys)
 
-    def definition(self, name: str, facts: Facts) -> Definition:
-        """One resource with what is known now. Raises :class:`DiagnosticError`."""
-        survey = self.surveys[name]
+    def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
+        """One resource with what is known now. Raises :class:`DiagnosticError`.
+
+        A light one takes no more than a millisecond, or raises
+        :class:`stoker.template.definition.TooMuch`.
+        """
+        survey, body = self.surveys[name], self.template.resources[name]
+        if light:
+            self.reader.require_light(body, survey)
         if survey.final:
             return _checked(survey, self.template)
         latest = survey.latest
-        if latest is not None and answered(latest.questions, self._scope, facts):
+        if not light and latest is not None and answered(latest.questions, self._scope, facts):
             return latest.definition
         questions: list[Question] = []
         scope = noting_all(self._scope, facts, questions)
-        body = self.template.resources[name]
-        definition = _checked(self.reader.definition(body, scope, survey), self.template)
+        found = self.reader.definition(body, scope, survey, light=light)
+        definition = _checked(found, self.template)
         survey.latest = Evaluated(definition, questions)
         return definition
 

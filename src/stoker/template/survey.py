@@ -8,19 +8,19 @@ anything new are taken over from the evaluation of an earlier version of the tem
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.neighbours import Neighbours
-from stoker.schema.resource_type import DependsImplicitly, ResourceType, can
+from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
-from stoker.template.definition import CustomCheck, Definition
+from stoker.template.definition import CustomCheck, Definition, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
-from stoker.template.functions.size import Allowance, check_size
+from stoker.template.functions.size import Allowance, check_size, is_small
 from stoker.template.functions.words import kind_of
 from stoker.template.policies import deletion_policy
 from stoker.template.reuse import Evaluated, Question, answered, noting, same
@@ -123,8 +123,28 @@ class Reader:
             and answered(survey.questions, mine, nothing)
         }
 
-    def definition(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
-        """The same look with more facts."""
+    def require_light(self, body: ResourceBody, survey: Survey) -> None:
+        """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
+        written = [body.properties, body.metadata, body.update_policy]
+        known = survey.definition
+        if known is not None:
+            written += [known.properties, known.metadata]
+        type_ = self.types.get(body.name)
+        if type_ is None or can(type_, Nests) or not is_small(written):
+            raise TooMuch
+
+    def definition(
+        self, body: ResourceBody, scope: Scope, survey: Survey, *, light: bool = False
+    ) -> Survey:
+        """The same look with more facts. A light one may raise :class:`TooMuch`."""
+        if light:
+            scope = replace(scope, allowance=Allowance.light())
+        found = self._again(body, scope, survey)
+        if light and scope.allowance.used_up:
+            raise TooMuch
+        return found
+
+    def _again(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
         found: list[Diagnostic] = []
         parts = self._parts(body, scope, found)
         if parts is not None:

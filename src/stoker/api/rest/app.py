@@ -31,6 +31,7 @@ from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.service import Service
+from stoker.kernel.budget import project
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 
@@ -112,6 +113,7 @@ class _Server:
     ) -> Response:
         project_id = path.removeprefix("/").partition("/")[0]
         caller = await self._authenticate(request.headers, project_id or None)
+        project.set(caller.project_id if caller else "")
         if caller is None:
             challenge = f'Keystone uri="{self._settings.identity_uri}"'
             return json_response(_UNAUTHORIZED, 401, {"WWW-Authenticate": challenge})

@@ -102,7 +102,7 @@ class Scope:
 
     def with_facts(self, facts: Facts) -> Scope:
         """The same scope with other facts, and an allowance of its own."""
-        allowance = Allowance()
+        allowance = Allowance(helpers=self.allowance.helpers)
         allowance.widen(len(self.resources))
         return replace(self, facts=facts, allowance=allowance)
 

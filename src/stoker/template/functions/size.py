@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.patterns import Effort
 from stoker.template.functions.failure import Failure, bad_value
 
@@ -20,8 +21,29 @@ MAX_CHARACTERS = 32 * MEBIBYTE
 """Characters of all texts in one value."""
 MAX_PARTS = 500_000
 """Parts that a text may be split into, and words that may be replaced in it."""
+SMALL_VALUES = 300
+SMALL_TEXTS = 64 * 1024
+"""Characters of all texts in a small value."""
 NESTED = 200_000
 """Values in the documents of nested templates, some more for each resource in them."""
+
+
+def is_small(value: Any) -> bool:
+    """Whether a value has so few parts that looking at all of them costs nothing."""
+    values = characters = 0
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        values += 1
+        if isinstance(item, str):
+            characters += len(item)
+        elif isinstance(item, Mapping):
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+        if values + len(pending) > SMALL_VALUES or characters > SMALL_TEXTS:
+            return False
+    return True
 
 
 def check_size(value: Any) -> None:
@@ -72,12 +94,25 @@ class Allowance:
     patterns: Effort = field(default_factory=Effort)
     seconds: float = 0.5
     """That expressions may take."""
+    helpers: Helpers = NO_HELPERS
+    """What computes expressions."""
     widened: bool = False
 
     @staticmethod
-    def of(resources: int) -> Allowance:
+    def of(resources: int, helpers: Helpers = NO_HELPERS) -> Allowance:
         """That of a service whose stacks may have so many resources; -1 for no bound."""
-        return Allowance(nested=sys.maxsize if resources < 0 else max(NESTED, 200 * resources))
+        nested = sys.maxsize if resources < 0 else max(NESTED, 200 * resources)
+        return Allowance(nested=nested, patterns=Effort(helpers), helpers=helpers)
+
+    @staticmethod
+    def light() -> Allowance:
+        """For what must be done in a millisecond: small values, and nothing that takes helpers."""
+        return Allowance(values=2000, octets=SMALL_TEXTS, searched=MEBIBYTE, seconds=0.0)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether more was asked for than is allowed."""
+        return min(self.values, self.octets, self.searched, self.seconds) < 0
 
     def widen(self, resources: int) -> None:
         """Allow more, as a template of so many resources needs it; once, not for nested ones."""

@@ -1,6 +1,6 @@
-"""The regular expressions of yaql, with a time limit on every match.
+"""The regular expressions of yaql, with the patterns that templates have elsewhere.
 
-The library's own functions of these names have none; these take their place.
+The library's own functions of these names compile with another package; these take their place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import regex
 from yaql.language import yaqltypes
 
-from stoker.schema.patterns import MAX_SECONDS, compiled
+from stoker.sandbox.patterns import compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Pattern:
 
     def search(self, text: str) -> Any:
         """The first match, or None."""
-        return self.of.search(text, timeout=MAX_SECONDS)
+        return self.of.search(text)
 
 
 def make(
@@ -68,7 +68,7 @@ def search(context: Any, regexp: Pattern, string: str, selector: Any = None) -> 
 
 def search_all(context: Any, regexp: Pattern, string: str, selector: Any = None) -> Iterator[Any]:
     """All matches, or what the selector makes of each."""
-    for match in regexp.of.finditer(string, timeout=MAX_SECONDS):
+    for match in regexp.of.finditer(string):
         yield _selected(context, match, selector)
 
 
@@ -92,12 +92,12 @@ def _part(match: Any, group: int | str) -> dict[str, Any]:
 
 def split(regexp: Pattern, string: str, max_split: int = 0) -> list[str]:
     """The text split at the matches."""
-    return list(regexp.of.split(string, max_split, timeout=MAX_SECONDS))
+    return list(regexp.of.split(string, max_split))
 
 
 def replace(regexp: Pattern, string: str, repl: str, count: int = 0) -> str:
     """The text with the matches replaced."""
-    return str(regexp.of.sub(repl, string, count, timeout=MAX_SECONDS))
+    return str(regexp.of.sub(repl, string, count))
 
 
 def replace_by(context: Any, regexp: Pattern, string: str, repl: Any, count: int = 0) -> str:
@@ -106,7 +106,7 @@ def replace_by(context: Any, regexp: Pattern, string: str, repl: Any, count: int
     def replacement(match: Any) -> str:
         return str(repl(_published(context, match)))
 
-    return str(regexp.of.sub(replacement, string, count, timeout=MAX_SECONDS))
+    return str(regexp.of.sub(replacement, string, count))
 
 
 def split_text(string: str, regexp: Pattern, max_split: int = 0) -> list[str]:

@@ -1,0 +1,1 @@
+"""Processes that compute what users wrote, within limits that the kernel holds."""

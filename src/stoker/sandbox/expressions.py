@@ -1,0 +1,73 @@
+"""Expressions of users, in a helper process."""
+
+# the library uses collections.abc without importing it
+import collections.abc  # noqa: F401
+from functools import lru_cache
+from typing import Any
+
+import yaql as library
+from yaql.language.exceptions import YaqlParsingException
+
+from stoker.sandbox import expression_patterns
+from stoker.sandbox.jobs import Refused
+
+_MAX_BITS = 4096
+"""Of a number."""
+_MAX_REASON = 500
+"""Characters of what the library says."""
+
+
+class Expressions:
+    """Evaluates expressions; the bounds of iterations and memory are those of the library."""
+
+    def __init__(self, iterations: int, memory: int) -> None:
+        options = {
+            "yaql.limitIterators": iterations,
+            "yaql.memoryQuota": memory,
+            "yaql.convertSetsToLists": True,
+        }
+        self._engine = library.YaqlFactory().create(options=options)
+        self._context = library.create_context(regex=False)
+        expression_patterns.register(self._context)
+        self._parsed = lru_cache(maxsize=256)(self._engine)
+
+    def parse(self, expression: str) -> Any:
+        """The parsed expression."""
+        try:
+            return self._parsed(expression)
+        except YaqlParsingException as error:
+            raise Refused("form", str(error)[:_MAX_REASON]) from None
+        except RecursionError:
+            raise Refused("form", "it is nested too deeply") from None
+
+    def evaluate(self, expression: str, data: Any) -> Any:
+        """The value of an expression over data, which consists of what templates can hold."""
+        statement = self.parse(expression)
+        context = self._context.create_child_context()
+        try:
+            value = statement.evaluate(data={"data": data}, context=context)
+        except (MemoryError, Refused):
+            raise
+        except RecursionError:
+            raise Refused("value", "it is nested too deeply") from None
+        except Exception as error:  # noqa: BLE001 - an expression can raise anything
+            reason = str(error) or type(error).__name__
+            raise Refused("value", reason[:_MAX_REASON]) from None
+        _check(value)
+        return value
+
+
+def _check(value: Any) -> None:
+    """Refuse what a template cannot hold: objects of the library, and endless numbers."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            pending.extend(item)
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, int) and item.bit_length() > _MAX_BITS:
+            raise Refused("value", f"it gives a number of more than {_MAX_BITS} bits")
+        elif item is not None and not isinstance(item, str | int | float):
+            raise Refused("value", f"it gives an object ({type(item).__name__}), not data")

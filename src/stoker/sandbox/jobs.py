@@ -1,0 +1,127 @@
+"""What goes between the service and a helper: frames of jobs and of answers.
+
+A job is pickled, as a helper may trust the service. An answer is JSON, as the service may not
+trust a helper that has computed for a user. JSON has fewer kinds of keys than templates: maps with
+other keys than text are written as lists of pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+MAX_VALUES = 200_000
+"""Values in the data of an expression, and in its result, each as often as it occurs."""
+MAX_CHARACTERS = 8 * 1024 * 1024
+"""Of all texts in the data of an expression, and in its result."""
+MAX_DEPTH = 100
+MAX_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer; within the bounds above it is never so long."""
+HEADER = struct.Struct("!I")
+
+_PAIRS = "\0pairs"
+
+
+class Refused(Exception):
+    """A job has no result. The kind is ``form``, ``value``, ``time``, ``memory`` or ``size``."""
+
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class Job(NamedTuple):
+    """What a helper is to do."""
+
+    kind: str
+    seconds: float
+    """Of computing that it may take."""
+    arguments: tuple[Any, ...]
+
+
+class Answer(NamedTuple):
+    """What a helper has to say."""
+
+    value: Any
+    refused: tuple[str, str] | None
+    seconds: float
+    last: bool
+    """The helper ends: it has run into a limit, or it has grown."""
+
+
+def check_size(value: Any) -> None:
+    """Raise :class:`Refused` for a value that is too large, or nested too deeply, to be sent."""
+    values = characters = depth = 0
+    level: list[Any] = [value]
+    while level:
+        depth += 1
+        values += len(level)
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, str):
+                characters += len(item)
+            elif isinstance(item, dict):
+                inner.extend(item)
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+            if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
+                raise Refused("size")
+        if depth > MAX_DEPTH:
+            raise Refused("size")
+        level = inner
+
+
+def job_frame(job: Job) -> bytes:
+    """A job as bytes."""
+    return _framed(pickle.dumps(tuple(job), pickle.HIGHEST_PROTOCOL))
+
+
+def read_job(content: bytes) -> Job:
+    """A job from the service."""
+    return Job(*pickle.loads(content))  # noqa: S301 - from the service to its own helper
+
+
+def answer_frame(answer: Answer) -> bytes:
+    """An answer as bytes."""
+    plain = answer._replace(value=_plain(answer.value))
+    return _framed(json.dumps(plain, separators=(",", ":")).encode("ascii"))
+
+
+def read_answer(content: bytes) -> Answer:
+    """An answer from a helper, of whatever it may consist."""
+    value, refused, seconds, last = json.loads(content)
+    found = None if refused is None else (str(refused[0]), str(refused[1]))
+    return Answer(_restored(value), found, float(seconds), bool(last))
+
+
+def _framed(content: bytes) -> bytes:
+    return HEADER.pack(len(content)) + content
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        if all(type(key) is str for key in value) and _PAIRS not in value:
+            return {key: _plain(item) for key, item in value.items()}
+        return {_PAIRS: [[_plain(key), _plain(item)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return _plain_list(value)
+    return value
+
+
+def _plain_list(values: Sequence[Any]) -> list[Any]:
+    return [_plain(item) for item in values]
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        if _PAIRS in value:
+            return {_restored(key): _restored(item) for key, item in value[_PAIRS]}
+        return {key: _restored(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restored(item) for item in value]
+    return value

@@ -1,0 +1,33 @@
+"""Regular expressions of users, in a helper process."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from stoker.sandbox.jobs import Refused
+
+_MAX_PATTERN = 4096
+"""Characters of a pattern."""
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str, flags: int = 0) -> Any:
+    """The compiled pattern."""
+    if len(pattern) > _MAX_PATTERN:
+        message = f"it has {len(pattern)} characters; at most {_MAX_PATTERN} are read"
+        raise Refused("form", message)
+    try:
+        return regex.compile(pattern, flags | regex.VERSION0)
+    except MemoryError:
+        raise
+    except RecursionError:
+        raise Refused("form", "it is nested too deeply") from None
+    except Exception as error:  # noqa: BLE001 - the library raises many kinds for bad patterns
+        raise Refused("form", str(error) or type(error).__name__) from None
+
+
+def fitting(pattern: str, texts: Sequence[str]) -> list[bool]:
+    """Of each text whether a pattern matches it from start to end."""
+    return [compiled(pattern).fullmatch(text) is not None for text in texts]

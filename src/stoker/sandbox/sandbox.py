@@ -1,0 +1,153 @@
+"""The helpers of the template language: each job in a process that can be ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from threading import Lock
+from typing import Any, NoReturn
+
+from stoker.sandbox.jobs import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_VALUES,
+    Job,
+    Refused,
+    check_size,
+    job_frame,
+    read_answer,
+)
+from stoker.sandbox.processes import Died, Pool
+from stoker.schema.helpers import Malformed, NotComputed
+
+MEMORY = "256 MiB"
+PATIENCE = 20.0
+"""Seconds more than those of computing that a job may last on a busy machine."""
+_LEAST = 0.00005
+"""Seconds that every job counts: the clock is coarse on some machines."""
+_SHORT = 300
+"""Characters up to which an expression, a pattern or a text is remembered."""
+_REMEMBERED = 4096
+_TOO_LARGE = f"has more than {MAX_VALUES} values, {MAX_CHARACTERS} characters or {MAX_DEPTH} levels"
+_TIME = frozenset({signal.SIGVTALRM, signal.SIGXCPU, signal.SIGPROF})
+
+
+class Sandbox:
+    """Implements :class:`stoker.schema.helpers.Helpers`. Nothing is started before the first job.
+
+    ``iterations`` and ``memory`` bound expressions by the means of their library, too.
+    """
+
+    def __init__(
+        self, size: int | None = None, iterations: int = 200, memory: int = 10_000
+    ) -> None:
+        self._pool = Pool(size or max(4, 2 * (os.cpu_count() or 1)), iterations, memory)
+        self._known = _Known()
+
+    @property
+    def replaced(self) -> int:
+        """Helpers that had to be replaced so far."""
+        return self._pool.ended
+
+    def parse(self, expression: str, seconds: float) -> tuple[None, float]:
+        """Check the form of an expression."""
+        return self._remembered("parse", (expression,), seconds)
+
+    def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
+        """The value of an expression over data."""
+        try:
+            check_size(data)
+        except Refused:
+            raise NotComputed(f"its data {_TOO_LARGE}") from None
+        return self._done("evaluate", (expression, data), seconds)
+
+    def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
+        """Check the form of a pattern."""
+        return self._remembered("compile", (pattern,), seconds)
+
+    def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
+        """Of each text whether a pattern matches it from start to end."""
+        if len(texts) != 1:
+            return self._done("fit", (pattern, list(texts)), seconds)
+        found, spent = self._remembered("fit", (pattern, texts[0]), seconds)
+        return found, spent
+
+    def close(self) -> None:
+        """End the helpers."""
+        self._pool.close()
+
+    def _remembered(self, kind: str, texts: tuple[str, ...], seconds: float) -> tuple[Any, float]:
+        """The result of a job that is short and comes again and again."""
+        short = all(len(text) <= _SHORT for text in texts)
+        key = (kind, *texts)
+        if short and (known := self._known.get(key)) is not None:
+            return known[0], 0.0
+        arguments = (texts[0], [texts[1]]) if kind == "fit" else texts
+        value, spent = self._done(kind, arguments, seconds)
+        if short:
+            self._known.put(key, value)
+        return value, spent
+
+    def _done(self, kind: str, arguments: tuple[Any, ...], seconds: float) -> tuple[Any, float]:
+        frame = job_frame(Job(kind, seconds, arguments))
+        try:
+            content, helper = self._pool.run(frame, seconds + PATIENCE)
+        except TimeoutError:
+            raise NotComputed("the service is too busy to compute it", seconds) from None
+        except Died as died:
+            _explain(died, seconds)
+        last = True
+        try:
+            answer = read_answer(content)
+            last = answer.last
+        except (ValueError, TypeError, IndexError, KeyError, RecursionError):
+            raise NotComputed("its helper has given no answer", seconds) from None
+        finally:
+            (self._pool.drop if last else self._pool.give_back)(helper)
+        if answer.refused is not None:
+            _refuse(*answer.refused, seconds, answer.seconds)
+        return answer.value, max(answer.seconds, _LEAST)
+
+
+def _refuse(kind: str, message: str, allowed: float, seconds: float) -> NoReturn:
+    if kind == "form":
+        raise Malformed(message, seconds)
+    reasons = {
+        "time": f"it takes more than {allowed:.2g} s of computing",
+        "memory": f"it takes more than {MEMORY} of memory",
+        "size": f"it {_TOO_LARGE}",
+    }
+    raise NotComputed(reasons.get(kind, message), seconds)
+
+
+def _explain(died: Died, seconds: float) -> NoReturn:
+    if died.signal_number in _TIME:
+        _refuse("time", "", seconds, seconds)
+    if died.signal_number is None:
+        raise NotComputed("its helper has ended without an answer", seconds)
+    name = signal.Signals(died.signal_number).name
+    raise NotComputed(f"its helper was ended by {name}: it may take too much memory", seconds)
+
+
+class _Known:
+    """Results of the latest jobs."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[Hashable, tuple[Any]] = OrderedDict()
+
+    def get(self, key: Hashable) -> tuple[Any] | None:
+        """The result, alone in a tuple."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, key: Hashable, value: Any) -> None:
+        with self._lock:
+            self._kept[key] = (value,)
+            while len(self._kept) > _REMEMBERED:
+                self._kept.popitem(last=False)

@@ -1,0 +1,68 @@
+"""What computes for users: their expressions and their patterns, outside of this process.
+
+Templates come from anyone, and both languages let a few characters ask for work without end. The
+template language says what it needs; who implements it holds the limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+
+class NotComputed(Exception):
+    """There is no result; the text says why, in words that follow "…: "."""
+
+    def __init__(self, message: str, seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.seconds = seconds
+        """That it took all the same."""
+
+
+class Malformed(NotComputed):
+    """The expression or the pattern is not valid, whatever the values are."""
+
+
+class Helpers(Protocol):
+    """Compute within limits of time and memory that nothing can get past.
+
+    Every method gives its result with the seconds of computing that it took, and raises
+    :class:`Malformed` and :class:`NotComputed`. All block.
+    """
+
+    def parse(self, expression: str, seconds: float) -> tuple[None, float]:
+        """Check the form of an expression."""
+
+    def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
+        """The value of an expression over data."""
+
+    def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
+        """Check the form of a pattern."""
+
+    def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
+        """Of each text whether a pattern matches it from start to end."""
+
+
+class NoHelpers:
+    """For evaluations that need none."""
+
+    def parse(self, expression: str, seconds: float) -> tuple[None, float]:
+        """Refuse. Raises :class:`NotComputed`."""
+        raise NotComputed(_NONE)
+
+    def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
+        """Refuse. Raises :class:`NotComputed`."""
+        raise NotComputed(_NONE)
+
+    def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
+        """Refuse. Raises :class:`NotComputed`."""
+        raise NotComputed(_NONE)
+
+    def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
+        """Refuse. Raises :class:`NotComputed`."""
+        raise NotComputed(_NONE)
+
+
+_NONE = "this program has no helpers to compute it"
+NO_HELPERS = NoHelpers()

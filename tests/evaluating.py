@@ -1,0 +1,16 @@
+"""What evaluates templates in tests as the service does, with helpers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.sandbox.sandbox import Sandbox
+from stoker.template.functions.size import Allowance
+from stoker.template.inputs import Inputs
+
+HELPERS = Sandbox()
+
+
+def with_helpers(**inputs: Any) -> Inputs:
+    """Inputs of an evaluation whose expressions and patterns are computed."""
+    return Inputs(allowance=Allowance.of(1000, HELPERS), **inputs)
