@@ -108,7 +108,12 @@ class FakeService:
         self._ask("update", request)
 
     async def preview_update(
-        self, caller: Caller, stack: StackAddress, request: StackRequest
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
     ) -> Sequence[ChangeView]:
         self._view(stack)
         self._ask("preview_update", request)

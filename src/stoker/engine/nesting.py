@@ -86,6 +86,30 @@ class Nesting:
         attributes: frozenset[str],
     ) -> Resource:
         """As :meth:`apply`, but the row's status is nobody's business; raises NestedFailed."""
+        child, nested = await self._nested(row, definition, attributes)
+        if nested.data is not None:
+            row = replace(row, data=nested.data)
+        if child is None:
+            row, operation_id = await self._create(row, definition, nested, parent)
+        else:
+            operation_id = await self._update(row, child, definition, nested, parent)
+        assert row.nested_id is not None
+        await self._wait_for(row, row.nested_id, operation_id)
+        return await self.with_outputs(row)
+
+    async def foreseen(
+        self, row: Resource, definition: Definition, attributes: frozenset[str], own: Input
+    ) -> tuple[Stack, Input] | None:
+        """The nested stack of a row, and what an update of this stack to ``own`` would give it."""
+        child, nested = await self._nested(row, definition, attributes)
+        if child is None:
+            return None
+        return child, await self._input_from(own, child.id, definition, nested)
+
+    async def _nested(
+        self, row: Resource, definition: Definition, attributes: frozenset[str]
+    ) -> tuple[Stack | None, Nested]:
+        """The nested stack as it is, and as the definition wants it."""
         assert isinstance(definition.type, Nests)
         child = await self._child(row)
         call = make_call(
@@ -104,16 +128,7 @@ class Nesting:
             attributes_used=attributes,
         )
         type_ = definition.type
-        nested = await self._session.ports.workers.compute(lambda: type_.nested(call))
-        if nested.data is not None:
-            row = replace(row, data=nested.data)
-        if child is None:
-            row, operation_id = await self._create(row, definition, nested, parent)
-        else:
-            operation_id = await self._update(row, child, definition, nested, parent)
-        assert row.nested_id is not None
-        await self._wait_for(row, row.nested_id, operation_id)
-        return await self.with_outputs(row)
+        return child, await self._session.ports.workers.compute(lambda: type_.nested(call))
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""
@@ -167,23 +182,18 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.ports.store.input(self._session.stack.input_id)
-        template = await self._template(nested, own)
+        return await self._input_from(own, child_id, definition, nested)
+
+    async def _input_from(
+        self, own: Input, child_id: str, definition: Definition, nested: Nested
+    ) -> Input:
+        template = await _template(self._session, nested, own)
         given_id = self._session.ports.ids.uuid()
 
         def given() -> Input:
             return _input_of(given_id, child_id, definition, nested, own, template)
 
         return await self._session.ports.workers.compute(given)
-
-    async def _template(self, nested: Nested, own: Input) -> str | Mapping[str, Any] | None:
-        """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
-        if nested.template is not None or nested.url is None:
-            return nested.template
-        # an address that was not known when the request was accepted
-        try:
-            return own.files.get(nested.url) or await self._session.ports.fetch_template(nested.url)
-        except Refused as refused:
-            raise NestedFailed(refused.message) from refused
 
     async def _create(
         self, row: Resource, definition: Definition, nested: Nested, parent: Operation
@@ -307,6 +317,36 @@ def _input_of(
             "deletion_policy": definition.deletion_policy.value,
             "update_policy": dict(definition.update_policy),
         },
+    )
+
+
+async def _template(session: Session, nested: Nested, own: Input) -> str | Mapping[str, Any] | None:
+    """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
+    if nested.template is not None or nested.url is None:
+        return nested.template
+    # an address that was not known when the request was accepted
+    try:
+        return own.files.get(nested.url) or await session.ports.fetch_template(nested.url)
+    except Refused as refused:
+        raise NestedFailed(refused.message) from refused
+
+
+async def foreseen(
+    session: Session,
+    row: Resource,
+    definition: Definition,
+    attributes: frozenset[str],
+    own: Input,
+) -> tuple[Stack, Input] | None:
+    """The nested stack of a row, and the input that an update of this stack would give it.
+
+    ``own`` is the input that the update would give this stack.
+
+    Raises :class:`NestedFailed`.
+    """
+    waiting = Waiting()
+    return await Nesting(session, Actions(session, waiting), waiting).foreseen(
+        row, definition, attributes, own
     )
 
 

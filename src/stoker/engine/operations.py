@@ -50,11 +50,16 @@ class Operations:
         return await self._previews.create(caller, request)
 
     async def preview_update(
-        self, caller: Caller, address: StackAddress, request: StackRequest
+        self,
+        caller: Caller,
+        address: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
     ) -> Sequence[ChangeView]:
-        """The plan of an update; nothing is recorded."""
+        """The plan of an update, if asked for with its nested stacks; nothing is recorded."""
         stack = await self._finder.at(caller, address)
-        return await self._previews.update(caller, stack, request)
+        return await self._previews.update(caller, stack, request, show_nested=show_nested)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Start deleting the stack."""

@@ -47,9 +47,14 @@ class OffersOperations(Protocol):
         """Accept an update, also while another operation is under way."""
 
     async def preview_update(
-        self, caller: Caller, address: StackAddress, request: StackRequest
+        self,
+        caller: Caller,
+        address: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
     ) -> Sequence[ChangeView]:
-        """The plan of an update; nothing is recorded."""
+        """The plan of an update, if asked for with its nested stacks; nothing is recorded."""
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Start deleting the stack; raises NotFound when it is gone."""

@@ -101,3 +101,5 @@ class ChangeView:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     required_by: tuple[str, ...] = ()
     description: str = ""
+    parent_resource: str | None = None
+    """In a nested stack: the resource that stands for it."""

@@ -382,6 +382,14 @@ class Nested:
 
 
 @runtime_checkable
+class ForeseesMembers(Protocol):
+    """The nested stack has a shape that is known before all values in it are."""
+
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether ``nested`` can be asked with these properties, some of which are unknown."""
+
+
+@runtime_checkable
 class NamesOutputs(Protocol):
     """A type that nests whose attributes are not named as the outputs that they show."""
 

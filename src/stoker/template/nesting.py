@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
-from stoker.schema.resource_type import Call, Nested, Nests, ResourceType, StackFacts
+from stoker.schema.resource_type import (
+    Call,
+    ForeseesMembers,
+    Nested,
+    Nests,
+    ResourceType,
+    StackFacts,
+)
 from stoker.schema.unknown import unknown_in
 from stoker.template.attributes import GathersAttributes
 from stoker.template.definition import Definition
@@ -104,6 +111,14 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
     return list(kept.values())
 
 
+def is_foreseen(definition: Definition) -> bool:
+    """Whether the nested stack of a resource is known, be it without some values."""
+    type_ = definition.type
+    if isinstance(type_, TemplateType) or unknown_in(definition.properties) is None:
+        return True
+    return isinstance(type_, ForeseesMembers) and type_.foresees(definition.properties)
+
+
 def preliminary_nested(
     definition: Definition,
     identity: Identity,
@@ -111,9 +126,7 @@ def preliminary_nested(
 ) -> Nested | None:
     """The nested stack of a resource before anything exists; None as long as it is not known."""
     type_ = definition.type
-    if not isinstance(type_, Nests):
-        return None
-    if not isinstance(type_, TemplateType) and unknown_in(definition.properties) is not None:
+    if not isinstance(type_, Nests) or not is_foreseen(definition):
         return None
     used: frozenset[str] = frozenset()
     if isinstance(type_, GathersAttributes):

@@ -48,11 +48,12 @@ async def preview_patch(call: Call) -> Response:
 async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     request = await stack_request(call, call.document(), existing=existing)
-    changes = await call.service.operations.preview_update(call.caller, call.stack, request)
+    changes = await call.service.operations.preview_update(
+        call.caller, call.stack, request, show_nested=show_nested
+    )
     grouped: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
     for change in changes:
-        if show_nested or change.stack.id == call.stack.id:
-            grouped[change.change].append(_changed(change))
+        grouped[change.change].append(_changed(change))
     return json_response({"resource_changes": grouped})
 
 
@@ -102,7 +103,7 @@ def _unmade(stack: StackAddress) -> StackAddress:
 
 def _changed(change: ChangeView) -> dict[str, Any]:
     new, initial = change.change in _NEW, change.change in _INITIAL
-    return {
+    shown: dict[str, Any] = {
         "updated_time": None if new else moment(change.updated_at),
         "creation_time": None if new else moment(change.created_at),
         "resource_name": change.name,
@@ -121,6 +122,9 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "properties": change.properties,
         "changed_properties": change.changed_properties,
     }
+    if change.parent_resource is not None:
+        shown["parent_resource"] = change.parent_resource
+    return shown
 
 
 def _identity(stack: StackAddress, path: str) -> dict[str, str]:

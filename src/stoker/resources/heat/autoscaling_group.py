@@ -140,6 +140,10 @@ class AutoScalingResourceGroup(ResourceType):
         each = members.by_name(rest[0]) if first == "outputs" else rest[0]
         return each, rest[1:]
 
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the members are known before all of their properties are."""
+        return members.are_known(properties, "resource")
+
     def nested(self, call: Call) -> Nested:
         """As many members as there should be; all in batches when their definition changes."""
         members.check_number(_size(call))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.unknown import unknown_in
 
 VERSION = "2021-04-16"
 """Of the templates that are generated."""
@@ -75,6 +76,19 @@ def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str
         "resources": dict(resources),
         "outputs": dict(shown),
     }
+
+
+def are_known(properties: Mapping[str, Any], definition: str) -> bool:
+    """Whether the members are known, be it without all of their properties.
+
+    ``definition`` names the property that defines them.
+    """
+    member = properties.get(definition)
+    others = [value for name, value in properties.items() if name != definition]
+    if not isinstance(member, Mapping) or unknown_in(others) is not None:
+        return False
+    parts = [part for name, part in member.items() if name not in ("properties", "metadata")]
+    return unknown_in(parts) is None
 
 
 def check_number(count: int, definition: Any = None) -> None:

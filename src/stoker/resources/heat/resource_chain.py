@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.heat import members
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
 from stoker.schema.support import since
+from stoker.schema.unknown import unknown_in
 
 
 class ResourceChain(ResourceType):
@@ -33,6 +35,11 @@ class ResourceChain(ResourceType):
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
         """The attribute that holds a value for each member, and the path into each of them."""
         return members.gathered(self.attributes, first, rest)
+
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the members are known before all of their properties are."""
+        others = [value for name, value in properties.items() if name != "resource_properties"]
+        return unknown_in(others) is None
 
     def nested(self, call: Call) -> Nested:
         """The members; each needs the one before it, unless they may be concurrent."""

@@ -118,6 +118,10 @@ class ResourceGroup(ResourceType):
         """The attribute that holds a value for each member, and the path into each of them."""
         return members.gathered(self.attributes, first, rest)
 
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the members are known before all of their properties are."""
+        return members.are_known(properties, "resource_def")
+
     def nested(self, call: Call) -> Nested:
         """The members, in batches where a policy says so."""
         members.check_number(call.properties["count"], call.properties["resource_def"])

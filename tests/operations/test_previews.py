@@ -1,0 +1,139 @@
+"""Previews of creates and updates, nested stacks included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.requests import StackRequest
+
+
+def stack_of(**resources: str) -> str:
+    lines = [f"  {name}: {{type: {type_}}}" for name, type_ in resources.items()]
+    return "\n".join(["heat_template_version: 2018-08-31", "resources:", *lines])
+
+
+PARENT = template({"nested1": {"type": "nested1.yaml"}})
+FILES = {
+    "nested1.yaml": stack_of(nested2="nested2.yaml"),
+    "nested2.yaml": stack_of(thing="Sim::Thing"),
+}
+MORE = {**FILES, "nested2.yaml": stack_of(thing="Sim::Thing", other="Sim::Thing")}
+
+
+async def changes(
+    lab: Lab, wanted: dict[str, Any], *, show_nested: bool = True, **request: Any
+) -> list[str]:
+    """The changes as ``change name in parent``."""
+    address = (await lab.stack()).address
+    body = StackRequest(template=wanted, **request)
+    found = await lab.engine.operations.preview_update(
+        CALLER, address, body, show_nested=show_nested
+    )
+    return [f"{each.change} {each.name} in {each.parent_resource or 'stack'}" for each in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "after", "expected"),
+    [
+        pytest.param(FILES, PARENT, FILES, ["unchanged thing in nested2"], id="no change"),
+        pytest.param(
+            FILES, PARENT, MORE, ["unchanged thing in nested2", "added other in nested2"], id="more"
+        ),
+        pytest.param(
+            MORE,
+            PARENT,
+            FILES,
+            ["unchanged thing in nested2", "deleted other in nested2"],
+            id="less",
+        ),
+    ],
+)
+def test_an_update_is_previewed_down_to_the_nested_stacks(
+    before: dict[str, str], wanted: dict[str, Any], after: dict[str, str], expected: Sequence[str]
+) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(PARENT, files=before)
+        found = await changes(lab, wanted, files=after)
+        assert found == ["updated nested1 in stack", "updated nested2 in nested1", *expected]
+        assert await changes(lab, wanted, files=after, show_nested=False) == found[:1]
+
+    in_lab(story)
+
+
+def test_what_is_replaced_or_deleted_takes_its_nested_stacks_with_it() -> None:
+    below = ["deleted nested2 in nested1", "deleted thing in nested2"]
+
+    async def story(lab: Lab) -> None:
+        await lab.create(PARENT, files=FILES)
+        replaced = template({"nested1": thing()})
+        assert await changes(lab, replaced, files=FILES) == ["replaced nested1 in stack", *below]
+        gone = template({"other": {"type": "nested1.yaml"}})
+        assert await changes(lab, gone, files=FILES) == [
+            "added other in stack",
+            "added nested2 in other",
+            "added thing in nested2",
+            "deleted nested1 in stack",
+            *below,
+        ]
+
+    in_lab(story)
+
+
+def group(count: int, **properties: Any) -> dict[str, Any]:
+    member = {"type": "Sim::Thing", "properties": properties}
+    return {
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": count, "resource_def": member},
+    }
+
+
+def scaling(size: int, **properties: Any) -> dict[str, Any]:
+    member = {"type": "Sim::Thing", "properties": properties}
+    sizes = {"min_size": size, "max_size": 5, "desired_capacity": size}
+    return {"type": "OS::Heat::AutoScalingGroup", "properties": {**sizes, "resource": member}}
+
+
+def chain(size: int, **properties: Any) -> dict[str, Any]:
+    given = {"resources": ["Sim::Thing"] * size, "resource_properties": properties}
+    return {"type": "OS::Heat::ResourceChain", "properties": given}
+
+
+@pytest.mark.parametrize("make", [group, scaling, chain])
+def test_members_whose_properties_refer_to_others_are_in_the_preview_of_a_create(
+    make: Any,
+) -> None:
+    async def story(lab: Lab) -> None:
+        uses = {"get_resource": "a"}
+        wanted = template({"a": thing(), "g": make(2, uses=uses, value="v")})
+        body = StackRequest(name="stack", template=wanted)
+        _, found = await lab.engine.operations.preview_create(CALLER, body)
+        members = [each for each in found if each.parent_resource == "g"]
+        assert [each.properties["value"] for each in members] == ["v", "v"]
+        bad = template({"a": thing(), "g": make(2, uses=uses, valeu="v")})
+        refused = StackRequest(name="stack", template=bad)
+        with pytest.raises(Exception, match="valeu"):
+            await lab.engine.operations.preview_create(CALLER, refused)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("make", [group, scaling])
+def test_a_group_is_previewed_with_the_members_that_it_has(make: Any) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "g": make(2, uses={"get_resource": "a"})}))
+        row = (await lab.rows())["g"]
+        assert row.nested_id is not None
+        members = [each.name for each in await lab.engine.ports.store.resources(row.nested_id)]
+        wanted = template({"a": thing(), "g": make(3, uses={"get_resource": "a"})})
+        found = await changes(lab, wanted)
+        assert found[:2] == ["unchanged a in stack", "updated g in stack"]
+        assert sorted(found[2:4]) == sorted(f"unchanged {name} in g" for name in members)
+        assert len(found) == 5
+        assert found[4].startswith("added ")
+
+    in_lab(story)
