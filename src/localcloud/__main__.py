@@ -12,10 +12,11 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from localcloud.addresses import AddressRange, NoAddresses, claim_range
 from localcloud.fabric.interface import Capabilities
 from localcloud.fabric.probe import probe
 from localcloud.fabric.start import start_owner
-from localcloud.settings import FLOATING_CIDRS, ForeignService, Settings
+from localcloud.settings import IMAGE_NAMES, ForeignService, Settings
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,6 +33,12 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", default=Settings.host, help="address to listen on")
     serve.add_argument("--port", type=_port, default=Settings.port, help="port to listen on")
     serve.add_argument("--region", default=Settings.region, help="name of the region")
+    serve.add_argument(
+        "--image-names",
+        default=os.environ.get("STOKER_IMAGE_NAMES", ",".join(IMAGE_NAMES)),
+        metavar="NAME,NAME",
+        help="further names of the built-in image, as templates use them (STOKER_IMAGE_NAMES)",
+    )
     serve.add_argument("--token-seconds", type=int, default=Settings.token_seconds)
     serve.add_argument(
         "--service",
@@ -59,6 +66,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    try:
+        addresses = claim_range(options.data_dir.resolve() / "cloud")
+    except (NoAddresses, OSError, ValueError) as error:
+        print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    with addresses.claim:
+        return _serve_at(addresses, options)
+
+
+def _serve_at(addresses: AddressRange, options: argparse.Namespace) -> int:
     settings = Settings(
         data_dir=options.data_dir.resolve(),
         host=options.host,
@@ -66,12 +83,14 @@ def _serve(options: argparse.Namespace) -> int:
         region=options.region,
         foreign_services=tuple(options.service),
         token_seconds=options.token_seconds,
+        floating_cidr=addresses.cidr,
+        image_names=tuple(name.strip() for name in options.image_names.split(",") if name.strip()),
     )
     # What is loaded stays: looking for garbage in it would take a tenth of the time.
     gc.disable()
     owner = None
     if not options.no_servers:
-        owner = start_owner(settings.cloud_dir / "fabric", settings.addresses, FLOATING_CIDRS)
+        owner = start_owner(settings.cloud_dir / "fabric", settings.addresses, (addresses.cidr,))
     serving = importlib.import_module("localcloud.serve")
     gc.freeze()
     gc.enable()

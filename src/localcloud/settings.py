@@ -5,8 +5,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-FLOATING_CIDRS = ("127.24.4.0/24",)
-"""Where floating addresses lie: within the loopback range of the host, which needs no route."""
+IMAGE_NAMES = (
+    "cirros", "cirros-0.6.2-x86_64-disk", "cirros-0.6.3-x86_64-disk", "debian", "debian-12",
+    "ubuntu", "ubuntu-22.04", "ubuntu-24.04", "fedora", "fedora-41", "centos", "centos-stream-9",
+)  # fmt: skip
+"""Names that templates use: a new cloud has its built-in image under each of them."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,11 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 35357
     region: str = "RegionOne"
+    floating_cidr: str = "127.24.4.0/24"
+    """Where floating addresses lie: within the loopback range of the host, which needs no route."""
     foreign_services: tuple[ForeignService, ...] = ()
+    image_names: tuple[str, ...] = ()
+    """Further names of the built-in image."""
     token_seconds: int = 3600
     ec2_auth_seconds: int = 900
     """How long after its timestamp an EC2 signature is accepted."""

@@ -1,5 +1,7 @@
 """The fabric that this machine allows."""
 
+from ipaddress import ip_network
+
 from localcloud.fabric.interface import Fabric
 from localcloud.fabric.namespaces import NamespaceFabric
 from localcloud.fabric.plain import PlainFabric
@@ -17,4 +19,5 @@ def fabric_on(start: OwnerStart) -> Fabric:
         return NamespaceFabric(process)
     process.channel.close()
     process.wait()
-    return PlainFabric(process.findings.capabilities.lacks)
+    third = ip_network(process.floating[0])[0].packed[2] if process.floating else 0
+    return PlainFabric(process.findings.capabilities.lacks, third)

@@ -7,6 +7,7 @@ kernel or the file system refuses overlays, the base is copied and /usr is read-
 /usr/local.
 """
 
+import errno
 import hashlib
 import os
 import secrets
@@ -284,9 +285,7 @@ class Disk:
         """Mount what a server shares with the host, in the new root directory."""
         for path, source in self._shared.items():
             if self._layers.overlays:
-                name = path.strip("/").replace("/", "-")
-                disk = _named(self._disk)
-                overlay(_named(source), f"{disk}/upper/{name}", f"{disk}/work/{name}", path)
+                self._share(_named(source), path)
             else:
                 _show(source, path)
         if self._shared and not self._layers.overlays:
@@ -298,6 +297,49 @@ class Disk:
             _show(source, path)
         if self._layers.image is None and not Path("/usr/bin/python3").exists():
             _link_python()
+
+    def _share(self, source: str, path: str) -> None:
+        try:
+            self._overlay(source, path)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            self._share_in_parts(source, path)
+
+    def _overlay(self, source: str, path: str) -> None:
+        disk, name = _named(self._disk), path.strip("/").replace("/", "-")
+        overlay(source, f"{disk}/upper/{name}", f"{disk}/work/{name}", path)
+
+    def _share_in_parts(self, source: str, path: str) -> None:
+        """Share a directory below which the host has mounted something.
+
+        The kernel makes no overlay of that: so of each directory in it there is one, where it can
+        be; what holds a mount itself is read-only.
+        """
+        for entry in os.scandir(source):
+            target = Path(path, entry.name)
+            if entry.is_symlink():
+                if not target.is_symlink():
+                    target.symlink_to(Path(entry.path).readlink())
+                continue
+            if not entry.is_dir():
+                target.touch()
+            else:
+                target.mkdir(exist_ok=True)
+                try:
+                    self._own_local(entry.path, str(target))
+                    self._overlay(entry.path, str(target))
+                    continue
+                except OSError as error:
+                    if error.errno != errno.EINVAL:
+                        raise
+            kernel.bind(entry.path, str(target))
+            kernel.seal(str(target))
+
+    def _own_local(self, source: str, path: str) -> None:
+        upper = Path(_named(self._disk), "upper/usr-local")
+        if path == "/usr/local" and Path(source).stat().st_uid != 0 and not upper.exists():
+            _own_directories(Path(source), upper, depth=4)
 
     def mount_devices(self, directory: str) -> None:
         """Show the host's devices that every program needs."""

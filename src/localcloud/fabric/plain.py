@@ -33,6 +33,7 @@ from localcloud.fabric.interface import (
     Router,
     Server,
 )
+from localcloud.fabric.start import clean_environment
 
 _POWER_OFF_SECONDS = 5.0
 _LACKS = (
@@ -64,9 +65,13 @@ class _Process:
 
 
 class _Aliases:
-    """The loopback addresses that stand for fixed addresses."""
+    """The loopback addresses that stand for fixed addresses.
 
-    def __init__(self) -> None:
+    ``third`` is their third byte: other clouds of this machine have others.
+    """
+
+    def __init__(self, third: int) -> None:
+        self._third = third
         self._by_port: dict[str, str] = {}
         self._numbers = itertools.count(2)
 
@@ -74,7 +79,8 @@ class _Aliases:
         """The loopback address of a port."""
         if port_id not in self._by_port:
             number = next(self._numbers)
-            self._by_port[port_id] = f"127.77.{number >> 8 & 255}.{number & 255}"
+            second, last = divmod(number, 256)
+            self._by_port[port_id] = f"127.{77 + second % 100}.{self._third}.{last}"
         return self._by_port[port_id]
 
     def listened(self, floating_ip: FloatingIP) -> frozenset[str]:
@@ -89,13 +95,14 @@ class _Aliases:
 class PlainFabric:
     """Servers as plain processes. See :class:`localcloud.fabric.interface.Fabric`.
 
-    ``reasons`` say why there are no namespaces; they lead the list of what is missing.
+    ``reasons`` say why there are no namespaces; they lead the list of what is missing. ``third`` is
+    the byte of loopback addresses that tells this cloud from others of the machine.
     """
 
-    def __init__(self, reasons: Sequence[str] = ()) -> None:
+    def __init__(self, reasons: Sequence[str] = (), third: int = 0) -> None:
         self.capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
         """What the machine allows."""
-        self._aliases = _Aliases()
+        self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self._processes: dict[str, _Process] = {}
         self._on_exit: Callable[[Exit], None] = lambda _: None
@@ -246,6 +253,7 @@ async def _spawn(server: Server, alias: str, url: str) -> "asyncio.subprocess.Pr
             stdout=console,
             stderr=console,
             start_new_session=True,
+            env=clean_environment(),
         )
     assert process.stdin is not None
     process.stdin.write(json.dumps(spec).encode() + b"\n")

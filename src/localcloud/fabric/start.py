@@ -33,6 +33,7 @@ class OwnerProcess:
     findings: Findings
     services: tuple[tuple[str, int], ...]
     """What servers reach under the same address as the host."""
+    floating: tuple[str, ...] = ()
 
     def wait(self) -> None:
         """Wait until the process has ended; blocks."""
@@ -46,6 +47,7 @@ class OwnerStart:
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
     services: tuple[tuple[str, int], ...]
+    floating: tuple[str, ...] = ()
 
     def complete(self) -> OwnerProcess:
         """Wait for what the process finds out about the machine; blocks."""
@@ -60,7 +62,7 @@ class OwnerStart:
             if received
             else Findings.without_namespaces("the fabric process ended early")
         )
-        return OwnerProcess(self.process, self.channel, findings, self.services)
+        return OwnerProcess(self.process, self.channel, findings, self.services, self.floating)
 
 
 def start_owner(
@@ -93,12 +95,12 @@ def start_owner(
     with theirs:
         process = subprocess.Popen(  # noqa: S603 - our own program
             _command(theirs.fileno()),
-            env=_environment(),
+            env=clean_environment(),
             stdin=subprocess.DEVNULL,
             pass_fds=(theirs.fileno(),),
         )
     channel.send(ours, settings)
-    return OwnerStart(process, ours, reached)
+    return OwnerStart(process, ours, reached, tuple(floating))
 
 
 def _command(descriptor: int) -> list[str]:
@@ -106,7 +108,8 @@ def _command(descriptor: int) -> list[str]:
     return [sys.executable, "-P", "-m", program, str(descriptor), str(os.getpid())]
 
 
-def _environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """What our own programs that servers are forked from have in their environment."""
     kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     places = os.pathsep.join(str(Path.cwd() / place) for place in sys.path)
     return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": places}

@@ -119,22 +119,10 @@ if [ $# -gt 0 ]; then exec "$@"; fi
 exec "$shell"
 """
 )
-_CHANGE_OWNER = (
-    _HEAD
-    + """# Changes owners as far as a server with one user id can: all files stay with root.
-program=${0##*/}
-if /usr/bin/$program "$@" 2>/dev/null; then exit 0; fi
-echo "$program: files stay with root, the only user id of this server" >&2
-exit 0
-"""
-)
-
 _FOR_ONE_USER = {
     "su": _AS_ROOT,
     "sudo": _AS_ROOT,
     "runuser": _AS_ROOT,
-    "chown": _CHANGE_OWNER,
-    "chgrp": _CHANGE_OWNER,
 }
 _SUDO = (
     _HEAD
@@ -178,7 +166,8 @@ _PROGRAMS = {
 def install(root: Path, many_users: bool) -> None:
     """Put the programs into ``/usr/local/sbin`` of a root directory, once.
 
-    Where a server has one user id alone, those that change users or owners have stand-ins.
+    Where a server has one user id alone, those that change users have stand-ins, as the real ones
+    look at what they have become.
     """
     directory = root / "usr/local/sbin"
     directory.mkdir(parents=True, exist_ok=True)

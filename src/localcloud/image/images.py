@@ -56,8 +56,11 @@ class Images:
                 self.change(image, {"status": "queued"})
         for image in self.deleted.values():
             self._let_go(image["id"])
-        if not any(self._is_host(image) for image in self.records.find(name=HOST_IMAGE)):
-            image = self.record(None, HOST_IMAGE, visibility="public", properties=HOST_KIND)
+        if any(self._is_host(image) for image in self.records.find(name=HOST_IMAGE)):
+            return
+        # Made once: whoever deletes the names that templates use is rid of them.
+        for name in (*self._cloud.settings.image_names, HOST_IMAGE):
+            image = self.record(None, name, visibility="public", properties=HOST_KIND)
             formats = {"container_format": "bare", "disk_format": "raw"}
             self.records.put({**image, **formats, "status": "active", "size": 0})
 

@@ -51,6 +51,7 @@ class State:
     def __init__(self, cloud: Cloud) -> None:
         self._store = cloud.store
         self._now = cloud.now
+        self.floating_cidr = cloud.settings.floating_cidr
         self.forwardings = cloud.fabric.forwardings
         self.pending = Pending()
         self._collections = {
@@ -66,6 +67,11 @@ class State:
         for kind in ("subnet", *(k for k in _INDEXES if k != "subnet")):
             for document in self._collections[kind].values():
                 self._derive(kind, None, document)
+
+    def project_named(self, name: str) -> str | None:
+        """Return the id of a project of the identity service, where there is one."""
+        projects = self._store.collection("identity.project", index=("name",))
+        return next((str(project["id"]) for project in projects.find(name=name)), None)
 
     def all(self, kind: str) -> Collection:
         """Return the collection of a kind, for reading."""

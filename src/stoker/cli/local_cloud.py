@@ -87,6 +87,15 @@ class LocalCloud:
             self._process.stdout.close()
 
 
+def floating_range(data_dir: Path) -> str | None:
+    """The addresses of the floating IPs of a data directory's cloud, as 127.24.4.0/24."""
+    try:
+        number = int((data_dir / "cloud" / "floating-range").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return f"127.24.{number}.0/24"
+
+
 def await_end(pid: int | None, data_dir: Path) -> None:
     """Wait for the end of the cloud that a killed service has left behind.
 

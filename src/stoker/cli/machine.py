@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stoker.cli.local_cloud import floating_range
+
 _PROBE_SECONDS = 30
 _MEBIBYTE = 1024 * 1024
 _LEAST_MEMORY = 512 * _MEBIBYTE
@@ -39,6 +41,7 @@ def examine(data_dir: Path, ports: dict[str, int], own: frozenset[int]) -> list[
         *_cloud(),
         *_tools(),
         *_ports(ports, own),
+        _addresses(data_dir),
         _subordinate_ids(),
         _memory(),
         _disk(data_dir),
@@ -65,10 +68,10 @@ def _cloud() -> Iterator[Check]:
         return
     for answer in answers:
         word, _, name = answer.partition(" ")
-        yield Check(name.strip(), word == "yes", False)
+        yield Check(name.strip(), word == "yes", True)
     if done.returncode != 0:
         detail = "servers run as plain processes on loopback addresses"
-        yield Check("real servers in real networks", False, False, detail)
+        yield Check("real servers in real networks", False, True, detail)
     for sentence in sentences:
         yield Check("the local cloud says", False, False, sentence)
 
@@ -97,6 +100,11 @@ def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
         yield Check(name, True, True, "free")
 
 
+def _addresses(data_dir: Path) -> Check:
+    found = floating_range(data_dir)
+    return Check("floating IPs", True, False, found or "a range is chosen at the first start")
+
+
 def _subordinate_ids() -> Check:
     name = "subordinate user ids"
     if os.geteuid() == 0:
@@ -105,11 +113,16 @@ def _subordinate_ids() -> Check:
     names = {user, os.environ.get("USER", user)}
     given = all(_has_range(Path(file), names) for file in ("/etc/subuid", "/etc/subgid"))
     tools = shutil.which("newuidmap") and shutil.which("newgidmap")
-    remedy = (
-        "usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME, and install the"
-        " package uidmap; without, everything in a server runs as one user"
-    )
-    return Check(name, bool(given and tools), False, "", remedy)
+    remedies = []
+    if not given:
+        remedies.append(
+            "give this user some: usermod --add-subuids 100000-165535"
+            " --add-subgids 100000-165535 NAME"
+        )
+    if not tools:
+        remedies.append("install newuidmap and newgidmap (package uidmap)")
+    detail = "" if not remedies else "servers work, and every program in them runs as root"
+    return Check(name, not remedies, True, detail, "; ".join(remedies))
 
 
 def _has_range(file: Path, names: set[str]) -> bool:

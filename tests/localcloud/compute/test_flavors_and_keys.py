@@ -17,6 +17,13 @@ async def test_the_first_flavors_exist(demo: Api) -> None:
         "m1.small": (512, 1),
         "m1.medium": (1024, 2),
         "m1.large": (2048, 4),
+        "m1.xlarge": (4096, 8),
+        "m1.micro": (128, 1),
+        "cirros256": (256, 1),
+        "ds512M": (512, 1),
+        "ds1G": (1024, 1),
+        "ds2G": (2048, 2),
+        "ds4G": (4096, 4),
     }
 
 
@@ -78,8 +85,11 @@ async def test_a_server_outlives_its_flavor(house: House, demo: Api, admin: Api)
 
 
 async def test_flavors_are_filtered_sorted_and_paged(demo: Api) -> None:
-    found = (await demo.get("/flavors?minRam=512&sort_key=ram&sort_dir=desc"))["flavors"]
-    assert [f["name"] for f in found] == ["m1.large", "m1.medium", "m1.small"]
+    found = (await demo.get("/flavors/detail?minRam=512&sort_key=ram&sort_dir=desc"))["flavors"]
+    sizes = [f["ram"] for f in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert {f["name"] for f in found} >= {"m1.xlarge", "m1.large", "m1.small"}
+    assert "m1.tiny" not in {f["name"] for f in found}
     first = await demo.get("/flavors?limit=2")
     assert len(first["flavors"]) == 2
     following = first["flavors_links"][0]["href"]

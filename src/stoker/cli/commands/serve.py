@@ -17,7 +17,13 @@ import click
 from stoker.cli import options as shared
 from stoker.cli.data_dir import DataDirLock, InUse, Running, make_data_dir
 from stoker.cli.failures import CommandFailed
-from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, LocalCloudFailed, await_end
+from stoker.cli.local_cloud import (
+    DEFAULT_PORT,
+    LocalCloud,
+    LocalCloudFailed,
+    await_end,
+    floating_range,
+)
 from stoker.cli.serve_options import DEFAULT_API_PORT, CannotServe, ServeOptions
 
 _PORT = click.IntRange(1, 65535)
@@ -109,6 +115,9 @@ def _serve(options: ServeOptions) -> None:
         def ready() -> None:
             lock.write(replace(running, ready=True))
             click.echo(f"ready {options.url}")
+            addresses = floating_range(options.data_dir) if options.local_cloud else None
+            if addresses is not None:
+                click.echo(f"floating IPs are in {addresses}")
 
         serving = _load()
         serving.serve(options, listener, cloud, ready)
