@@ -137,7 +137,7 @@ _AUTH = (
     cfg.StrOpt("interface"),
     cfg.StrOpt("cafile"),
     cfg.BoolOpt("insecure", default=False),
-    cfg.IntOpt("token_cache_time", default=300, help="In seconds."),
+    cfg.IntOpt("token_cache_time", default=30, help="So long a revoked token counts, in seconds."),
     cfg.IntOpt("http_connect_timeout", help="In seconds."),
 )
 

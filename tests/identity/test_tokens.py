@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,10 +84,41 @@ async def test_valid_token_is_remembered_for_the_cache_time(
 ) -> None:
     await authenticate(token(fake.add_token("t")), None)
     del fake.tokens["t"]
-    clock.time += 299
+    clock.time += 9
     assert await authenticate(token("t"), None) is not None
-    clock.time += 2
+    clock.time += 22
     assert await authenticate(token("t"), None) is None
+
+
+async def test_revoked_token_is_noticed_behind_a_request(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    await authenticate(token(fake.add_token("t")), None)
+    clock.time += 11
+    asked = len(fake.asked)
+    assert await authenticate(token("t"), None) is not None
+    assert len(fake.asked) == asked  # nobody has waited
+    await asyncio.gather(*authenticate._checks)
+    assert len(fake.asked) == asked + 1
+    clock.time += 25
+    assert await authenticate(token("t"), None) is not None  # valid for another while
+    await asyncio.gather(*authenticate._checks)
+    del fake.tokens["t"]
+    clock.time += 11
+    assert await authenticate(token("t"), None) is not None
+    await asyncio.gather(*authenticate._checks)
+    assert await authenticate(token("t"), None) is None
+
+
+async def test_identity_service_that_fails_behind_a_request_changes_nothing(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    await authenticate(token(fake.add_token("t")), None)
+    clock.time += 11
+    fake.status = 503
+    assert await authenticate(token("t"), None) is not None
+    await asyncio.gather(*authenticate._checks)
+    assert await authenticate(token("t"), None) is not None
 
 
 async def test_token_is_not_remembered_beyond_its_expiry(

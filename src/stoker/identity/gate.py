@@ -32,6 +32,7 @@ class Gate:
 
     async def close(self) -> None:
         """Close the connections to Keystone."""
+        await self.authenticate.close()
         await self.trusts.close()
         await self._keystone.close()
         self._blocking.close()

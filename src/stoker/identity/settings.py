@@ -36,7 +36,8 @@ class IdentitySettings:
     verify: bool | str = True
     """Whether certificates are checked, or the file to check them against."""
     timeout: float = 30.0
-    token_cache_time: float = 300.0
+    token_cache_time: float = 30.0
+    """How long a token counts that was revoked meanwhile, at most."""
     token_cache_size: int = 4096
     passwords: bool = False
     """Accept ``X-Auth-User`` and ``X-Auth-Key`` in place of a token."""

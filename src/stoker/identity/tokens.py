@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from urllib.parse import quote
 
 import httpx
@@ -15,8 +17,18 @@ from stoker.identity.grants import Grant, by_password, json_of, project_scope, r
 from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import Refused
 
 _LONGEST_TOKEN = 16384
+
+
+@dataclass(slots=True)
+class _Known:
+    """A caller who was valid, until when that is believed, and when to ask anew."""
+
+    caller: Caller
+    until: float
+    check_at: float
 
 
 class Authenticator:
@@ -24,7 +36,8 @@ class Authenticator:
 
     Tokens are remembered by their hash, at most ``token_cache_size`` of them, at most for
     ``token_cache_time`` seconds and never beyond their own expiry. ``remember`` is told of
-    every caller.
+    every caller. After a third of that time they are checked anew, behind a request that uses them:
+    what was revoked meanwhile counts no longer than ``token_cache_time``.
     """
 
     def __init__(
@@ -39,7 +52,14 @@ class Authenticator:
         self._clock = clock
         self._is_admin = is_admin
         self._tell = remember
-        self._known: OrderedDict[bytes, tuple[Caller, float]] = OrderedDict()
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._checks: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """Give up what is being checked."""
+        for task in self._checks:
+            task.cancel()
+        await asyncio.gather(*self._checks, return_exceptions=True)
 
     async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
         """The caller, or None when the request does not prove who sends it.
@@ -67,15 +87,34 @@ class Authenticator:
         key = _digest("token", token)
         known = self._remembered(key)
         if known is not None:
-            return known
+            if known.check_at <= self._clock.now():
+                known.check_at = known.until  # once is enough
+                self._check_later(key, token)
+            return known.caller
         grant = await self._validate(token)
         return self._remember(key, grant) if grant is not None else None
+
+    def _check_later(self, key: bytes, token: str) -> None:
+        """Ask again while the client goes on: whoever is busy never waits for the answer."""
+        task = asyncio.ensure_future(self._check(key, token))
+        self._checks.add(task)
+        task.add_done_callback(self._checks.discard)
+
+    async def _check(self, key: bytes, token: str) -> None:
+        try:
+            grant = await self._validate(token)
+        except Refused:
+            return  # nobody can tell; what is remembered ends by itself
+        if grant is None:
+            self._known.pop(key, None)
+        else:
+            self._remember(key, grant)
 
     async def _by_password(self, user: User, project_id: str) -> Caller | None:
         key = _digest("password", user.name, user.domain_name or "", user.password, project_id)
         known = self._remembered(key)
         if known is not None:
-            return known
+            return known.caller
         grant = await self._keystone.authenticate(by_password(user, project_scope(project_id)))
         return self._remember(key, grant) if grant is not None else None
 
@@ -98,21 +137,21 @@ class Authenticator:
             params={"nocatalog": ""},
         )
 
-    def _remembered(self, key: bytes) -> Caller | None:
+    def _remembered(self, key: bytes) -> _Known | None:
         known = self._known.get(key)
         if known is None:
             return None
-        caller, until = known
-        if until <= self._clock.now():
+        if known.until <= self._clock.now():
             del self._known[key]
             return None
         self._known.move_to_end(key)
-        return caller
+        return known
 
     def _remember(self, key: bytes, grant: Grant) -> Caller:
         caller = caller_of(grant, self._settings, self._is_admin)
-        until = min(self._clock.now() + self._settings.token_cache_time, grant.expires_at)
-        self._known[key] = (caller, until)
+        now, lifetime = self._clock.now(), max(self._settings.token_cache_time, 0.0)
+        until = min(now + lifetime, grant.expires_at)
+        self._known[key] = _Known(caller, until, now + lifetime / 3)
         while len(self._known) > self._settings.token_cache_size:
             self._known.popitem(last=False)
         return caller
