@@ -6,6 +6,7 @@ from typing import Any
 from localcloud.http import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
 from localcloud.identity.access import Access, AccessControl
 from localcloud.identity.assignments import SYSTEM, Assignments
+from localcloud.identity.attempts import Attempts
 from localcloud.identity.directory import Directory, precise
 from localcloud.identity.passwords import verify
 from localcloud.identity.tokens import Scope, Token, Tokens
@@ -41,11 +42,13 @@ class Authentication:
         assignments: Assignments,
         tokens: Tokens,
         control: AccessControl,
+        attempts: Attempts,
     ) -> None:
         self._directory = directory
         self._assignments = assignments
         self._tokens = tokens
         self._control = control
+        self._attempts = attempts
 
     def authenticate(self, auth: dict[str, Any]) -> Issued:
         """Return a token for the content of ``auth``; raises an :class:`ApiError`."""
@@ -166,8 +169,12 @@ class Authentication:
         if not isinstance(reference, dict) or not isinstance(reference.get("password"), str):
             raise BadRequest("The object 'password' must have an object 'user' with a password.")
         user = self._claimed_user(reference)
-        if not verify(reference["password"], user.get("password_hash")):
+        password = reference["password"]
+        self._attempts.begin(user["id"], password)
+        if not verify(password, user.get("password_hash")):
+            self._attempts.wrong(user["id"])
             raise _refused()
+        self._attempts.right(user["id"], password)
         return Proof(user["id"], ("password",))
 
     def _by_token(self, content: dict[str, Any]) -> Proof:

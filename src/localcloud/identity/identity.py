@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from localcloud.clock import Clock
 from localcloud.identity.access import AccessControl
 from localcloud.identity.assignments import Assignments
+from localcloud.identity.attempts import Attempts
 from localcloud.identity.authentication import Authentication
 from localcloud.identity.directory import Directory
 from localcloud.identity.removal import Removal
@@ -36,6 +37,6 @@ def identity_of(store: Store, clock: Clock, settings: Settings) -> Identity:
         assignments,
         tokens,
         control,
-        Authentication(directory, assignments, tokens, control),
+        Authentication(directory, assignments, tokens, control, Attempts(clock)),
         Removal(directory, assignments),
     )

@@ -1,0 +1,55 @@
+"""Guessing passwords does not pay, and locks nobody out."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from localcloud.http import Unauthorized
+from localcloud.identity.attempts import MOST_WRONG, WINDOW, Attempts
+
+
+class StandingClock:
+    def __init__(self) -> None:
+        self.time = datetime(2026, 11, 22, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        raise NotImplementedError
+
+
+def test_after_some_wrong_passwords_none_is_looked_at_for_a_while() -> None:
+    clock = StandingClock()
+    attempts = Attempts(clock)
+    for _ in range(MOST_WRONG):
+        attempts.begin("u", "guess")
+        attempts.wrong("u")
+    with pytest.raises(Unauthorized, match="Too many"):
+        attempts.begin("u", "right, as it happens")
+    attempts.begin("another user", "x")
+    clock.time += WINDOW + timedelta(seconds=1)
+    attempts.begin("u", "right, as it happens")
+
+
+def test_password_that_was_proved_is_taken_whatever_others_guess() -> None:
+    attempts = Attempts(StandingClock())
+    attempts.right("u", "secret")
+    for _ in range(MOST_WRONG):
+        attempts.wrong("u")
+    attempts.begin("u", "secret")
+    with pytest.raises(Unauthorized):
+        attempts.begin("u", "secreT")
+
+
+async def test_wrong_passwords_are_refused_by_the_service_without_looking(running: Any) -> None:
+    def identity(password: str) -> dict[str, Any]:
+        user = {"name": "demo", "domain": {"id": "default"}, "password": password}
+        return {"identity": {"methods": ["password"], "password": {"user": user}}}
+
+    for number in range(MOST_WRONG):
+        assert (await running.attempt(identity(f"wrong {number}"))).status_code == 401
+    answer = await running.attempt(identity(running.password("demo")))
+    assert answer.status_code == 401
+    assert "Too many" in answer.text
