@@ -189,6 +189,10 @@ class FakeCloud:
         if method == "GET":
             return {key: found}
         if method == "PUT":
+            if "fixed_ips" in body[key] and any(
+                item.get("port_id") == found["id"] for item in self.all("floatingips")
+            ):
+                raise Refusal(400, "Cannot update the fixed_ips of the port")
             found.update(body[key])
             return {key: found}
         if kind == "ports" and found["device_id"] and found["device_id"] in self.tables["servers"]:

@@ -223,14 +223,17 @@ def test_a_port_with_a_chosen_address_makes_way_and_takes_it_again(cloud: FakeCl
     net = Row(Net(), cloud.connection, {"name": "n"}).create()
     given = {"network": net.physical_id, "fixed_ips": [{"ip_address": "10.0.0.200"}]}
     old = Row(Port(), cloud.connection, given).create()
+    floating = cloud.put("floatingips", port_id=old.physical_id, fixed_ip_address="10.0.0.200")
     assert old.run("RELEASE") == Done()
     assert old.run("RELEASE") == Done()
+    assert cloud.tables["floatingips"][floating]["port_id"] is None
     new = Row(Port(), cloud.connection, given, token="zzzzzzzz2345").create()
     assert new.run("RELEASE") == Done()
     assert isinstance(old.run("RECLAIM"), Done)
     ports = cloud.tables["ports"]
     assert ports[str(old.physical_id)]["fixed_ips"][0]["ip_address"] == "10.0.0.200"
     assert ports[str(new.physical_id)]["fixed_ips"] == []
+    assert cloud.tables["floatingips"][floating]["port_id"] == old.physical_id
     assert dict(old.data) == {}
 
 

@@ -12,6 +12,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
+from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -87,21 +88,19 @@ class Port(RestResource):
         chosen = call.properties.get("fixed_ips") or []
         if port_id is None or not any(entry.get("ip_address") for entry in chosen):
             return Done()
-        port = PORTS.find(call.cloud, port_id)
-        if port is None or not port.get("fixed_ips"):
-            return Done()
         if _RELEASED not in call.data:
-            addresses = [_address(entry) for entry in port["fixed_ips"]]
-            return Wait(after=0.0, data={**call.data, _RELEASED: addresses})
-        PORTS.update(call.cloud, port_id, {"fixed_ips": []})
+            port = PORTS.find(call.cloud, port_id)
+            if port is None:
+                return Done()
+            record = addresses_of(call.cloud, port)
+            return Wait(after=0.0, data={**call.data, _RELEASED: record})
+        free_addresses(call.cloud, port_id, call.data[_RELEASED])
         return Done()
 
     def reclaim(self, call: Call) -> Outcome:
         """Give the port its addresses back."""
-        addresses = call.data.get(_RELEASED)
-        port = PORTS.find(call.cloud, call.physical_id or "") if addresses else None
-        if port is not None and not port.get("fixed_ips"):
-            PORTS.update(call.cloud, port["id"], {"fixed_ips": addresses})
+        if call.physical_id is not None and _RELEASED in call.data:
+            give_addresses_back(call.cloud, call.physical_id, call.data[_RELEASED])
         return Done(data={key: value for key, value in call.data.items() if key != _RELEASED})
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
@@ -143,10 +142,6 @@ def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
         {renamed[name]: value for name, value in entry.items() if value is not None}
         for entry in wanted
     ]
-
-
-def _address(entry: Mapping[str, Any]) -> Object:
-    return {"subnet_id": entry["subnet_id"], "ip_address": entry["ip_address"]}
 
 
 def _present(entry: Mapping[str, Any]) -> Object:

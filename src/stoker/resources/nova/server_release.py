@@ -13,6 +13,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import PORTS, SERVERS
 from stoker.resources.nova.server_interfaces import attach, detach, ports_of, unbind
 from stoker.resources.nova.server_ports import nics, own_ports
+from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
@@ -34,9 +35,8 @@ def release(call: Call) -> Outcome:
         reason = f"waiting until the server has let go of {', '.join(sorted(left))}"
         return Wait(polling_pause(call), data={**call.data, _ASKED: left}, reason=reason)
     for port_id, addresses in held.items():
-        port = PORTS.find(call.cloud, port_id) if addresses else None
-        if port is not None and port.get("fixed_ips"):
-            PORTS.update(call.cloud, port_id, {"fixed_ips": []})
+        if addresses:
+            free_addresses(call.cloud, port_id, addresses)
     return Done()
 
 
@@ -54,8 +54,8 @@ def reclaim(call: Call) -> Outcome:
         port = PORTS.find(call.cloud, port_id)
         if port is None:
             continue
-        if addresses and not port.get("fixed_ips"):
-            PORTS.update(call.cloud, port_id, {"fixed_ips": addresses})
+        if addresses:
+            give_addresses_back(call.cloud, port_id, addresses)
         if port.get("device_id") != call.physical_id:
             attach(call, port_id, tags.get(port_id))
     return Done(data=kept)
@@ -74,10 +74,7 @@ def _held(call: Call) -> dict[str, Any]:
         if named & {port_id, port.get("name")}:
             held[port_id] = None
         elif port_id in made and chosen & _addresses(port):
-            held[port_id] = [
-                {"subnet_id": item["subnet_id"], "ip_address": item["ip_address"]}
-                for item in port["fixed_ips"]
-            ]
+            held[port_id] = addresses_of(call.cloud, port)
     return held
 
 

@@ -1,0 +1,54 @@
+"""The addresses of a port, taken away for a while and given back.
+
+The network service refuses to change addresses that floating IPs lead to, so these go first and
+come back last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import FLOATING_IPS, PORTS
+
+Freed = Mapping[str, Any]
+"""``fixed_ips`` of a port, and ``floating_ips``: floating IP -> address that it led to."""
+
+
+def addresses_of(cloud: Any, port: Object) -> Freed:
+    """What has to be on record before :func:`free_addresses`."""
+    leading = FLOATING_IPS.select(cloud, port_id=port["id"])
+    return {
+        "fixed_ips": [
+            {"subnet_id": item["subnet_id"], "ip_address": item["ip_address"]}
+            for item in port.get("fixed_ips") or []
+        ],
+        "floating_ips": {item["id"]: item.get("fixed_ip_address") for item in leading},
+    }
+
+
+def free_addresses(cloud: Any, port_id: str, freed: Freed) -> None:
+    """Take all addresses from a port. Safe to repeat; a port that is gone is fine."""
+    port = PORTS.find(cloud, port_id)
+    if port is None or not port.get("fixed_ips"):
+        return
+    for floating_ip in freed["floating_ips"]:
+        found = FLOATING_IPS.find(cloud, floating_ip)
+        if found is not None and found.get("port_id") == port_id:
+            FLOATING_IPS.update(cloud, floating_ip, {"port_id": None})
+    PORTS.update(cloud, port_id, {"fixed_ips": []})
+
+
+def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
+    """Give a port what it had. Safe to repeat; floating IPs that lead elsewhere now stay there."""
+    port = PORTS.find(cloud, port_id)
+    if port is None:
+        return
+    if not port.get("fixed_ips"):
+        PORTS.update(cloud, port_id, {"fixed_ips": freed["fixed_ips"]})
+    for floating_ip, address in freed["floating_ips"].items():
+        found = FLOATING_IPS.find(cloud, floating_ip)
+        if found is not None and not found.get("port_id"):
+            body = {"port_id": port_id, "fixed_ip_address": address}
+            FLOATING_IPS.update(cloud, floating_ip, body)
