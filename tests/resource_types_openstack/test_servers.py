@@ -320,6 +320,10 @@ def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
     row = server().create()
     assert isinstance(row.run("SNAPSHOT"), Done)
     assert row.data["snapshot_image_id"] == cloud.all("images")[0]["id"]
+    cloud.all("images")[0]["status"] = "queued"
+    call = row.call("SNAPSHOT", {"image": cloud.all("images")[0]["id"]})
+    assert isinstance(Server().snapshot(call), Wait)
+    assert "without data" in failure(Server().snapshot(replace(call, now=call.now + 61)))
     live(cloud)["status"] = "ERROR"
     assert row.run("SNAPSHOT") == Done()
     assert len(cloud.all("images")) == 1

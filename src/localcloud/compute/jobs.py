@@ -17,6 +17,9 @@ from localcloud.fabric.interface import FabricError
 from localcloud.http import ApiError
 from localcloud.store import Document
 
+CONFIRM_SECONDS = 0.2
+"""How long a confirmed resize still shows as one that waits to be confirmed."""
+
 
 async def build(tools: Tools, server: Document) -> None:
     """Choose a host, connect the server to its networks and boot it for the first time."""
@@ -138,6 +141,20 @@ async def resize(tools: Tools, server: Document) -> None:
         finish(tools, server, vm_state="resized", power_state=SHUTDOWN)
         return
     await boot(tools, server, "resized")
+
+
+async def confirm(tools: Tools, server_id: str) -> None:
+    """Make the new size final, a moment after that was asked for."""
+    await tools.state.cloud.clock.sleep(CONFIRM_SECONDS)
+    server = tools.state.servers.get(server_id)
+    if server is not None and (server["resize"] or {}).get("confirmed"):
+        change(tools.state, server_id, **confirmed(server))
+
+
+def confirmed(server: Document) -> Document:
+    """Return what a confirmed resize changes of a server."""
+    running = server["power_state"] == RUNNING
+    return {"vm_state": "active" if running else "stopped", "resize": None}
 
 
 async def revert_resize(tools: Tools, server: Document) -> None:

@@ -6,8 +6,9 @@ when the process ends is found in the store at the next start and done then.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from localcloud.compute import actions
 from localcloud.compute.servers import DELETING, RUNNING, SHUTDOWN, change, fault
@@ -30,6 +31,14 @@ _BOOTING = frozenset(
 """Task states whose work leaves the server running."""
 _UNMOVED = (None, "image_snapshot")
 """Task states whose work does not set the power state itself."""
+
+
+async def _reported(work: Coroutine[Any, Any, None]) -> None:
+    """Do the work; nobody waits for it, so its failure goes to the log."""
+    try:
+        await work
+    except Exception:  # noqa: BLE001  (it must not end unseen)
+        _LOG.exception("work aside failed")
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,12 @@ class Machine:
         self._tasks.add(task)
         self._latest[server_id] = task
         task.add_done_callback(lambda done: self._end(server_id, done))
+
+    def aside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do work that no task state tells of, beside what else is done for its server."""
+        task = asyncio.get_running_loop().create_task(_reported(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _end(self, server_id: str, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

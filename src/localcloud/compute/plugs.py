@@ -14,6 +14,9 @@ from localcloud.http import BadRequest, Conflict, NotFound, RequestContext
 from localcloud.network.service import NetworkService, PortRequest, ServerPlug
 from localcloud.store import Document
 
+DETACH_SECONDS = 0.2
+"""How long a guest takes to let go of an interface; nobody waits for it."""
+
 
 def _request(plug: Document) -> PortRequest:
     return PortRequest(plug["network_id"], plug["wanted_port_id"], plug["fixed_ip"])
@@ -26,6 +29,7 @@ def _plug(wish: NetworkWish) -> Document:
         "fixed_ip": wish.fixed_ip,
         "tag": wish.tag,
         "port_id": None,
+        "leaving": False,
     }
 
 
@@ -34,6 +38,11 @@ def owner(server: Document) -> RequestContext:
     return RequestContext(
         user_id=server["user_id"], project_id=server["project_id"], roles=tuple(server["roles"])
     )
+
+
+def leaving(server: Document) -> list[str]:
+    """Return the ports that the server is to lose."""
+    return [plug["port_id"] for plug in server["plugs"] if plug.get("leaving")]
 
 
 class Plugs:
@@ -77,6 +86,8 @@ class Plugs:
         except Conflict as error:
             if wish.fixed_ip is not None:
                 raise BadRequest(error.message) from error
+            if error.type == "PortInUse":
+                raise Conflict(f"Port {wish.port_id} is still in use.") from error
             raise
         return plug
 
@@ -143,12 +154,29 @@ class Plugs:
             await fabric.plug(server["id"], self.network.fabric_port(port["id"]))
         return port
 
-    async def detach(self, server: Document, port_id: str) -> None:
-        """Unplug a port from the server; raises :class:`NotFound` for another's port."""
-        self.port(server["id"], port_id)
-        await self.network.release_port(port_id)
-        kept = [p for p in self._document(server["id"])["plugs"] if p["port_id"] != port_id]
-        change(self._state, server["id"], plugs=kept)
+    def let_go(self, server: Document, port_id: str) -> None:
+        """Note that the server is to lose a port; :meth:`detach` then does it."""
+        change(
+            self._state,
+            server["id"],
+            plugs=[
+                {**plug, "leaving": True} if plug["port_id"] == port_id else plug
+                for plug in server["plugs"]
+            ],
+        )
+
+    async def detach(self, server_id: str, port_id: str) -> None:
+        """Unplug a port that the server is to lose, once its guest has let go of it."""
+        await self._state.cloud.clock.sleep(DETACH_SECONDS)
+        server = self._state.servers.get(server_id)
+        if server is None or port_id not in leaving(server):
+            return
+        if any(port["id"] == port_id for port in self.network.ports(server_id)):
+            await self.network.release_port(port_id)
+        server = self._state.servers.get(server_id)
+        if server is not None:
+            kept = [p for p in server["plugs"] if p["port_id"] != port_id]
+            change(self._state, server_id, plugs=kept)
 
     def port(self, server_id: str, port_id: str) -> Document:
         """Return the document of a server's port; raises :class:`NotFound`."""

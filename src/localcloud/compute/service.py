@@ -3,10 +3,10 @@
 from localcloud.cloud import Cloud
 from localcloud.compute import flavors, hosts
 from localcloud.compute.images import Images
-from localcloud.compute.jobs import jobs
+from localcloud.compute.jobs import confirmed, jobs
 from localcloud.compute.live_metadata import LiveMetadata
 from localcloud.compute.machine import Machine
-from localcloud.compute.plugs import Plugs
+from localcloud.compute.plugs import Plugs, leaving
 from localcloud.compute.servers import SHUTDOWN
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
@@ -48,6 +48,8 @@ class ComputeService:
             resumed = _after_restart(server)
             if resumed is not server:
                 state.servers.put(resumed)
+            for port_id in leaving(resumed):
+                self.tools.machine.aside(self.tools.plugs.detach(server["id"], port_id))
             if resumed["task_state"] is not None:
                 self.tools.machine.work_on(server["id"])
 
@@ -62,6 +64,8 @@ def _after_restart(server: Document) -> Document:
 
     Servers that ran shall run again; those that were frozen or in rescue are shut off.
     """
+    if (server["resize"] or {}).get("confirmed"):
+        return _after_restart({**server, **confirmed(server)})
     if server["snapshot"] is not None:
         return _after_restart({**server, "task_state": None, "snapshot": None})
     if server["task_state"] in _FREEZING:

@@ -19,7 +19,7 @@ def is_automatic(subnet: Document) -> bool:
 
 def _no_address(network_id: str) -> Exception:
     return conflict(
-        "IpAddressGenerationFailure", f"No more addresses are free in network {network_id}."
+        "IpAddressGenerationFailure", f"No more IP addresses available on network {network_id}."
     )
 
 
@@ -73,7 +73,7 @@ class Assignment:
         for wish in wishes:
             if "ip_address" not in wish:
                 if "subnet_id" not in wish:
-                    raise invalid("A fixed IP needs a subnet_id or an ip_address.")
+                    raise invalid("IP allocation requires subnet_id or ip_address.")
                 self._in_subnet(self._subnet(wish["subnet_id"]))
 
     def _subnet(self, object_id: str) -> Document:
@@ -90,12 +90,14 @@ class Assignment:
             found = [s for s in self._subnets if _inside(s, address)]
             if not found:
                 raise bad_request(
-                    f"No subnet of network {self._network_id} has {address}.", "InvalidIpForNetwork"
+                    f"IP address {address} is not a valid IP for any of the subnets on the"
+                    " specified network.",
+                    "InvalidIpForNetwork",
                 )
             subnet = found[0]
         if not _inside(subnet, address) or _reserved(subnet, address):
             raise bad_request(
-                f"{address} is not an address for hosts in subnet {subnet['id']}.",
+                f"IP address {address} is not a valid IP for the specified subnet.",
                 "InvalidIpForSubnet",
             )
         held = (subnet["id"], address) in self._held
@@ -134,7 +136,7 @@ class Assignment:
         if fixed in self.chosen or (taken and (subnet["id"], address) not in self._held):
             raise conflict(
                 "IpAddressAlreadyAllocated",
-                f"The address {address} is in use already in subnet {subnet['id']}.",
+                f"IP address {address} already allocated in subnet {subnet['id']}",
             )
         self.chosen.append(fixed)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from localcloud.http import RequestContext
 from localcloud.network.checks import Check, anything
-from localcloud.network.errors import denied, invalid, malformed
+from localcloud.network.errors import bad_request, denied, invalid, malformed
 from localcloud.store import Document
 
 
@@ -78,7 +78,7 @@ def _written(resource: Resource, body: Any) -> dict[str, Any]:
         raise malformed("'project_id' and 'tenant_id' differ.")
     unknown = sorted(set(values) - set(resource.attributes))
     if unknown:
-        raise malformed(f"Unrecognized attribute(s) '{', '.join(unknown)}'.")
+        raise malformed(f"Unrecognized attribute(s) '{', '.join(unknown)}'")
     return values
 
 
@@ -86,7 +86,12 @@ def _checked(attribute: Attribute, value: Any) -> Any:
     try:
         return attribute.check(value)
     except ValueError as error:
-        raise invalid(f"Invalid value for {attribute.name}: {error}.") from None
+        if attribute.name == "cidr":
+            raise invalid(f"{value} is not in a CIDR format.") from None
+        if attribute.name == "remote_ip_prefix":
+            message = f"Invalid CIDR {value} given as IP prefix."
+            raise bad_request(message, "InvalidCIDR") from None
+        raise malformed(f"Invalid input for {attribute.name}. Reason: {error}.") from None
 
 
 def _owner(context: RequestContext, asked: Any) -> str:
@@ -117,7 +122,7 @@ def for_create(resource: Resource, context: RequestContext, body: Any) -> Docume
         if name in values or not attribute.post:
             continue
         if attribute.default is Default.REQUIRED:
-            raise malformed(f"Required attribute '{name}' is missing.")
+            raise malformed(f"Failed to parse request. Required attribute '{name}' not specified")
         if attribute.default is not Default.UNSET:
             values[name] = copy.copy(attribute.default)
     return values
@@ -129,7 +134,7 @@ def for_update(resource: Resource, context: RequestContext, body: Any) -> Docume
     for name, value in _written(resource, body).items():
         attribute = resource.attributes[name]
         if not attribute.put:
-            raise malformed(f"Attribute '{name}' is read-only and cannot be updated.")
+            raise malformed(f"Cannot update read-only attribute {name}")
         if attribute.admin and not context.is_admin:
             raise denied(f"update_{resource.kind}:{name}")
         changes[name] = _checked(attribute, value)

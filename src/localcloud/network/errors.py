@@ -20,16 +20,25 @@ _NOT_FOUND = {
 }
 
 
+_MISSING = {
+    "router": "Router {} could not be found",
+    "floatingip": "Floating IP {} could not be found",
+    "security_group": "Security group {} does not exist",
+    "security_group_rule": "Security group rule {} does not exist",
+    "subnetpool": "Subnet pool {} could not be found.",
+}
+"""What the network service says of a missing object, where it is not the usual sentence."""
+
+
 def not_found(kind: str, object_id: str) -> ApiError:
     """Return the 404 for an object that is not there, or that the caller may not see."""
-    return NotFound(
-        f"No {kind.replace('_', ' ')} {object_id} could be found.", type=_NOT_FOUND[kind]
-    )
+    words = _MISSING.get(kind) or f"{kind.replace('_', ' ').capitalize()} {{}} could not be found."
+    return NotFound(words.format(object_id), type=_NOT_FOUND[kind])
 
 
 def invalid(message: str) -> ApiError:
     """Return the 400 for a value that makes no sense."""
-    return BadRequest(message, type="InvalidInput")
+    return BadRequest(f"Invalid input for operation: {message}", type="InvalidInput")
 
 
 def malformed(message: str) -> ApiError:
@@ -49,7 +58,19 @@ def conflict(type_name: str, message: str) -> ApiError:
 
 def denied(action: str) -> ApiError:
     """Return the 403 for an action that the caller's roles do not allow."""
-    return Forbidden(f"The policy does not allow {action}.", type="PolicyNotAuthorized")
+    whole, _, _ = action.partition(":")
+    rule = f"rule:{action}" if whole == action else f"(rule:{whole} and rule:{action})"
+    return Forbidden(f"{rule} is disallowed by policy", type="PolicyNotAuthorized")
+
+
+def bad_router(message: str) -> ApiError:
+    """Return the 400 for what a router cannot do."""
+    return BadRequest(f"Bad router request: {message}", type="BadRequest")
+
+
+def bad_floating_ip(message: str) -> ApiError:
+    """Return the 400 for what a floating IP cannot do."""
+    return BadRequest(f"Bad floatingip request: {message}", type="BadRequest")
 
 
 def over_quota(kinds: str) -> ApiError:

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from localcloud.http import NotFound, RequestContext
 from localcloud.network import ports, quotas, routers
-from localcloud.network.errors import bad_request, conflict, invalid
+from localcloud.network.errors import bad_floating_ip, bad_request, conflict, invalid
 from localcloud.network.server_views import forwardings
 from localcloud.network.state import State
 from localcloud.network.visibility import find, is_external, owns, require_owner
@@ -18,7 +18,7 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     """Reserve an address of the external network, and bind it where a port was given."""
     network = find(state, context, "network", values["floating_network_id"])
     if not is_external(state, network, context.project_id):
-        raise bad_request(f"Network {network['id']} is not a valid external network.")
+        raise bad_floating_ip(f"Network {network['id']} is not a valid external network.")
     project = values["project_id"]
     quotas.require(state, KIND, project)
     object_id = str(uuid4())
@@ -77,7 +77,7 @@ def _binding(
     """Return the attributes of a floating IP that is bound like this."""
     if not port_id:
         if fixed_ip:
-            raise bad_request("fixed_ip_address needs a port_id.")
+            raise bad_floating_ip("fixed_ip_address cannot be specified without a port_id.")
         return {"port_id": None, "fixed_ip_address": None, "router_id": None, "status": "DOWN"}
     port = find(state, context, "port", port_id)
     if not owns(context, port) or (
@@ -89,8 +89,10 @@ def _binding(
         if other["id"] != floating_ip["id"] and other["fixed_ip_address"] == fixed["ip_address"]:
             raise conflict(
                 "FloatingIPPortAlreadyAssociated",
-                f"Floating IP {other['floating_ip_address']} leads to {fixed['ip_address']} of "
-                f"port {port_id} already.",
+                f"Cannot associate floating IP {floating_ip['floating_ip_address']}"
+                f" ({floating_ip['id']}) with port {port_id} using fixed IP {fixed['ip_address']},"
+                " as that fixed IP already has a floating IP on external network"
+                f" {floating_ip['floating_network_id']}.",
             )
     return {
         "port_id": port_id,
@@ -105,9 +107,11 @@ def _fixed_address(port: Document, asked: str | None) -> dict[str, str]:
     if asked is not None:
         fixed_ips = [fixed for fixed in fixed_ips if fixed["ip_address"] == asked]
         if not fixed_ips:
-            raise bad_request(f"Port {port['id']} does not have the IPv4 address {asked}.")
+            raise bad_floating_ip(f"Port {port['id']} does not have fixed ip {asked}.")
     if not fixed_ips:
-        raise bad_request(f"Port {port['id']} has no IPv4 address.")
+        raise bad_floating_ip(
+            f"Cannot add floating IP to port {port['id']} that has no fixed IPv4 addresses."
+        )
     if len(fixed_ips) > 1:
         raise bad_request(f"Port {port['id']} has several IPv4 addresses; one must be named.")
     return fixed_ips[0]
@@ -130,8 +134,8 @@ def _router(state: State, fixed: dict[str, str], port: Document, network_id: str
             found.append((not at_gateway, candidate["device_id"]))
     if not found:
         raise NotFound(
-            f"No router leads from the external network {network_id} to subnet {subnet['id']} "
-            f"of port {port['id']}.",
+            f"External network {network_id} is not reachable from subnet {subnet['id']}. "
+            f" Therefore, cannot associate Port {port['id']} with a Floating IP.",
             type="ExternalGatewayForFloatingIPNotFound",
         )
     return str(min(found)[1])

@@ -107,20 +107,21 @@ def check_pools(subnet: IPNetwork, gateway: str | None, found: Sequence[Pool]) -
             )
         if pool.first not in hosts or pool.last not in hosts:
             raise bad_request(
-                f"The allocation pool {label} reaches beyond the subnet {subnet}.",
+                f"The allocation pool {label} spans beyond the subnet cidr {subnet}.",
                 "OutOfBoundsAllocationPool",
             )
         if gateway is not None and ip_address(gateway) in pool:
             raise conflict(
                 "GatewayConflictWithAllocationPools",
-                f"The gateway {gateway} lies in the allocation pool {label}.",
+                f"Gateway ip {gateway} conflicts with allocation pool {label}.",
             )
     ordered = sorted(found, key=lambda pool: int(pool.first))
     for one, other in pairwise(ordered):
         if int(other.first) <= int(one.last):
             raise conflict(
                 "OverlappingAllocationPools",
-                f"The allocation pools starting at {one.first} and {other.first} overlap.",
+                f"Found overlapping allocation pools: {one.first}-{one.last}"
+                f" {other.first}-{other.last} for subnet {subnet}.",
             )
 
 

@@ -85,10 +85,12 @@ def _require_no_foreign_ports(state: State, network: Document) -> None:
 def delete(state: State, context: RequestContext, network: Document) -> None:
     """Remove a network with its subnets; raises ApiError while there are ports in it."""
     require_owner(context, network, "delete_network")
-    for port in state.all("port").find(network_id=network["id"]):
+    in_use = ",".join(port["id"] for port in state.all("port").find(network_id=network["id"]))
+    if in_use:
         raise conflict(
             "NetworkInUse",
-            f"Network {network['id']} cannot be removed: it has ports, such as {port['id']}.",
+            f"Unable to complete operation on network {network['id']}. There are one or more ports"
+            f" still in use on the network, id for these ports is: {in_use}.",
         )
     for subnet in state.subnets(network["id"]):
         state.delete("subnet", subnet)

@@ -6,7 +6,7 @@ from typing import Any
 from localcloud.http import RequestContext
 from localcloud.network import quotas, security_groups
 from localcloud.network.addresses import Assignment
-from localcloud.network.errors import conflict, denied
+from localcloud.network.errors import bad_request, conflict, denied
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns, require_owner
 from localcloud.store import Document
@@ -30,7 +30,9 @@ def _mac(state: State, network_id: str, asked: str | None, port_id: str | None =
         return _new_mac(state, network_id)
     if state.mac_owner(network_id, asked) not in (None, port_id):
         raise conflict(
-            "MacAddressInUse", f"The MAC address {asked} is in use in network {network_id}."
+            "MacAddressInUse",
+            f"Unable to complete operation for network {network_id}. The mac address {asked} is in"
+            " use.",
         )
     return asked
 
@@ -58,12 +60,13 @@ def _check_security(port: Document) -> None:
     if port["security_groups"]:
         raise conflict(
             "PortSecurityPortHasSecurityGroup",
-            "Without port security a port cannot have security groups.",
+            "Port has security group associated. Cannot disable port security or IP address until"
+            " security group is removed.",
         )
     if port["allowed_address_pairs"]:
         raise conflict(
             "AddressPairAndPortSecurityRequired",
-            "Without port security a port cannot have allowed address pairs.",
+            "Port Security must be enabled in order to have allowed address pairs on a port.",
         )
 
 
@@ -174,7 +177,20 @@ def update(state: State, context: RequestContext, port: Document, changes: Docum
         _news(port, changes)
     ):
         raise conflict("PortInUse", f"Port {port['id']} belongs to {port['device_id']}.")
+    if "fixed_ips" in changes:
+        _require_no_floating_ips(state, port, changes["fixed_ips"])
     return change(state, port, changes)
+
+
+def _require_no_floating_ips(state: State, port: Document, wishes: list[dict[str, str]]) -> None:
+    """Raise the API's 400 where an address would go to which a floating IP leads."""
+    kept = {wish.get("ip_address") for wish in wishes}
+    for floating_ip in state.all("floatingip").find(port_id=port["id"]):
+        if floating_ip["fixed_ip_address"] not in kept:
+            raise bad_request(
+                f"Bad port request: Cannot update the fixed_ips of the port {port['id']}, because"
+                " its original fixed_ip has been associated to a floating ip."
+            )
 
 
 def _news(port: Document, changes: Document) -> Document:
@@ -214,10 +230,13 @@ def delete(state: State, context: RequestContext, port: Document) -> None:
     """Remove a port that no router or floating IP owns; its floating IPs stay, unbound."""
     if not owns(context, state.get("network", port["network_id"])):
         require_owner(context, port, "delete_port")
+    if port["device_owner"].startswith("compute:") and not context.is_admin:
+        raise denied("delete_port")
     if port["device_owner"] in SERVICE_OWNERS:
         raise conflict(
             "ServicePortInUse",
-            f"Port {port['id']} is a {port['device_owner']} of {port['device_id']}.",
+            f"Port {port['id']} cannot be deleted directly via the port API: has device owner"
+            f" {port['device_owner']}.",
         )
     remove(state, port)
 
@@ -285,7 +304,11 @@ def _assignment(port: Document, address: str) -> dict[str, str]:
 def require_unused(port: Document) -> None:
     """Raise the API's 409 for a port that a server or a router has."""
     if port["device_id"]:
-        raise conflict("PortInUse", f"Port {port['id']} is in use by {port['device_id']}.")
+        raise conflict(
+            "PortInUse",
+            f"Unable to complete operation on port {port['id']} for network {port['network_id']}."
+            f" Port already has an attached device {port['device_id']}.",
+        )
 
 
 def check_address(state: State, network: Document, address: str) -> None:

@@ -52,8 +52,12 @@ def store(state: State, project_id: str, body: Any) -> dict[str, int]:
         number = str(limit).removeprefix("-").isdecimal() and not isinstance(limit, bool)
         if not number or not -1 <= int(limit) <= 2**31 - 1:
             raise malformed(f"The quota for {kind} must be -1 or more, not '{limit}'.")
-        if body.get("check_limit") and 0 <= int(limit) < state.count(kind, project_id):
-            raise malformed(f"The project has more of {kind} than {limit} already.")
+        used = state.count(kind, project_id)
+        if not body.get("force") and 0 <= int(limit) < used:
+            raise malformed(
+                f"Quota limit {limit} for {kind} must be greater than or equal to already used"
+                f" {used}"
+            )
     merged = {**limits(state, project_id), **{k: int(v) for k, v in asked.items()}}
     document: Document = {"id": project_id, "project_id": project_id, "limits": merged}
     state.all("quota").put(document)

@@ -5,7 +5,7 @@ from typing import Any
 
 from localcloud.http import NotFound, RequestContext
 from localcloud.network import checks, ipam, ports, routers
-from localcloud.network.errors import bad_request, conflict, invalid
+from localcloud.network.errors import bad_request, bad_router, conflict, invalid
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
 from localcloud.store import Document
@@ -23,7 +23,7 @@ def _named(body: Any) -> tuple[str | None, str | None]:
             except ValueError as error:
                 raise invalid(f"{error}.") from None
     if subnet_id is None and port_id is None:
-        raise bad_request("Either subnet_id or port_id must be given.")
+        raise bad_router("Either subnet_id or port_id must be specified.")
     return subnet_id, port_id
 
 
@@ -45,10 +45,13 @@ def _check_new_subnet(state: State, router: Document, subnet: Document) -> None:
     outer = [] if gateway is None else state.subnets(gateway["network_id"])
     for other in (*routers.inner_subnets(state, router["id"]), *outer):
         if other["id"] == subnet["id"]:
-            raise bad_request(f"The router has a port in subnet {subnet['id']} already.")
+            raise bad_router(f"Router already has a port on subnet {subnet['id']}.")
         present = ipam.network(other["cidr"])
         if present.version == net.version and present.overlaps(net):
-            raise bad_request(f"{net} overlaps with {present} of subnet {other['id']}.")
+            raise bad_router(
+                f"Cidr {net} of subnet {subnet['id']} overlaps with cidr {present} of subnet"
+                f" {other['id']}."
+            )
 
 
 def add(state: State, context: RequestContext, router: Document, body: Any) -> Document:
@@ -56,7 +59,7 @@ def add(state: State, context: RequestContext, router: Document, body: Any) -> D
     require_owner(context, router, "add_router_interface")
     subnet_id, port_id = _named(body)
     if subnet_id is not None and port_id is not None:
-        raise bad_request("subnet_id and port_id exclude each other.")
+        raise bad_router("Cannot specify both subnet-id and port-id.")
     if port_id is not None:
         port = _add_by_port(state, context, router, port_id)
     else:
@@ -70,7 +73,7 @@ def _add_by_subnet(
 ) -> Document:
     subnet = find(state, context, "subnet", subnet_id)
     if not subnet["gateway_ip"]:
-        raise bad_request("A subnet needs a gateway IP to get a router interface.")
+        raise bad_router("Subnet for router interface must have a gateway IP.")
     _check_new_subnet(state, router, subnet)
     values = {
         **ports.defaults(router["project_id"], subnet["network_id"]),
@@ -86,7 +89,7 @@ def _add_by_port(state: State, context: RequestContext, router: Document, port_i
     require_owner(context, port, "update_port")
     ports.require_unused(port)
     if not port["fixed_ips"]:
-        raise bad_request(f"Port {port_id} needs an address to become a router interface.")
+        raise bad_router("Router port must have at least one fixed IP.")
     subnets = [state.get("subnet", fixed["subnet_id"]) for fixed in port["fixed_ips"]]
     if sum(subnet["ip_version"] == 4 for subnet in subnets) > 1:
         raise bad_request("A router interface has one address of IPv4 at most.")
@@ -133,10 +136,11 @@ def _interface(
             )
     if port_id is not None:
         raise NotFound(
-            f"Router {router['id']} has no interface {port_id}.", type="RouterInterfaceNotFound"
+            f"Router {router['id']} does not have an interface with id {port_id}",
+            type="RouterInterfaceNotFound",
         )
     raise NotFound(
-        f"Router {router['id']} has no interface in subnet {subnet_id}.",
+        f"Router {router['id']} has no interface on subnet {subnet_id}",
         type="RouterInterfaceNotFoundForSubnet",
     )
 
@@ -147,11 +151,13 @@ def _require_subnet_unused(state: State, router: Document, subnet: Document) -> 
         if ip_address(floating_ip["fixed_ip_address"]) in net:
             raise conflict(
                 "RouterInterfaceInUseByFloatingIP",
-                f"Floating IP {floating_ip['id']} leads into subnet {subnet['id']}.",
+                f"Router interface for subnet {subnet['id']} on router {router['id']} cannot be"
+                " deleted, as it is required by one or more floating IPs.",
             )
     for route in router["routes"]:
         if ip_address(route["nexthop"]) in net:
             raise conflict(
                 "RouterInterfaceInUseByRoute",
-                f"The route to {route['destination']} leads through subnet {subnet['id']}.",
+                f"Router interface for subnet {subnet['id']} on router {router['id']} cannot be"
+                " deleted, as it is required by one or more routes.",
             )

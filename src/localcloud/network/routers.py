@@ -6,7 +6,7 @@ from typing import Any
 
 from localcloud.http import RequestContext
 from localcloud.network import ipam, ports, quotas
-from localcloud.network.errors import bad_request, conflict, denied
+from localcloud.network.errors import bad_request, bad_router, conflict, denied
 from localcloud.network.networks import ZONE
 from localcloud.network.security_groups import ensure_default
 from localcloud.network.state import State
@@ -79,7 +79,9 @@ def delete(state: State, context: RequestContext, router: Document) -> None:
     """Remove a router; raises ApiError while it has interfaces or serves floating IPs."""
     require_owner(context, router, "delete_router")
     for port in interfaces(state, router["id"]):
-        raise conflict("RouterInUse", f"Router {router['id']} has the interface {port['id']}.")
+        raise conflict(
+            "RouterInUse", f"Router {router['id']} has ports still attached: {port['id']}"
+        )
     _require_no_floating_ips(state, router)
     gateway = gateway_port(state, router)
     state.delete(KIND, router)
@@ -92,7 +94,9 @@ def _require_no_floating_ips(state: State, router: Document) -> None:
     for floating_ip in state.all("floatingip").find(router_id=router["id"]):
         raise conflict(
             "RouterExternalGatewayInUseByFloatingIp",
-            f"Floating IP {floating_ip['id']} uses the gateway of router {router['id']}.",
+            f"Gateway cannot be updated for router {router['id']}, since a gateway to external"
+            f" network {floating_ip['floating_network_id']} is required by one or more"
+            " floating IPs.",
         )
 
 
@@ -114,7 +118,7 @@ def _set_gateway(
         return state.update(KIND, router, {"enable_snat": snat})
     network = find(state, context, "network", info["network_id"])
     if not is_external(state, network, context.project_id):
-        raise bad_request(f"Network {network['id']} is not an external network.")
+        raise bad_router(f"Network {network['id']} is not an external network.")
     _check_outer_overlap(state, router, network)
     if present is not None:
         router = _clear_gateway(state, router, present)
@@ -159,9 +163,11 @@ def check_routes(state: State, router: Document, routes: list[dict[str, str]]) -
         hop = ip_address(route["nexthop"])
         if ipam.network(route["destination"]).version != hop.version:
             raise bad_request(f"The ends of route {route} differ in IP version.", "InvalidRoutes")
+        trouble = "used by" if route["nexthop"] in own else "not connected with"
         if route["nexthop"] in own or not any(hop in net for net in nets):
             raise bad_request(
-                f"The next hop {hop} is not a neighbour of router {router['id']}.", "InvalidRoutes"
+                f"Invalid format for routes: {routes}, the nexthop is {trouble} router",
+                "InvalidRoutes",
             )
 
 

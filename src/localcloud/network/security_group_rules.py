@@ -20,10 +20,8 @@ _ICMP = frozenset({1, 58})
 _IDENTITY = (
     "direction",
     "ethertype",
-    "protocol",
     "port_range_min",
     "port_range_max",
-    "remote_ip_prefix",
     "remote_group_id",
     "remote_address_group_id",
 )
@@ -39,14 +37,16 @@ def _ethertype(value: Any) -> str:
 
 
 def _protocol(value: Any, ethertype: str) -> str | None:
-    if value is None or str(value).lower() in ("any", "-1", ""):
+    if value is None or str(value).lower() in ("any", ""):
         return None
     name = str(value).lower()
     number = PROTOCOLS.get(name)
     if number is None:
         if not name.isdecimal() or int(name) > 255:
             raise bad_request(
-                f"'{value}' is neither the name of a protocol nor a number from 0 to 255.",
+                f"Security group rule protocol {value} not supported. Only protocol values"
+                f" {(None, 'any', *PROTOCOLS)} and integer representations [0 to 255] are"
+                " supported.",
                 "SecurityGroupRuleInvalidProtocol",
             )
         name = str(int(name))
@@ -54,7 +54,7 @@ def _protocol(value: Any, ethertype: str) -> str | None:
         return "ipv6-icmp"
     if ethertype == "IPv4" and (name.startswith("ipv6-") or name == "icmpv6"):
         raise bad_request(
-            f"The protocol {name} does not go with the ethertype IPv4.",
+            f"Invalid ethertype IPv4 for protocol {name}.",
             "SecurityGroupEthertypeConflictWithProtocol",
         )
     return name
@@ -65,10 +65,10 @@ def _port(value: Any) -> int | None:
         return None
     text = str(value)
     if isinstance(value, bool) or not text.removeprefix("-").isdecimal():
-        raise bad_request(f"'{value}' is not a port number.", "SecurityGroupInvalidPortValue")
+        raise bad_request(f"Invalid value for port {value}", "SecurityGroupInvalidPortValue")
     number = int(text)
     if not -1 <= number <= 65535:
-        raise bad_request(f"'{value}' is not a port number.", "SecurityGroupInvalidPortValue")
+        raise bad_request(f"Invalid value for port {value}", "SecurityGroupInvalidPortValue")
     return None if number == -1 else number
 
 
@@ -79,27 +79,36 @@ def _check_ports(rule: Document) -> None:
     number = protocol_number(rule["protocol"])
     if number is None:
         raise bad_request(
-            "A port range needs a protocol.", "SecurityGroupProtocolRequiredWithPorts"
+            "Must also specify protocol if port range is given.",
+            "SecurityGroupProtocolRequiredWithPorts",
         )
     if number in _WITH_PORTS:
         if 0 in (low, high):
-            raise bad_request("Port 0 cannot be used.", "SecurityGroupInvalidPortValue")
+            raise bad_request("Invalid value for port 0", "SecurityGroupInvalidPortValue")
         if low is None or high is None or low > high:
             raise bad_request(
-                f"The port range {low}-{high} needs both ends, the lower one first.",
+                "For TCP/UDP protocols, port_range_min must be <= port_range_max",
                 "SecurityGroupInvalidPortRange",
             )
     elif number in _ICMP:
         if low is None:
-            raise bad_request("An ICMP code needs an ICMP type.", "SecurityGroupMissingIcmpType")
-        if max(low, high or 0) > 255:
             raise bad_request(
-                f"ICMP type and code are at most 255, not {low} and {high}.",
-                "SecurityGroupInvalidIcmpValue",
+                f"ICMP code (port-range-max) {high} is provided but ICMP type (port-range-min) is"
+                " missing.",
+                "SecurityGroupMissingIcmpType",
             )
+        for word, field, value in (("type", "min", low), ("code", "max", high or 0)):
+            if value > 255:
+                raise bad_request(
+                    f"Invalid value for ICMP {word} (port_range_{field}) {value}. It must be 0 to"
+                    " 255.",
+                    "SecurityGroupInvalidIcmpValue",
+                )
     else:
         raise bad_request(
-            f"The protocol {rule['protocol']} has no ports.", "SecurityGroupInvalidProtocolForPort"
+            f"Ports cannot be specified for protocol {number}. Ports are only supported for DCCP,"
+            " SCTP, TCP, UDP, UDPLITE.",
+            "SecurityGroupInvalidProtocolForPort",
         )
 
 
@@ -107,7 +116,9 @@ def _check_remote(state: State, context: RequestContext, rule: Document) -> None
     remotes = ("remote_ip_prefix", "remote_group_id", "remote_address_group_id")
     if sum(rule[name] is not None for name in remotes) > 1:
         raise bad_request(
-            "A rule has one remote end at most.", "SecurityGroupRemoteGroupAndRemoteIpPrefix"
+            "Only one of remote_ip_prefix or remote_group_id or remote_address_group_id may be"
+            " provided.",
+            "SecurityGroupMultipleRemoteEntites",
         )
     if rule["remote_group_id"]:
         find(state, context, GROUP, rule["remote_group_id"])
@@ -116,9 +127,20 @@ def _check_remote(state: State, context: RequestContext, rule: Document) -> None
     prefix = rule["remote_ip_prefix"]
     if prefix and f"IPv{ip_network(prefix).version}" != rule["ethertype"]:
         raise bad_request(
-            f"The ethertype {rule['ethertype']} does not go with the prefix {prefix}.",
+            f"Conflicting value ethertype {rule['ethertype']} for CIDR {prefix}",
             "SecurityGroupRuleParameterConflict",
         )
+
+
+def _meaning(rule: Document) -> tuple[Any, ...]:
+    """Equal for rules of which a group has one at most: names and numbers are the same."""
+    plain = tuple(rule[name] for name in _IDENTITY)
+    prefix = rule["remote_ip_prefix"]
+    return (
+        *plain,
+        protocol_number(rule["protocol"]),
+        None if prefix in ("0.0.0.0/0", "::/0") else prefix,
+    )
 
 
 def create(state: State, context: RequestContext, values: Document) -> Document:
@@ -137,9 +159,10 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     _check_ports(rule)
     _check_remote(state, context, rule)
     for other in state.all(KIND).find(security_group_id=group["id"]):
-        if all(other[name] == rule[name] for name in _IDENTITY):
+        if _meaning(other) == _meaning(rule):
             raise conflict(
-                "SecurityGroupRuleExists", f"The same rule exists with the id {other['id']}."
+                "SecurityGroupRuleExists",
+                f"Security group rule already exists. Rule id is {other['id']}.",
             )
     quotas.require(state, KIND, rule["project_id"])
     created = state.create(KIND, rule)

@@ -58,7 +58,7 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     ensure_default(state, project)
     if values["name"].lower() == "default":
         raise conflict(
-            "SecurityGroupDefaultAlreadyExists", "The project has its default security group."
+            "SecurityGroupDefaultAlreadyExists", "Default security group already exists."
         )
     quotas.require(state, KIND, project)
     return _create(state, values)
@@ -70,11 +70,11 @@ def update(state: State, context: RequestContext, group: Document, changes: Docu
     renamed = changes.get("name", group["name"]) != group["name"]
     if group["name"] == "default" and renamed:
         raise conflict(
-            "SecurityGroupCannotUpdateDefault", "The default security group keeps its name."
+            "SecurityGroupCannotUpdateDefault", "Updating default security group not allowed."
         )
     if renamed and changes["name"].lower() == "default":
         raise conflict(
-            "SecurityGroupDefaultAlreadyExists", "The project has its default security group."
+            "SecurityGroupDefaultAlreadyExists", "Default security group already exists."
         )
     if changes.get("stateful", group["stateful"]) != group["stateful"]:
         _require_unused(state, group)
@@ -103,7 +103,7 @@ def delete(state: State, context: RequestContext, group: Document) -> None:
 
 def _require_unused(state: State, group: Document) -> None:
     if state.members(group["id"]):
-        raise conflict("SecurityGroupInUse", f"The security group {group['id']} is in use.")
+        raise conflict("SecurityGroupInUse", f"Security Group {group['id']} in use.")
 
 
 def affect(state: State, group_id: str) -> None:

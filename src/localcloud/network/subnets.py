@@ -42,7 +42,7 @@ def _cidr(state: State, context: RequestContext, values: Document) -> tuple[str,
 
 def _check_range(state: State, network: Document, net: IPNetwork, values: Document) -> None:
     if values.get("ip_version") not in (None, net.version):
-        raise invalid(f"The cidr {net} is not of IP version {values['ip_version']}.")
+        raise invalid(f"cidr '{net}' does not match the ip_version '{values['ip_version']}'.")
     if net.prefixlen == 0:
         raise invalid("A subnet cannot have a prefix length of 0.")
     if values["enable_dhcp"] and net.prefixlen > net.max_prefixlen - 2:
@@ -52,7 +52,20 @@ def _check_range(state: State, network: Document, net: IPNetwork, values: Docume
     for other in state.subnets(network["id"]):
         present = ipam.network(other["cidr"])
         if present.version == net.version and present.overlaps(net):
-            raise invalid(f"{net} overlaps with {present} of subnet {other['id']} in the network.")
+            raise invalid(
+                f"Requested subnet with cidr: {net} for network: {network['id']} overlaps with"
+                " another subnet."
+            )
+
+
+def _check_pool(state: State, network: Document, version: int, pool_id: str | None) -> None:
+    """Raise the API's 400 where another subnet of the network is not of the same pool."""
+    for other in state.subnets(network["id"]):
+        if other["ip_version"] == version and other.get("subnetpool_id") != pool_id:
+            raise bad_request(
+                "Subnets hosted on the same network must be allocated from the same subnet pool.",
+                "NetworkSubnetPoolAffinityError",
+            )
 
 
 def _check_modes(net: IPNetwork, values: Document) -> None:
@@ -76,7 +89,7 @@ def _check_gateway(net: IPNetwork, gateway: str | None) -> None:
     if address.version != net.version:
         raise invalid(f"The gateway {gateway} and the subnet {net} differ in IP version.")
     if net.version == 4 and address in net and address not in ipam.host_range(net):
-        raise invalid(f"{gateway} cannot be a gateway: it is no address for hosts of {net}.")
+        raise invalid("Gateway is not valid on subnet.")
 
 
 def _check_routes(net: IPNetwork, routes: list[dict[str, Any]]) -> None:
@@ -97,6 +110,7 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     cidr, pool_id = _cidr(state, context, values)
     net = ipam.network(cidr)
     _check_range(state, network, net, values)
+    _check_pool(state, network, net.version, pool_id)
     _check_modes(net, values)
     slaac = values["ipv6_address_mode"] == "slaac" or values["ipv6_ra_mode"] == "slaac"
     gateway = values.get("gateway_ip", _UNUSED)
@@ -184,7 +198,8 @@ def delete(state: State, context: RequestContext, subnet: Document) -> None:
         if not is_automatic(subnet) or port["device_owner"].startswith("network:"):
             raise conflict(
                 "SubnetInUse",
-                f"Subnet {subnet['id']} cannot be removed: port {port_id} has an address in it.",
+                f"Unable to complete operation on subnet {subnet['id']}: One or more ports have"
+                " an IP allocation from this subnet.",
             )
         left = [fixed for fixed in port["fixed_ips"] if fixed["subnet_id"] != subnet["id"]]
         _set_addresses(state, port, left)

@@ -104,13 +104,26 @@ class GatedFabric(RecordingFabric):
             self.booting -= 1
 
 
+class HeldClock(ManualClock):
+    """A clock that can be held: who sleeps then wakes when it goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes = asyncio.Event()
+        self.goes.set()
+
+    async def sleep(self, seconds: float) -> None:
+        await self.goes.wait()
+        await super().sleep(seconds)
+
+
 class House:
     """A running cloud that can be killed and started again on the same data."""
 
     def __init__(self, directory: Path) -> None:
         self.settings = Settings(data_dir=directory)
         self.settings.cloud_dir.mkdir()
-        self.clock = ManualClock()
+        self.clock = HeldClock()
         self.fabric = GatedFabric()
         self.refuse_boots = ""
         self._exits = AsyncExitStack()
@@ -130,6 +143,12 @@ class House:
     async def kill(self) -> None:
         """End the process as it is, with work under way."""
         await self._exits.aclose()
+
+    async def restart(self) -> None:
+        """Kill the process and start it again."""
+        await self.kill()
+        self.clock.goes.set()
+        await self.start()
 
     async def settle(self) -> None:
         """Let all background work end."""

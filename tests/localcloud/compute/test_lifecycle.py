@@ -211,8 +211,30 @@ async def test_a_resize_waits_for_confirmation(house: House, demo: Api) -> None:
     assert (server["status"], server["flavor"]["ram"]) == ("ACTIVE", 64)
     await demo.act(made["id"], "resize", {"flavorRef": "2"})
     await house.settle()
+    house.clock.goes.clear()
     await demo.act(made["id"], "confirmResize", expect=204)
+    assert (await demo.server(made["id"]))["status"] == "VERIFY_RESIZE"
+    for action in ("confirmResize", "revertResize"):
+        refused = await demo.act(made["id"], action, expect=400)
+        assert refused["badRequest"]["message"] == "Instance has not been resized."
+    house.clock.goes.set()
+    await house.settle()
     server = await demo.server(made["id"])
+    assert (server["status"], server["flavor"]["ram"]) == ("ACTIVE", 512)
+
+
+async def test_a_confirmed_resize_is_confirmed_though_the_cloud_is_started_again(
+    house: House, demo: Api
+) -> None:
+    made = await demo.boot()
+    await house.settle()
+    await demo.act(made["id"], "resize", {"flavorRef": "2"})
+    await house.settle()
+    house.clock.goes.clear()
+    await demo.act(made["id"], "confirmResize", expect=204)
+    await house.restart()
+    await house.settle()
+    server = await house.user("demo").server(made["id"])
     assert (server["status"], server["flavor"]["ram"]) == ("ACTIVE", 512)
 
 

@@ -51,10 +51,50 @@ async def test_interfaces_can_be_plugged_and_unplugged(house: House, demo: Api) 
     await demo.call("POST", path, body, 400)
     assert len((await demo.get(path))["interfaceAttachments"]) == 2
     await demo.get(f"{path}/{plugged['port_id']}")
+    house.clock.goes.clear()
     await demo.call("DELETE", f"{path}/{plugged['port_id']}", expect=202)
-    await demo.call("DELETE", f"{path}/{plugged['port_id']}", expect=404)
+    port = f"/network/v2.0/ports/{plugged['port_id']}"
+    await demo.call("DELETE", port, expect=403)
+    taken = {"networks": [{"port": plugged["port_id"]}]}
+    assert "is still in use" in str(await demo.boot(409, **taken))
+    await demo.call("DELETE", f"{path}/{plugged['port_id']}", expect=202)
+    await demo.call("DELETE", f"{path}/{first}", expect=202)
+    house.clock.goes.set()
+    await house.settle()
+    await demo.get(port, expect=404)
     assert "more" not in (await demo.server(made["id"]))["addresses"]
     assert house.fabric.plugged[made["id"]] == []
+
+
+async def test_an_interface_that_is_being_unplugged_goes_though_the_cloud_is_started_again(
+    house: House, demo: Api
+) -> None:
+    network = await demo.network()
+    body = {"port": {"network_id": network}}
+    port = (await demo.call("POST", "/network/v2.0/ports", body, 201))["port"]["id"]
+    made = await demo.boot(networks=[{"port": port}])
+    await house.settle()
+    house.clock.goes.clear()
+    await demo.call("DELETE", f"/servers/{made['id']}/os-interface/{port}", expect=202)
+    await house.restart()
+    await house.settle()
+    demo = house.user("demo")
+    found = (await demo.get(f"/network/v2.0/ports/{port}"))["port"]
+    assert (found["device_id"], found["device_owner"]) == ("", "")
+    assert (await demo.server(made["id"]))["addresses"] == {}
+
+
+async def test_without_a_name_the_network_of_an_interface_must_be_the_only_one(
+    house: House, demo: Api
+) -> None:
+    await demo.network()
+    await demo.network("more", "10.1.0.0/24")
+    made = await demo.boot(networks="none")
+    await house.settle()
+    path = f"/servers/{made['id']}/os-interface"
+    body: dict[str, Any] = {"interfaceAttachment": {}}
+    refused = await demo.refusal("POST", path, body, 400, "badRequest")
+    assert refused.startswith("Multiple possible networks found")
 
 
 async def test_interfaces_keep_the_order_of_the_request(house: House, demo: Api) -> None:

@@ -191,7 +191,7 @@ async def test_several_networks_are_made_together_or_not_at_all(demo: Api) -> No
     both = await demo.call("POST", "/networks", {"networks": [{"name": "a"}, {"name": "b"}]}, 201)
     assert [network["name"] for network in both["networks"]] == ["a", "b"]
     bad = {"networks": [{"name": "c"}, {"mtu": "nonsense"}]}
-    assert await demo.refused("POST", "/networks", bad, 400) == "InvalidInput"
+    assert await demo.refused("POST", "/networks", bad, 400) == "HTTPBadRequest"
     assert await demo.list("network", "name=c") == []
 
 

@@ -52,8 +52,8 @@ async def test_a_full_subnet_gives_no_more_addresses(demo: Api) -> None:
         ({"fixed_ips": [{"ip_address": "10.0.0.255"}]}, 400, "InvalidIpForSubnet"),
         ({"fixed_ips": [{"ip_address": "10.0.0.0"}]}, 400, "InvalidIpForSubnet"),
         ({"fixed_ips": [{}]}, 400, "InvalidInput"),
-        ({"fixed_ips": "10.0.0.1"}, 400, "InvalidInput"),
-        ({"mac_address": "01:00:00:00:00:00"}, 400, "InvalidInput"),
+        ({"fixed_ips": "10.0.0.1"}, 400, "HTTPBadRequest"),
+        ({"mac_address": "01:00:00:00:00:00"}, 400, "HTTPBadRequest"),
         ({"binding:host_id": "here"}, 403, "PolicyNotAuthorized"),
         ({"port_security_enabled": False, "security_groups": None}, 201, ""),
         (

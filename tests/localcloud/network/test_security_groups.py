@@ -88,7 +88,7 @@ async def test_the_same_rule_exists_once(demo: Api) -> None:
         ({"protocol": "nonsense"}, "SecurityGroupRuleInvalidProtocol"),
         ({"ethertype": "IPv5"}, "SecurityGroupRuleInvalidEtherType"),
         ({"remote_ip_prefix": "fd00::/8"}, "SecurityGroupRuleParameterConflict"),
-        ({"direction": "sideways"}, "InvalidInput"),
+        ({"direction": "sideways"}, "HTTPBadRequest"),
     ],
 )
 async def test_rules_that_make_no_sense_are_refused(

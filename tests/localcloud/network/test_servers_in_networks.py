@@ -108,13 +108,14 @@ async def test_networks_that_servers_cannot_use_are_refused(
 
 
 async def test_a_port_that_is_deleted_is_unplugged(
-    demo: Api, network_service: NetworkService, fabric: RecordingFabric
+    demo: Api, admin: Api, network_service: NetworkService, fabric: RecordingFabric
 ) -> None:
     network, _ = await demo.net()
     port = await network_service.create_port_for_server(
         DEMO, PortRequest(network_id=network["id"]), ServerPlug("server-1")
     )
-    await demo.delete("port", port["id"])
+    assert await demo.refused_delete("port", port["id"], 403) == "PolicyNotAuthorized"
+    await admin.delete("port", port["id"])
     assert ("unplug", port["id"]) in fabric.calls
     assert network_service.addresses("server-1") == {}
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call, Endpoint, answer, empty
 from localcloud.compute.request import NetworkWish
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
 
 _ATTACHABLE = frozenset({"active", "paused", "stopped"})
@@ -71,7 +71,7 @@ def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
     if fixed and not network:
         raise BadRequest("Must input network when request IP address")
     if not network and not port:
-        plug = next(iter(call.plugs.choose(call.context, None)), None)
+        plug = next(iter(_possible(call)), None)
         if plug is None:
             raise BadRequest("The project has no network to attach.")
         network = plug["network_id"]
@@ -83,13 +83,22 @@ def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
     )
 
 
+def _possible(call: Call) -> list[Document]:
+    try:
+        return call.plugs.choose(call.context, None)
+    except Conflict as error:
+        raise BadRequest(error.message) from error
+
+
 async def delete_interface(call: Call) -> Response:
-    """Unplug a port from a server."""
+    """Begin to unplug a port from a server; whether it has the port shows later."""
     server = call.server()
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "detach_interface", _ATTACHABLE)
     actions.record(call.state, call.context, server["id"], "detach_interface")
-    await call.plugs.detach(server, call.argument("port_id"))
+    port_id = call.argument("port_id")
+    call.plugs.let_go(server, port_id)
+    call.tools.machine.aside(call.plugs.detach(server["id"], port_id))
     return empty(202)
 
 

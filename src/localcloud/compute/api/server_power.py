@@ -10,6 +10,7 @@ from localcloud.compute import actions, flavors, hosts, keypairs, quotas, server
 from localcloud.compute.api import server_views
 from localcloud.compute.api.call import Call, answer, empty
 from localcloud.compute.api.servers import begin, remove
+from localcloud.compute.jobs import confirm
 from localcloud.compute.request import USER_DATA_LIMIT, password, personality
 from localcloud.http import BadRequest, NotFound
 from localcloud.store import Document
@@ -45,10 +46,17 @@ TRANSITIONS = {
 }
 
 
+def require_unconfirmed(server: Document) -> None:
+    """Raise :class:`BadRequest` where a resize has been confirmed, though it does not show yet."""
+    if (server["resize"] or {}).get("confirmed"):
+        raise BadRequest("Instance has not been resized.")
+
+
 async def follow(call: Call, server: Document, transition: Transition) -> Response:
     """Begin a transition."""
     servers.require_unlocked(server, call.context)
     servers.require_state(server, transition.name, transition.vm_states)
+    require_unconfirmed(server)
     begin(call, server, transition.name, task_state=transition.task_state)
     return empty(202)
 
@@ -120,11 +128,10 @@ async def confirm_resize(call: Call, server: Document, value: Any) -> Response:
     """Make the new size final."""
     servers.require_unlocked(server, call.context)
     servers.require_state(server, "confirmResize", frozenset({"resized"}))
+    require_unconfirmed(server)
     actions.record(call.state, call.context, server["id"], "confirmResize")
-    running = server["power_state"] == servers.RUNNING
-    servers.change(
-        call.state, server["id"], vm_state="active" if running else "stopped", resize=None
-    )
+    servers.change(call.state, server["id"], resize={**server["resize"], "confirmed": True})
+    call.tools.machine.aside(confirm(call.tools, server["id"]))
     return empty(204)
 
 

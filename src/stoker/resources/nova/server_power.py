@@ -11,6 +11,7 @@ _SNAPSHOT_ID_IN_BODY = "2.45"
 _TASK = "OS-EXT-STS:task_state"
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
+_LONGEST_QUEUED = 60.0
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
 
 
@@ -31,7 +32,14 @@ def take_image(call: Call) -> Outcome:
         return Done(data={**call.data, "snapshot_image_id": image_id})
     if status in _LOST_IMAGES:
         return Failed(f"the image {image_id} of the server is {status}")
+    if status == "queued" and call.now - call.started_at > _LONGEST_QUEUED and not _has_task(call):
+        return Failed(f"the compute service has ended without data for the image {image_id}")
     return Wait(polling_pause(call), reason=f"the image {image_id} is {status}")
+
+
+def _has_task(call: Call) -> bool:
+    server = SERVERS.find(call.cloud, call.physical_id or "")
+    return server is not None and bool(server.get(_TASK))
 
 
 def _request_image(call: Call) -> str:
