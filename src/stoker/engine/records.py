@@ -107,6 +107,10 @@ class Stack:
     depth: int = 0
     requested: Action | None = None
     """The action of the newest operation that was accepted but has not begun; read only."""
+    take_ups: int = 0
+    """How often in a row it was taken up for an operation that got no further; read only."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
     @property
     def address(self) -> StackAddress:
@@ -145,14 +149,19 @@ class Operation:
     """Before the operation begins: what is known of its plan already, as its batches."""
     reason: str = ""
     rollback: bool = False
-    """On failure, go back to ``back_to`` (None: to nothing)."""
+    """On failure, go back to ``back_to``."""
     back_to: str | None = None
+    """The input that was in force when the operation began; None for nothing."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Columns of the stack that change when the operation begins: tags, timeout and such."""
     parent_operation: str | None = None
     """The operation on the parent stack that this one is part of."""
+    cancels: str | None = None
+    """The operation that this one gives up, to go back to what was before it."""
     number: int = 0
     """Given by the store: grows with every operation."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +225,8 @@ class Resource:
     """The nested stack that the resource stands for."""
     hook: Mapping[str, Any] = field(default_factory=dict)
     """Where the row stands in the hooks of an operation (:mod:`stoker.engine.hooks`)."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,30 +21,19 @@ from stoker.engine.records import (
     Status,
     StoredSignal,
 )
+from stoker.kernel.log import Log
+from stoker.store import tables
 from stoker.store.sealing import Seal, dumps
+from stoker.store.tables import Kind, kind_of
+
+log = Log(__name__)
 
 Row = Mapping[str, Any] | sa.RowMapping
 
-_JSON = frozenset(
-    {
-        "tags",
-        "settings",
-        "plan",
-        "progress",
-        "requires",
-        "needs",
-        "update_policy",
-        "asked",
-        "dirty",
-        "facade",
-        "hook",
-    }
-)
-_TUPLES = frozenset({"tags", "requires", "needs", "asked", "dirty"})
-_SEALED = frozenset(
-    {"credentials", "attributes", "data", "parameters", "properties", "metadata", "details"}
-)
-_NOT_STORED = frozenset({"requested"})
+_READ_ONLY = frozenset({"requested", "take_ups", "unreadable"})
+"""Fields that are no columns of their own, or that no record writes."""
+_UNREADABLE = "unreadable"
+"""Field of a record: the columns whose values could not be read."""
 
 
 def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
@@ -54,19 +43,16 @@ def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
 
 
 Record = Stack | Operation | Resource | Event | StoredSignal
-Kind = TypeVar("Kind", bound=Record)
+Kind_ = TypeVar("Kind_", bound=Record)
 
 
 def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     """The columns of a record."""
-    row: dict[str, Any] = {}
-    for name in _names(type(record)):
-        value = getattr(record, name)
-        if name in _SEALED:
-            value = None if value is None else seal.close(dict(value))
-        elif name in _JSON and value is not None:
-            value = dumps(value if not isinstance(value, Mapping) else dict(value))
-        row[name] = value
+    form = _form(type(record))
+    row = {
+        name: getattr(record, name) if write is None else write(seal, getattr(record, name))
+        for name, write, _, _ in form
+    }
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -75,64 +61,109 @@ def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     return row
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    if kind not in _NAMES:
-        _NAMES[kind] = tuple(f.name for f in fields(kind) if f.name not in _NOT_STORED)
-    return _NAMES[kind]
-
-
 Convert = Callable[[Seal, Any], Any]
-_CONVERTERS: dict[type, list[tuple[str, Convert | None]]] = {}
+Form = list[tuple[str, Convert | None, Convert | None, Any]]
+"""Of each column: its name, what writes it, what reads it, and what stands for what cannot be
+read.
+"""
+_TABLES: Mapping[type, sa.Table] = {
+    Stack: tables.stacks,
+    Operation: tables.operations,
+    Resource: tables.resources,
+    Event: tables.events,
+    StoredSignal: tables.signals,
+}
+_FORMS: dict[type, Form] = {}
 
 
-def _converters(kind: type) -> list[tuple[str, Convert | None]]:
-    """The names of a record's fields, with what makes their values from those of columns."""
-    if kind not in _CONVERTERS:
-        status = OperationStatus if kind is Operation else Status
-        found: dict[str, Convert] = {
-            **dict.fromkeys(_SEALED, _opened),
-            **dict.fromkeys(_JSON - _TUPLES, _loads),
-            **dict.fromkeys(_TUPLES, _loads_tuple),
-            "action": lambda _, value: Action(value),
-            "status": lambda _, value: status(value),
-        }
-        _CONVERTERS[kind] = [(name, found.get(name)) for name in _names(kind)]
-    return _CONVERTERS[kind]
+def _form(kind: type) -> Form:
+    """How the fields of a record are stored, as its table says."""
+    if kind not in _FORMS:
+        columns = _TABLES[kind].c
+        statuses: Any = OperationStatus if kind is Operation else Status
+        _FORMS[kind] = [
+            (field.name, *_conversion(columns[field.name], statuses))
+            for field in fields(kind)
+            if field.name not in _READ_ONLY
+        ]
+    return _FORMS[kind]
 
 
-def _record(kind: type[Kind], row: Row, seal: Seal) -> Kind:
-    values = [
-        row[name] if convert is None else convert(seal, row[name])
-        for name, convert in _converters(kind)
-    ]
-    return kind(*values)
+def _conversion(
+    column: sa.Column[Any], statuses: type[Status] | type[OperationStatus]
+) -> tuple[Convert | None, Convert | None, Any]:
+    match kind_of(column):
+        case Kind.SEALED:
+            return _close, _open, None if column.nullable else {}
+        case Kind.JSON:
+            return _dump, _load, None if column.nullable else {}
+        case Kind.LIST:
+            return _dump, _load_tuple, ()
+        case Kind.ACTION:
+            return None, lambda _, value: Action(value), Action.CHECK
+        case Kind.STATUS:
+            return None, lambda _, value: statuses(value), statuses.FAILED
+        case None:
+            return None, None, None
 
 
-def _opened(seal: Seal, text: str | None) -> Any:
+def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
+    """The record of a row. What cannot be read is empty, and named where the record can say so."""
+    values: dict[str, Any] = read_only
+    unreadable: list[str] = []
+    for name, _, read, empty in _form(kind):
+        value = row[name]
+        if read is not None:
+            try:
+                value = read(seal, value)
+            except Exception:
+                if kind is StoredSignal:
+                    raise
+                unreadable.append(name)
+                value = empty
+        values[name] = value
+    if unreadable and kind is not Event:
+        values[_UNREADABLE] = tuple(unreadable)
+    return kind(**values)
+
+
+def _close(seal: Seal, value: Any) -> str | None:
+    return None if value is None else seal.close(dict(value))
+
+
+def _open(seal: Seal, text: str | None) -> Any:
     return {} if text == "{}" else None if text is None else seal.open(text)
+
+
+def _dump(_: Seal, value: Any) -> str | None:
+    if value is None:
+        return None
+    return dumps(value if not isinstance(value, Mapping) else dict(value))
 
 
 _decode = json.JSONDecoder().raw_decode
 
 
-def _loads(_: Seal, text: str | None) -> Any:
+def _load(_: Seal, text: str | None) -> Any:
     """The value of JSON; what is nearly always there needs no reading."""
     if text is None or text == "{}":
         return None if text is None else {}
     return [] if text == "[]" else _decode(text)[0]
 
 
-def _loads_tuple(_: Seal, text: str) -> tuple[Any, ...]:
+def _load_tuple(_: Seal, text: str) -> tuple[Any, ...]:
     return () if text == "[]" else tuple(_decode(text)[0])
 
 
 def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:
     """The stack of a row; ``requested`` is the action that waits for it."""
-    stack = _record(Stack, row, seal)
-    return stack if requested is None else replace(stack, requested=Action(requested))
+    return _record(
+        Stack,
+        row,
+        seal,
+        requested=None if requested is None else Action(requested),
+        take_ups=row["take_ups"],
+    )
 
 
 def to_operation(row: Row, seal: Seal) -> Operation:
@@ -150,9 +181,13 @@ def to_event(row: Row, seal: Seal) -> Event:
     return _record(Event, row, seal)
 
 
-def to_signal(row: Row, seal: Seal) -> StoredSignal:
-    """The signal of a row."""
-    return _record(StoredSignal, row, seal)
+def to_signal(row: Row, seal: Seal) -> StoredSignal | None:
+    """The signal of a row; None where nobody can read what it says."""
+    try:
+        return _record(StoredSignal, row, seal)
+    except Exception:
+        log.exception("signal not readable", signal=row["id"])
+        return None
 
 
 def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[str, str]]]:

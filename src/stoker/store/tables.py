@@ -2,8 +2,30 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Any
+
 import sqlalchemy as sa
 
+
+class Kind(StrEnum):
+    """How the text of a column holds a value; columns of no kind hold it as it is."""
+
+    JSON = "json"
+    LIST = "list"
+    """JSON of a list; a tuple in records."""
+    SEALED = "sealed"
+    """Encrypted JSON."""
+    ACTION = "action"
+    STATUS = "status"
+
+
+def kind_of(column: sa.Column[Any]) -> Kind | None:
+    """The kind of a column."""
+    return column.info.get(_KIND)
+
+
+_KIND = "kind"
 metadata = sa.MetaData(
     naming_convention={
         "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -16,6 +38,14 @@ _ID = sa.String(64)
 _NAME = sa.String(255)
 _WORD = sa.String(32)
 _TEXT = sa.Text
+
+
+def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
+    """A column of a kind."""
+    type_: Any = _WORD if kind in (Kind.ACTION, Kind.STATUS) else _TEXT
+    comment = "encrypted" if kind is Kind.SEALED else None
+    return sa.Column(name, type_, nullable=nullable, comment=comment, info={_KIND: kind}, **options)
+
 
 contents = sa.Table(
     "contents",
@@ -34,9 +64,9 @@ inputs = sa.Table(
     sa.Column("text", sa.String(64)),
     sa.Column("environment", sa.String(64), nullable=False),
     sa.Column("files", sa.String(64), nullable=False),
-    sa.Column("parameters", _TEXT, nullable=False, comment="encrypted"),
+    _column("parameters", Kind.SEALED),
     sa.Column("template_file", _TEXT),
-    sa.Column("facade", _TEXT, nullable=False),
+    _column("facade", Kind.JSON),
     comment="template, text, environment and files are hashes of contents",
 )
 
@@ -47,23 +77,26 @@ stacks = sa.Table(
     sa.Column("project_id", _ID, nullable=False),
     sa.Column("name", _NAME, nullable=False),
     sa.Column("live_name", _NAME, comment="the name while the stack is live and not nested"),
-    sa.Column("action", _WORD, nullable=False),
-    sa.Column("status", _WORD, nullable=False),
+    _column("action", Kind.ACTION),
+    _column("status", Kind.STATUS),
     sa.Column("reason", _TEXT, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float),
     sa.Column("deleted_at", sa.Float),
     sa.Column("epoch", sa.Integer, nullable=False),
+    sa.Column("take_ups", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("taken_for", _ID, comment="the operation that it was last taken up for"),
+    sa.Column("taken_event", sa.Integer, comment="the number of its last event by then"),
     sa.Column("input_id", _ID, nullable=False),
     sa.Column("good_input_id", _ID),
     sa.Column("description", _TEXT, nullable=False),
     sa.Column("user_id", _ID, nullable=False),
     sa.Column("user_name", _NAME, nullable=False),
-    sa.Column("credentials", _TEXT, nullable=False, comment="encrypted"),
+    _column("credentials", Kind.SEALED),
     sa.Column("user_project_id", _ID),
     sa.Column("timeout_mins", sa.Integer),
     sa.Column("disable_rollback", sa.Boolean, nullable=False),
-    sa.Column("tags", _TEXT, nullable=False),
+    _column("tags", Kind.LIST),
     sa.Column("parent_id", _ID, index=True),
     sa.Column("parent_resource", _NAME),
     sa.Column("parent_resource_id", _ID),
@@ -102,17 +135,18 @@ operations = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
-    sa.Column("action", _WORD, nullable=False),
-    sa.Column("status", _WORD, nullable=False),
+    _column("action", Kind.ACTION),
+    _column("status", Kind.STATUS),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("input_id", _ID),
     sa.Column("deadline", sa.Float),
-    sa.Column("plan", _TEXT),
+    _column("plan", Kind.JSON, nullable=True),
     sa.Column("reason", _TEXT, nullable=False),
     sa.Column("rollback", sa.Boolean, nullable=False),
     sa.Column("back_to", _ID),
-    sa.Column("settings", _TEXT, nullable=False),
+    _column("settings", Kind.JSON),
     sa.Column("parent_operation", _ID),
+    sa.Column("cancels", _ID),
     sa.Index(
         "ix_operations_open",
         "stack_id",
@@ -130,31 +164,31 @@ resources = sa.Table(
     sa.Column("type_name", _TEXT, nullable=False),
     sa.Column("token", _WORD, nullable=False),
     sa.Column("implementation", _TEXT, nullable=False),
-    sa.Column("action", _WORD, nullable=False),
-    sa.Column("status", _WORD, nullable=False),
+    _column("action", Kind.ACTION),
+    _column("status", Kind.STATUS),
     sa.Column("reason", _TEXT, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
     sa.Column("physical_id", _TEXT),
-    sa.Column("properties", _TEXT, nullable=False, comment="encrypted"),
-    sa.Column("metadata", _TEXT, nullable=False, comment="encrypted"),
-    sa.Column("attributes", _TEXT, nullable=False, comment="encrypted"),
-    sa.Column("data", _TEXT, nullable=False, comment="encrypted"),
-    sa.Column("progress", _TEXT, nullable=False),
-    sa.Column("requires", _TEXT, nullable=False),
-    sa.Column("needs", _TEXT, nullable=False),
+    _column("properties", Kind.SEALED),
+    _column("metadata", Kind.SEALED),
+    _column("attributes", Kind.SEALED),
+    _column("data", Kind.SEALED),
+    _column("progress", Kind.JSON),
+    _column("requires", Kind.LIST),
+    _column("needs", Kind.LIST),
     sa.Column("deletion_policy", _WORD, nullable=False),
-    sa.Column("update_policy", _TEXT, nullable=False),
+    _column("update_policy", Kind.JSON),
     sa.Column("operation_id", _ID),
     sa.Column("action_started_at", sa.Float),
-    sa.Column("asked", _TEXT, nullable=False, server_default="[]"),
-    sa.Column("dirty", _TEXT, nullable=False),
+    _column("asked", Kind.LIST, server_default="[]"),
+    _column("dirty", Kind.LIST),
     sa.Column("replaced_by", _ID),
     sa.Column("external", sa.Boolean, nullable=False),
     sa.Column("unhealthy", sa.Boolean, nullable=False),
     sa.Column("description", _TEXT, nullable=False),
     sa.Column("nested_id", _ID),
-    sa.Column("hook", _TEXT, nullable=False, server_default="{}"),
+    _column("hook", Kind.JSON, server_default="{}"),
 )
 
 events = sa.Table(
@@ -164,14 +198,14 @@ events = sa.Table(
     sa.Column("id", _ID, nullable=False, index=True),
     sa.Column("stack_id", _ID, nullable=False),
     sa.Column("time", sa.Float, nullable=False),
-    sa.Column("action", _WORD, nullable=False),
-    sa.Column("status", _WORD, nullable=False),
+    _column("action", Kind.ACTION),
+    _column("status", Kind.STATUS),
     sa.Column("reason", _TEXT, nullable=False),
     sa.Column("resource_name", _NAME, nullable=False),
     sa.Column("resource_type", _TEXT, nullable=False),
     sa.Column("resource_id", _ID),
     sa.Column("physical_id", _TEXT),
-    sa.Column("properties", _TEXT, comment="encrypted"),
+    _column("properties", Kind.SEALED, nullable=True),
     sa.Index("ix_events_stack", "stack_id", "number"),
 )
 
@@ -183,5 +217,5 @@ signals = sa.Table(
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("resource_id", _ID, nullable=False, index=True),
     sa.Column("received_at", sa.Float, nullable=False),
-    sa.Column("details", _TEXT, nullable=False, comment="encrypted"),
+    _column("details", Kind.SEALED),
 )

@@ -1,4 +1,4 @@
-"""Creates that were sent and whose end is not known."""
+"""When creates were sent whose end is not known."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,5 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the column, unless the first revision has just made the table with it."""
-    columns = {column["name"] for column in sa.inspect(op.get_bind()).get_columns("resources")}
-    if "asked" not in columns:
-        op.add_column("resources", sa.Column("asked", sa.Text, nullable=False, server_default="[]"))
+    """Add the column."""
+    op.add_column("resources", sa.Column("asked", sa.Text, nullable=False, server_default="[]"))

@@ -1,0 +1,69 @@
+"""A database of any earlier release is brought up to date and keeps its rows."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from stoker.store import databases, tables
+from stoker.store.databases import REVISION, open_database
+
+REVISIONS = sorted(
+    path.name[:4]
+    for path in (Path(databases.__file__).parent / "migrations/versions").glob("[0-9]*.py")
+)
+
+
+def make(url: str, revision: str) -> None:
+    """A database as a release with that revision has left it."""
+    command = importlib.import_module("alembic.command")
+    config = importlib.import_module("alembic.config").Config()
+    config.set_main_option("script_location", str(Path(databases.__file__).parent / "migrations"))
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
+
+
+def fill(url: str) -> None:
+    """One row in each table."""
+    engine = sa.create_engine(url)
+    found = sa.MetaData()
+    with engine.begin() as connection:
+        found.reflect(connection)
+        for name in tables.metadata.tables:
+            table = found.tables[name]
+            row: dict[str, Any] = {
+                column.name: 0
+                if isinstance(column.type, sa.Float | sa.Integer | sa.Boolean)
+                else "x"
+                for column in table.columns
+            }
+            connection.execute(table.insert(), row)
+    engine.dispose()
+
+
+def test_the_newest_revision_is_the_one_that_new_databases_bear() -> None:
+    assert REVISIONS[-1] == REVISION
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_database_of_an_earlier_release_gets_todays_tables(tmp_path: Path, revision: str) -> None:
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    make(url, revision)
+    fill(url)
+    for _ in range(2):
+        database = open_database(url)
+        with database.connect() as connection:
+            context = MigrationContext.configure(connection)
+            assert compare_metadata(context, tables.metadata) == []
+            for table in tables.metadata.tables.values():
+                assert len(connection.execute(sa.select(table)).all()) == 1
+        database.dispose()
