@@ -97,6 +97,25 @@ class Gate(ResourceType):
         return f"signal {details['number']}"
 
 
+class Handle(ResourceType):
+    """Numbers the signals that bear no id of their own."""
+
+    type_name = "Sim::Handle"
+
+    def create(self, call: Call) -> Outcome:
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        known = call.signals.get(call.physical_name, ())
+        return {"id": details.get("id", str(len(known) + 1))}
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        return f"signal {details['id']}"
+
+
 class Faulty(Thing):
     """A type with a fault in a method that planning needs."""
 
@@ -126,6 +145,7 @@ BUILT_IN = (
     Thing(),
     Faulty(),
     Gate(),
+    Handle(),
     Policy(),
     AutoScalingResourceGroup(),
     ResourceGroup(),

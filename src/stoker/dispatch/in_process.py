@@ -7,6 +7,7 @@ import contextlib
 
 from stoker.engine.driver import Driver
 from stoker.engine.ports import Fenced, Ports, StoreFault
+from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -26,6 +27,8 @@ class InProcess:
         self._drivers: dict[str, Driver] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._failures: dict[str, int] = {}
+        self._faults: dict[str, str] = {}
+        """What the last driver of a stack has failed with."""
         self._closed = False
 
     async def recover(self) -> None:
@@ -41,7 +44,8 @@ class InProcess:
         if driver is not None:
             driver.notify()
             return
-        driver = Driver(self._ports, stack_id, self.notify, self._ended)
+        fault = self._faults.get(stack_id)
+        driver = Driver(self._ports, stack_id, self.notify, self._ended, fault)
         self._drivers[stack_id] = driver
         task = asyncio.get_running_loop().create_task(self._drive(stack_id, driver))
         self._tasks[stack_id] = task
@@ -64,13 +68,18 @@ class InProcess:
             return driver.has_news or await self._is_left(stack_id, driver)
         except StoreFault as fault:
             log.warning("stack left for now", stack=stack_id, reason=str(fault))
+            if not fault.passing:
+                self._faults[stack_id] = str(fault)
             await self._pause_after_failure(stack_id, driver)
             return True
-        except Exception:
+        except Exception as fault:
+            # a fault with one stack must not end the service
             log.exception("driver failed; it is started again", stack=stack_id)
+            self._faults[stack_id] = fault_reason(fault)
             await self._pause_after_failure(stack_id, driver)
             return True
         self._failures.pop(stack_id, None)
+        self._faults.pop(stack_id, None)
         # what was accepted while the driver was ending found a driver and made no new one
         return await self._has_work(stack_id, driver)
 

@@ -13,9 +13,17 @@ from typing import Any
 
 from stoker.engine.evaluations import evaluation_at, evaluation_of
 from stoker.engine.fetching import with_fetched
+from stoker.engine.guards import (
+    DeletedAlready,
+    live,
+    record,
+    refuse_second_delete,
+    require_updatable,
+    update_under_way,
+)
 from stoker.engine.inputs import input_of
 from stoker.engine.permissions import OWNER, owner_facts, require_types
-from stoker.engine.ports import Change, Ports
+from stoker.engine.ports import Change, Guard, Inside, Ports, StoreFault
 from stoker.engine.records import (
     Action,
     Input,
@@ -28,7 +36,7 @@ from stoker.engine.requests import Caller, StackQuery, StackRequest
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import Exists, Invalid, LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import Exists, InProgress, Invalid, LimitExceeded, NotFound
 from stoker.template.evaluation import Evaluation
 from stoker.template.parameters import immutable_changes
 
@@ -47,7 +55,7 @@ class Acceptance:
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         """Record a new stack and its first operation."""
-        name = self._check_name(request.name)
+        name = _check_name(request.name)
         stack = self._new_stack(caller, name, request)
         given, evaluation = await self._evaluate(stack, request)
         await self._check_free(caller, name)
@@ -65,22 +73,29 @@ class Acceptance:
         rollback = not stack.disable_rollback
         operation = self._operation(stack, Action.CREATE, given.id, rollback=rollback)
         change = Change(
-            stack.id, None, (given,), (stack,), operations=(operation,), events=(event,)
+            stack.id,
+            None,
+            (given,),
+            (stack,),
+            operations=(operation,),
+            events=(event,),
+            guard=self._room_for(caller),
         )
+        self._ports.kept.put(given.id, evaluation)
         try:
-            await self._ports.store.commit(change)
+            await record(self._ports, self._notify, change)
+        except StoreFault:
+            raise  # perhaps the stack was recorded, and needs its credentials
         except Exception:
             await self._ports.deferred.revoke(credentials)
             raise
         finally:
             self._ports.deferred.settle(credentials)
-        self._ports.kept.put(given.id, evaluation)
-        self._notify(stack.id)
         return stack.address
 
     async def evaluate_new(self, caller: Caller, request: StackRequest) -> tuple[Stack, Evaluation]:
         """A stack as a create request would make it, and its evaluation, fully checked."""
-        name = self._check_name(request.name)
+        name = _check_name(request.name)
         stack = replace(self._new_stack(caller, name, request), id=UNMADE)
         _, evaluation = await self._evaluate(stack, request)
         await self._check_free(caller, name)
@@ -89,7 +104,7 @@ class Acceptance:
 
     async def update(self, caller: Caller, stack: Stack, request: StackRequest) -> None:
         """Record an update; whatever is under way on the stack gives way to it."""
-        self._check_updatable(stack)
+        require_updatable(stack)
         given, evaluation = await self.evaluate_update(caller, stack, request)
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
@@ -108,14 +123,17 @@ class Acceptance:
             Action.UPDATE,
             given.id,
             rollback=not disable_rollback,
-            back_to=stack.good_input_id,
             settings=settings,
         )
-        await self._ports.store.commit(
-            Change(stack.id, None, inputs=(given,), operations=(operation,))
-        )
         self._ports.kept.put(given.id, evaluation)
-        self._notify(stack.id)
+        change = Change(
+            stack.id,
+            None,
+            inputs=(given,),
+            operations=(operation,),
+            guard=lambda inside: require_updatable(live(inside, stack)),
+        )
+        await record(self._ports, self._notify, change)
 
     async def evaluate_update(
         self, caller: Caller, stack: Stack, request: StackRequest
@@ -139,14 +157,16 @@ class Acceptance:
         """Record a delete; whatever is under way on the stack gives way to it."""
         if stack.deleted_at is not None:
             raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
-        if stack.requested is Action.DELETE or (
-            stack.action is Action.DELETE and stack.status is Status.IN_PROGRESS
-        ):
+        change = Change(
+            stack.id,
+            None,
+            operations=(self._operation(stack, Action.DELETE, None),),
+            guard=lambda inside: refuse_second_delete(live(inside, stack)),
+        )
+        try:
+            await record(self._ports, self._notify, change)
+        except DeletedAlready:
             self._notify(stack.id)
-            return
-        operation = self._operation(stack, Action.DELETE, None)
-        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
-        self._notify(stack.id)
 
     async def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
         """An evaluation that says what a template is, whatever values it will get."""
@@ -173,15 +193,17 @@ class Acceptance:
 
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""
-        running = stack.status is Status.IN_PROGRESS or stack.requested is not None
-        if not running or (stack.requested or stack.action) is not Action.UPDATE:
-            raise NotSupported(
-                f"the stack {stack.name} is {stack.action}_{stack.status}: only an update that is"
-                " in progress can be cancelled"
-            )
-        operation = self._operation(stack, Action.ROLLBACK, stack.good_input_id)
-        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
-        self._notify(stack.id)
+        update = update_under_way(stack, await self._ports.store.queue(stack.id))
+        operation = self._operation(stack, Action.ROLLBACK, None, cancels=update)
+
+        def guard(inside: Inside) -> None:
+            if update_under_way(live(inside, stack), inside.queue(stack.id)) != update:
+                raise InProgress(
+                    f"another update of the stack {stack.name} came in between; cancel again"
+                )
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
 
     def _new_stack(self, caller: Caller, name: str, request: StackRequest) -> Stack:
         now = self._ports.clock.now()
@@ -209,7 +231,7 @@ class Acceptance:
         input_id: str | None,
         *,
         rollback: bool = False,
-        back_to: str | None = None,
+        cancels: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Operation:
         now = self._ports.clock.now()
@@ -223,32 +245,9 @@ class Acceptance:
             input_id=input_id,
             deadline=now + minutes * 60,
             rollback=rollback,
-            back_to=back_to,
+            cancels=cancels,
             settings=settings or {},
         )
-
-    @staticmethod
-    def _check_name(name: str | None) -> str:
-        if name is None:
-            raise Invalid("the request has no stack name", "HTTPBadRequest")
-        if not NAME.fullmatch(name):
-            raise DiagnosticError(
-                [
-                    Diagnostic(
-                        code="invalid-stack-name",
-                        message=f'"{name[:80]}" cannot name a stack: a name begins with a letter,'
-                        ' goes on with letters, digits, "_", "-" and ".", and has at most 255'
-                        " characters",
-                    )
-                ]
-            )
-        return name
-
-    @staticmethod
-    def _check_updatable(stack: Stack) -> None:
-        deleting = stack.action is Action.DELETE and stack.status is not Status.FAILED
-        if deleting or stack.requested is Action.DELETE:
-            raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
 
     async def _check_free(self, caller: Caller, name: str) -> None:
         if await self._ports.store.find_stack(caller.project_id, name) is not None:
@@ -256,11 +255,21 @@ class Acceptance:
                 f'a stack named "{name}" exists already in this project; choose another name, or'
                 " update or delete that one"
             )
+        most = self._most_stacks(caller)
+        if most is not None:
+            _require_room(
+                await self._ports.store.count_stacks(caller.project_id, StackQuery()), most
+            )
+
+    def _most_stacks(self, caller: Caller) -> int | None:
         most = self._ports.limits.stacks_per_project
-        if caller.is_admin or most < 0:
-            return
-        if await self._ports.store.count_stacks(caller.project_id, StackQuery()) >= most:
-            raise LimitExceeded(f"this project has {most} stacks, which is all that it may have")
+        return None if caller.is_admin or most < 0 else most
+
+    def _room_for(self, caller: Caller) -> Guard | None:
+        most = self._most_stacks(caller)
+        if most is None:
+            return None
+        return lambda inside: _require_room(inside.count_stacks(caller.project_id), most)
 
     async def _check(self, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
         """Everything that can be found wrong before anything is done."""
@@ -286,6 +295,28 @@ class Acceptance:
                     )
                 )
         findings.raise_errors()
+
+
+def _check_name(name: str | None) -> str:
+    if name is None:
+        raise Invalid("the request has no stack name", "HTTPBadRequest")
+    if not NAME.fullmatch(name):
+        raise DiagnosticError(
+            [
+                Diagnostic(
+                    code="invalid-stack-name",
+                    message=f'"{name[:80]}" cannot name a stack: a name begins with a letter,'
+                    ' goes on with letters, digits, "_", "-" and ".", and has at most 255'
+                    " characters",
+                )
+            ]
+        )
+    return name
+
+
+def _require_room(count: int, most: int) -> None:
+    if count >= most:
+        raise LimitExceeded(f"this project has {most} stacks, which is all that it may have")
 
 
 def _description(evaluation: Evaluation) -> str:

@@ -14,25 +14,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from stoker.engine.endings import begin, fail, refuse, succeed
-from stoker.engine.evaluations import evaluation_at
+from stoker.engine.endings import begin, cancelled, fail, refuse, succeed
 from stoker.engine.execute import Execution
 from stoker.engine.ordering import Batches
-from stoker.engine.permissions import owner_of, require_types
-from stoker.engine.plan import Definitions, Nothing, Plan, Planner
+from stoker.engine.plan import Definitions, Plan, Planner
 from stoker.engine.ports import Fenced, Ports, StoreFault
 from stoker.engine.preparation import call_about, find_usable, read_missing
-from stoker.engine.records import Action, Operation, OperationStatus, Queued
+from stoker.engine.records import Action, Operation, OperationStatus, Queued, Stack
 from stoker.engine.refreshing import Refreshing, is_refresh
 from stoker.engine.scaling import Scaling
 from stoker.engine.session import Session
+from stoker.engine.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
+from stoker.engine.wanting import wanted_by
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Refused, fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
-
-TO_NOTHING = frozenset({Action.DELETE})
 
 
 class Driver:
@@ -40,6 +38,7 @@ class Driver:
 
     ``started`` is called with the id of a stack that has got an operation (a nested one), and
     ``ended`` with the ids of a parent and of its nested stack, whose operation has ended.
+    ``fault`` is what the driver before this one has failed with.
     """
 
     def __init__(
@@ -48,11 +47,13 @@ class Driver:
         stack_id: str,
         started: Callable[[str], None],
         ended: Callable[[str, str], None],
+        fault: str | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
         self._started = started
         self._ended = ended
+        self._fault = fault
         self._news = asyncio.Event()
         self._ends_at: dict[str, float] = {}
         """By operation: when its time is up, on the loop's clock, which no one sets."""
@@ -84,14 +85,44 @@ class Driver:
         and :class:`stoker.engine.ports.StoreFault`, after either of which nothing more is done.
         """
         stack = await self._ports.store.take(self._stack_id)
+        if stack.take_ups >= MOST_TAKE_UPS:
+            await self._give_up(stack)
+            return
+        await hold(self._ports, stack, self.news)
+        async with proving(self._ports, stack):
+            session = await self._open(stack)
+            while (operation := await self._next(session)) is not None:
+                await self._drive(session, operation)
+                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+                self._tell_parent(stack)
+
+    async def _open(self, stack: Stack) -> Session:
         rows = await self._ports.store.resources(self._stack_id)
         session = Session.driving(self._ports, stack, rows)
         session.started = self._started
-        while (operation := await self._next(session)) is not None:
-            await self._drive(session, operation)
-            await self._ports.store.tidy(self._stack_id, session.events_to_keep)
-            if stack.parent_id is not None:
-                self._ended(stack.parent_id, self._stack_id)
+        return session
+
+    def _tell_parent(self, stack: Stack) -> None:
+        if stack.parent_id is not None:
+            self._ended(stack.parent_id, self._stack_id)
+
+    async def _give_up(self, stack: Stack) -> None:
+        """End the operation that no driver got any further with, if need be without reading it."""
+        reason = reason_to_give_up(stack, self._fault)
+        log.error("operation given up", stack=self._stack_id, reason=reason)
+        try:
+            session = await self._open(stack)
+            operation = await self._next(session)
+            if operation is not None:
+                await refuse(session, operation, reason)
+        except (Fenced, asyncio.CancelledError):
+            raise
+        except Exception as fault:
+            if isinstance(fault, StoreFault) and fault.passing:
+                raise
+            log.exception("operation ended without its rows", stack=self._stack_id)
+            await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
+        self._tell_parent(stack)
 
     async def _next(self, session: Session) -> Operation | None:
         """The operation to go on with; those that it leaves nothing to do never will.
@@ -126,12 +157,7 @@ class Driver:
             if self._time_left(operation) != 0:
                 raise
             log.exception("operation given up", stack=self._stack_id)
-            reason = fault_reason(fault)
-            if operation.action is Action.SIGNAL:
-                given_up = replace(operation, status=OperationStatus.FAILED, reason=reason)
-                await session.commit(operations=[given_up])
-            else:
-                await refuse(session, operation, reason)
+            await refuse(session, operation, fault_reason(fault))
 
     async def _try(self, session: Session, operation: Operation) -> None:
         if operation.action is Action.SIGNAL and is_refresh(operation.plan):
@@ -144,13 +170,18 @@ class Driver:
     async def _change(self, session: Session, operation: Operation) -> None:
         """An operation that brings the stack to an input, or to nothing."""
         try:
-            wanted = await self._wanted(session, operation)
-            await read_missing(session, wanted)
-            usable = await find_usable(session, wanted)
-            if operation.status is OperationStatus.WAITING:
+            async with asyncio.timeout(self._time_left(operation)):
+                operation = await cancelled(session, operation)
+                wanted = await wanted_by(session, operation)
+                await read_missing(session, wanted)
+                usable = await find_usable(session, wanted)
+            if operation.status is OperationStatus.WAITING or operation.plan is None:
                 operation = await self._begin(session, operation, wanted, usable)
         except (DiagnosticError, Refused) as refused:
             await refuse(session, operation, str(refused))
+            return
+        except TimeoutError:
+            await refuse(session, operation, _timed_out(operation))
             return
         execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
         await self._run(session, operation, execution)
@@ -170,18 +201,6 @@ class Driver:
         finally:
             self._execution = None
 
-    async def _wanted(self, session: Session, operation: Operation) -> Definitions:
-        """The definitions to reach."""
-        if operation.action in TO_NOTHING or operation.input_id is None:
-            return Nothing()
-        wanted = await evaluation_at(self._ports, session.stack, operation.input_id)
-        # computed now, not later on the loop
-        await self._ports.workers.compute(lambda: wanted.attributes_used)
-        if session.stack.parent_id is not None and operation.status is OperationStatus.WAITING:
-            owner, policy = owner_of(session.stack), self._ports.policy
-            await self._ports.workers.compute(lambda: require_types(policy, owner, wanted))
-        return wanted
-
     async def _begin(
         self,
         session: Session,
@@ -194,9 +213,7 @@ class Driver:
         batches = Batches.from_data(operation.plan)
         planner = Planner(rows, session.reference_of, call_about(session), usable, batches)
         plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
-        operation = replace(operation, status=OperationStatus.RUNNING, plan=plan)
-        await begin(session, operation)
-        return operation
+        return await begin(session, replace(operation, plan=plan))
 
     async def _attend(
         self, session: Session, operation: Operation, execution: Execution | Scaling
@@ -215,7 +232,7 @@ class Driver:
                     await self._hear(session, operation, execution)
                 elif not run.done() and self._time_left(operation) == 0:
                     expired = True
-                    await execution.expire(f"{operation.action.capitalize()} timed out")
+                    await execution.expire(_timed_out(operation))
             await run
         finally:
             if not run.done():
@@ -244,6 +261,10 @@ class Driver:
             execution.stop()
         else:
             execution.waiting.rouse()
+
+
+def _timed_out(operation: Operation) -> str:
+    return f"{operation.action.capitalize()} timed out"
 
 
 Open = TypeVar("Open", Operation, Queued)

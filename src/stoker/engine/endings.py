@@ -22,8 +22,36 @@ from stoker.template.survey import RecordedReferences
 log = Log(__name__)
 
 
-async def begin(session: Session, operation: Operation) -> None:
-    """The operation is under way, and its stack with it; nothing waits for an earlier one."""
+def in_force(stack: Stack) -> str | None:
+    """The input that the stack was last brought, or being brought, to; None for nothing.
+
+    It counts although not all of it was reached: what a user gave last is what he goes back to.
+    """
+    emptied = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
+    return None if emptied and stack.good_input_id is None else stack.input_id
+
+
+async def cancelled(session: Session, operation: Operation) -> Operation:
+    """An operation that gives up an update, with what was in force before that began."""
+    if operation.cancels is None:
+        return operation
+    update = await session.ports.store.operation(operation.cancels)
+    has_begun = update is not None and (
+        update.plan is not None or update.status is not OperationStatus.SUPERSEDED
+    )
+    back_to = update.back_to if update is not None and has_begun else in_force(session.stack)
+    return replace(operation, input_id=back_to, cancels=None)
+
+
+async def begin(session: Session, operation: Operation) -> Operation:
+    """The operation is under way, and its stack with it; nothing waits for an earlier one.
+
+    Only now is it known what it would go back to: what is in force while it is accepted may
+    have changed since.
+    """
+    if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
+        operation = replace(operation, back_to=in_force(session.stack))
+    operation = replace(operation, status=OperationStatus.RUNNING)
     stack, events = _in_progress(session, operation)
     paused, clears = superseded_pauses(session)
     await session.commit(
@@ -33,6 +61,7 @@ async def begin(session: Session, operation: Operation) -> None:
         events=events,
         dropped_signals=clears,
     )
+    return operation
 
 
 def _in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Event]]:
@@ -132,10 +161,13 @@ def _way_back(ports: Ports, operation: Operation) -> Operation:
 
 
 async def refuse(session: Session, operation: Operation, reason: str) -> None:
-    """The operation cannot even be planned."""
+    """The operation ends without more being done; one on signals has no status to tell."""
+    if operation.action is Action.SIGNAL:
+        ended = replace(operation, status=OperationStatus.FAILED, reason=reason)
+        await session.commit(operations=[ended])
+        return
     if operation.status is OperationStatus.WAITING:
-        operation = replace(operation, status=OperationStatus.RUNNING)
-        await begin(session, operation)
+        operation = await begin(session, operation)
     await fail(session, operation, reason)
 
 

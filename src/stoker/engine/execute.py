@@ -94,7 +94,7 @@ class Execution:
 
     async def expire(self, reason: str) -> None:
         """The operation's time is up: give calls under way a moment, then leave them behind."""
-        self.waiting.fail(reason, 0)
+        self.waiting.expire(reason)
         if self._tasks:
             grace = self._session.ports.limits.abandon_grace
             _, left = await asyncio.wait(self._tasks, timeout=grace)
@@ -131,7 +131,9 @@ class Execution:
                 sorter.done(key)
 
     def _may_start(self, go_on: bool) -> bool:
-        return not self.waiting.stopped and (go_on or self.waiting.failed is None)
+        if self.waiting.stopped or self.waiting.expired:
+            return False
+        return go_on or self.waiting.failed is None
 
     async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
         """Whether the node is done; a failure becomes the operation's failure."""

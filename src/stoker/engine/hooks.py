@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.plan import Definitions
+from stoker.engine.ports import StoreFault
 from stoker.engine.records import (
     UNSET_HOOK,
     Action,
@@ -25,10 +26,13 @@ from stoker.engine.records import (
 )
 from stoker.engine.session import Session
 from stoker.engine.waiting import Waiting
+from stoker.kernel.log import Log
 from stoker.schema.resource_type import Wait
 from stoker.template.environment import parse_environment
 from stoker.template.evaluation import Evaluation
 from stoker.template.single_resources import Marks, hooks_in
+
+log = Log(__name__)
 
 _OPERATION = "operation"
 _AT = "at"
@@ -150,8 +154,14 @@ class Hooks:
         if isinstance(self._wanted, Evaluation):
             return self._wanted.resolver.hooks
         ports = self._session.ports
-        given = await ports.store.input(self._session.stack.input_id)
-        environment = parse_environment(given.environment)
+        try:
+            given = await ports.store.input(self._session.stack.input_id)
+            environment = parse_environment(given.environment)
+        except StoreFault:
+            raise
+        except Exception:  # a stack that cannot be read any more must still go
+            log.exception("environment not readable", stack=self._session.stack.id)
+            environment = parse_environment({})
         return hooks_in(environment.resource_registry, ports.service_registry)
 
     async def _goes_back(self) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from stoker.engine.acceptance import Acceptance
 from stoker.engine.finding import Finder
-from stoker.engine.ports import Change, Ports
+from stoker.engine.ports import Fenced, Ports
 from stoker.engine.previews import Previews
-from stoker.engine.records import Action, Status
+from stoker.engine.records import Action, Stack, Status
 from stoker.engine.requests import Caller, StackRequest
 from stoker.engine.session import Session
 from stoker.engine.views import ChangeView, ResourceView, StackView
@@ -27,6 +27,7 @@ class Operations:
     def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
         self._ports = ports
         self._finder = finder
+        self._notify = notify
         self._acceptance = Acceptance(ports, notify)
         self._previews = Previews(ports, self._acceptance)
 
@@ -92,16 +93,30 @@ class Operations:
     ) -> None:
         """Mark a resource so that the next update replaces it, or take the mark back."""
         stack = await self._finder.at(caller, address)
+        store, busy = (
+            self._ports.store,
+            InProgress(f"the stack {stack.name} has an operation under way; wait for its end"),
+        )
+        if await store.queue(stack.id):
+            raise busy
+        # rows are written by who owns the stack
+        owned = await store.take(stack.id)
+        try:
+            await self._mark(owned, name, unhealthy=unhealthy, reason=reason)
+        except Fenced:
+            raise busy from None
+        finally:
+            self._notify(stack.id)  # whoever drove it meanwhile has lost it
+
+    async def _mark(self, stack: Stack, name: str, *, unhealthy: bool, reason: str) -> None:
         session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
         row = session.current.get(name)
         if row is None:
             raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
-        if await self._ports.store.queue(stack.id):
-            raise InProgress(f"the stack {stack.name} has an operation under way; wait for its end")
         if unhealthy == row.unhealthy:
             return
         status = Status.FAILED if unhealthy else Status.COMPLETE
         row, _ = session.transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)
         row, event = session.transitions.resource_to(row, Action.CHECK, status, reason)
         row = replace(row, unhealthy=unhealthy)
-        await self._ports.store.commit(Change(stack.id, None, resources=(row,), events=(event,)))
+        await session.commit(resources=[row], events=[event])

@@ -48,6 +48,34 @@ class StoreFault(Exception):
         self.passing = passing
 
 
+class Inside(Protocol):
+    """What a guard may look at: rows in the transaction that it guards, which nobody changes
+    before that ends.
+    """
+
+    def stack(self, stack_id: str) -> Stack | None:
+        """One stack."""
+
+    def queue(self, stack_id: str) -> Sequence[Queued]:
+        """The operations of a stack that are not final, oldest first."""
+
+    def has_resource(self, resource_id: str) -> bool:
+        """Whether there is a resource row."""
+
+    def count_signals(self, resource_id: str) -> int:
+        """How many signals a resource has."""
+
+    def count_stacks(self, project_id: str) -> int:
+        """How many live stacks a project has, nested ones aside."""
+
+
+Guard = Callable[[Inside], None]
+"""Looks once more, in the transaction that writes a change, and raises what refuses it.
+
+It runs on the store's thread: it computes nothing and waits for nothing.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """Rows to be written in one transaction.
@@ -70,9 +98,38 @@ class Change:
     dropped_signals_of: tuple[str, ...] = ()
     """Ids of resources whose signals go."""
     dropped_signals: tuple[str, ...] = ()
+    guard: Guard | None = None
+    """What was read to make the change is looked at by it again."""
 
 
-class Store(Protocol):
+COUNTED_AT_ONCE = 3
+"""So many take-ups in a row are nothing to worry about."""
+
+
+class TakesOver(Protocol):
+    """Who drives a stack, and what becomes of one that nobody can drive."""
+
+    async def take(self, stack_id: str) -> Stack:
+        """Raise the stack's epoch and return the stack: from now on only this engine writes.
+
+        It is counted how often that happens for the same operation without an event in between,
+        up to :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
+        """
+
+    async def count_take_up(self, stack: Stack) -> None:
+        """Count one more take-up. Raises :class:`Fenced`."""
+
+    async def forget_take_ups(self, stack: Stack) -> None:
+        """The stack is being driven well: begin to count anew."""
+
+    async def give_up(self, stack_id: str, reason: str, now: float) -> None:
+        """End as failed the operations of a stack, whatever its rows hold; raises its epoch.
+
+        For what no engine could bring to an end: it reads nothing that may be unreadable.
+        """
+
+
+class Store(TakesOver, Protocol):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """
@@ -80,12 +137,10 @@ class Store(Protocol):
     async def commit(self, change: Change) -> None:
         """Write a change; changes of one turn of the loop share a transaction.
 
-        Raises :class:`Fenced` when the stack's epoch is no longer the change's, and
-        :class:`stoker.kernel.errors.Exists` for a second live stack of one name.
+        Raises :class:`Fenced` when the stack's epoch is no longer the change's,
+        :class:`stoker.kernel.errors.Exists` for a second live stack of one name, and whatever the
+        change's guard raises.
         """
-
-    async def take(self, stack_id: str) -> Stack:
-        """Raise the stack's epoch and return the stack: from now on only this engine writes."""
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id, deleted ones included."""

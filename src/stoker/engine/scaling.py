@@ -79,7 +79,7 @@ class Scaling:
 
     async def expire(self, reason: str) -> None:
         """The operation's time is up."""
-        self.waiting.fail(reason, 0)
+        self.waiting.expire(reason)
 
     async def _judge(self, target: _Target) -> None:
         """Commit the new size, so that it counts once. Raises NoChange."""

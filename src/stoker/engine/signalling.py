@@ -6,14 +6,17 @@ stored signals to those who wait. What counts twice is the type's business: it s
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from stoker.engine.calls import make_call
 from stoker.engine.finding import Finder, require_own
+from stoker.engine.guards import live, record
 from stoker.engine.hooks import clear_details, clears_of, stands_at
-from stoker.engine.ports import Change, Ports
+from stoker.engine.ports import Change, Guard, Inside, Ports
 from stoker.engine.records import (
     UNSET_HOOK,
     Action,
@@ -36,6 +39,14 @@ from stoker.template.registry import HOOKS
 BAD_HOOK = "InvalidBreakPointHook"
 
 
+MOST_TRIES = 50
+"""How often a signal is judged again because another process has stored one meanwhile."""
+
+
+class _CameBetween(Exception):
+    """There is a signal more than those by which this one was judged."""
+
+
 class SignalService:
     """Accepts signals for resources. ``notify`` tells the dispatcher of a stack."""
 
@@ -44,6 +55,8 @@ class SignalService:
         self._finder = finder
         self._notify = notify
         self._transitions = Transitions(ports.clock, ports.ids)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By resource: reading its signals, judging one by them and storing it is one step."""
 
     async def signal(
         self,
@@ -58,6 +71,20 @@ class SignalService:
         hook is for any resource that stands at that hook.
         """
         stack = await self._finder.at(caller, address)
+        lock = self._locks.setdefault(f"{stack.id}/{name}", asyncio.Lock())
+        async with lock:
+            for _ in range(MOST_TRIES):
+                try:
+                    await self._apply(caller, stack, name, details)
+                    return
+                except _CameBetween:
+                    continue  # by another process: what it has stored is to be counted with
+        raise LimitExceeded(f"{name} gets too many signals at once; send this one again")
+
+    async def _apply(
+        self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
+    ) -> None:
+        """Judge a signal by those that are there and store it, if none came in between."""
         session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
         row = session.current.get(name)
         if row is None:
@@ -76,7 +103,8 @@ class SignalService:
             raise Invalid(f"{name} is being deleted and takes no signals any more")
         await session.load_signals()
         most = self._ports.limits.signals_per_resource
-        if len(session.signals.get(row.id, ())) >= most:
+        known = len(session.signals.get(row.id, ()))
+        if known >= most:
             raise LimitExceeded(f"{name} has {most} signals, which is all that a resource may have")
         call = make_call(session, row, type_)
         try:
@@ -88,13 +116,18 @@ class SignalService:
             return
         if isinstance(type_, AdjustsGroup):
             await self._scale(stack, row)
-            self._notify(stack.id)
             return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
         )
-        await self._record(row, type_.signal_reason(call, accepted), signal)
-        self._notify(stack.id)
+
+        def guard(inside: Inside) -> None:
+            if not inside.has_resource(row.id):
+                raise NotFound(f"{name} has been deleted meanwhile", "ResourceNotFound")
+            if inside.count_signals(row.id) != known:
+                raise _CameBetween
+
+        await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
     async def _clear(self, session: Session, name: str, hook: Any) -> None:
         """Store that a hook is cleared; a second time is as good as once."""
@@ -144,11 +177,29 @@ class SignalService:
             deadline=now + 60 * (stack.timeout_mins or limits.timeout_mins),
             plan=plan_of_signal(policy),
         )
-        await self._ports.store.commit(Change(stack.id, None, operations=(operation,)))
 
-    async def _record(self, row: Resource, reason: str, signal: StoredSignal | None) -> None:
+        def guard(inside: Inside) -> None:
+            live(inside, stack)
+            if not inside.has_resource(policy.id):
+                raise NotFound(f"{policy.name} has been deleted meanwhile", "ResourceNotFound")
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
+
+    async def _record(
+        self,
+        row: Resource,
+        reason: str,
+        signal: StoredSignal | None,
+        guard: Guard | None = None,
+    ) -> None:
         told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
         event = self._transitions.event_of(told)
-        await self._ports.store.commit(
-            Change(row.stack_id, None, events=(event,), signals=(signal,) if signal else ())
+        change = Change(
+            row.stack_id,
+            None,
+            events=(event,),
+            signals=(signal,) if signal else (),
+            guard=guard,
         )
+        await record(self._ports, self._notify, change)

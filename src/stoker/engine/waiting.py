@@ -28,7 +28,8 @@ class Waiting:
     def __init__(self) -> None:
         self._pauses: dict[asyncio.Future[None], str | None] = {}
         self._rounds: Counter[str] = Counter()
-        self._expired = False
+        self.expired = False
+        """Nobody waits any more."""
         self.stopped = False
         """No further action may begin."""
         self.failed: str | None = None
@@ -58,8 +59,13 @@ class Waiting:
                 _finish(pause)
         asyncio.get_running_loop().call_later(grace, self._expire)
 
+    def expire(self, reason: str) -> None:
+        """The operation's time is up, whether or not it has failed before."""
+        self.failed = self.failed or reason
+        self._expire()
+
     def _expire(self) -> None:
-        self._expired = True
+        self.expired = True
         self._end_pauses()
 
     def rouse(self, source: str = SIGNAL) -> None:
@@ -74,7 +80,7 @@ class Waiting:
             _finish(pause)
 
     def _over(self, wait: Wait) -> bool:
-        return self.stopped or self._expired or (self.failed is not None and wait.on_signal)
+        return self.stopped or self.expired or (self.failed is not None and wait.on_signal)
 
     async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
         """Return after the time, or at the next signal where the wait is for one.

@@ -114,11 +114,17 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+_NO_REASON = Diagnostic(
+    code="no-reason",
+    message="the document was refused and nobody said why: this is a fault of the service",
+)
+
+
 class DiagnosticError(Exception):
     """A document was refused. ``diagnostics`` holds all findings, the errors first."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        found = tuple(diagnostics)
+        found = tuple(diagnostics) or (_NO_REASON,)
         self.diagnostics = tuple(sorted(found, key=lambda d: d.severity is not Severity.ERROR))
         super().__init__(self.diagnostics)
 

@@ -75,7 +75,11 @@ class GroupCommit:
 
     def _transact_alone(self, change: Change) -> Exception | None:
         try:
-            [verdict] = self._transact([change])
+            try:
+                [verdict] = self._transact([change])
+            except sa.exc.IntegrityError:
+                # somebody took the name at the same time: the second look tells so
+                [verdict] = self._transact([change])
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             return error
         return verdict

@@ -9,8 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.engine.records import Action, OperationStatus, Queued
 from stoker.engine.requests import EventQuery, Page, StackQuery
 from stoker.store import tables
+
+OPEN = ("WAITING", "RUNNING")
+"""Statuses of operations that are not final."""
 
 _STACK_FILTERS = {
     "id": "id",
@@ -141,3 +145,42 @@ def _paged(
     if page.limit:
         select = select.limit(page.limit)
     return select
+
+
+def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
+    """A query of stacks with the action that waits for each, as ``requested``."""
+    operations = tables.operations
+    # in one statement: between two, the action may have begun
+    waiting = (
+        sa.select(operations.c.action)
+        .where(
+            operations.c.stack_id == tables.stacks.c.id,
+            operations.c.status == "WAITING",
+            operations.c.action != "SIGNAL",
+        )
+        .order_by(operations.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select.add_columns(waiting.label("requested"))
+
+
+def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
+    """The operations of a stack that are not final, oldest first, without their plans."""
+    columns = tables.operations.c
+    select = (
+        sa.select(
+            columns.id,
+            columns.stack_id,
+            columns.action,
+            columns.status,
+            columns.number,
+            columns.parent_operation,
+        )
+        .where(columns.stack_id == stack_id, columns.status.in_(OPEN))
+        .order_by(columns.number)
+    )
+    return [
+        Queued(id_, stack, Action(action), OperationStatus(status), number, above)
+        for id_, stack, action, status, number, above in connection.execute(select)
+    ]

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.records import (
-    Action,
     Event,
     Input,
     Operation,
@@ -26,7 +25,6 @@ from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 
 Result = TypeVar("Result")
-_OPEN = ("WAITING", "RUNNING")
 
 
 class SqlReads:
@@ -51,21 +49,7 @@ class SqlReads:
 
     async def _stacks(self, select: sa.Select[Any]) -> list[Stack]:
         """The stacks of a query, each with the action that waits for it."""
-
-        operations = tables.operations
-        # in one statement: between two, the action may have begun
-        waiting = (
-            sa.select(operations.c.action)
-            .where(
-                operations.c.stack_id == tables.stacks.c.id,
-                operations.c.status == "WAITING",
-                operations.c.action != "SIGNAL",
-            )
-            .order_by(operations.c.number.desc())
-            .limit(1)
-            .scalar_subquery()
-        )
-        with_waiting = select.add_columns(waiting.label("requested"))
+        with_waiting = queries.with_requested(select)
 
         def query(connection: sa.Connection) -> list[Stack]:
             found = rows.dicts(connection.execute(with_waiting))
@@ -126,7 +110,7 @@ class SqlReads:
         columns = tables.operations.c
         select = (
             sa.select(tables.operations)
-            .where(columns.stack_id == stack_id, columns.status.in_(_OPEN))
+            .where(columns.stack_id == stack_id, columns.status.in_(queries.OPEN))
             .order_by(columns.number)
         )
         return await self._read(
@@ -137,25 +121,7 @@ class SqlReads:
 
     async def queue(self, stack_id: str) -> Sequence[Queued]:
         """The operations that are not final, oldest first, without their plans."""
-        columns = tables.operations.c
-        select = (
-            sa.select(
-                columns.id,
-                columns.stack_id,
-                columns.action,
-                columns.status,
-                columns.number,
-                columns.parent_operation,
-            )
-            .where(columns.stack_id == stack_id, columns.status.in_(_OPEN))
-            .order_by(columns.number)
-        )
-        return await self._read(
-            lambda connection: [
-                Queued(id_, stack, Action(action), OperationStatus(status), number, above)
-                for id_, stack, action, status, number, above in connection.execute(select)
-            ]
-        )
+        return await self._read(lambda connection: queries.queue(connection, stack_id))
 
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
         """Status and reason of one operation."""
@@ -181,7 +147,7 @@ class SqlReads:
     async def unfinished_stacks(self) -> Sequence[str]:
         """Ids of the stacks with operations that are not final."""
         columns = tables.operations.c
-        select = sa.select(columns.stack_id).where(columns.status.in_(_OPEN)).distinct()
+        select = sa.select(columns.stack_id).where(columns.status.in_(queries.OPEN)).distinct()
         return await self._read(lambda connection: list(connection.execute(select).scalars()))
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
@@ -228,6 +194,8 @@ class SqlReads:
         )
         return await self._read(
             lambda connection: [
-                rows.to_signal(row, self._seal) for row in rows.dicts(connection.execute(select))
+                signal
+                for row in rows.dicts(connection.execute(select))
+                if (signal := rows.to_signal(row, self._seal)) is not None
             ]
         )

@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from stoker.engine.ports import Change
 from stoker.engine.records import Stack
 from stoker.kernel.errors import NotFound
-from stoker.store import rows, tables
+from stoker.store import taking
 from stoker.store.databases import for_writing
 from stoker.store.faults import database_faults
+from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
@@ -46,22 +47,26 @@ class SqlStore(SqlReads):
 
     async def take(self, stack_id: str) -> Stack:
         """Raise the stack's epoch and return the stack."""
-        stacks = tables.stacks
-        # one statement: two that take at the same time must not be given the same epoch
-        take = (
-            stacks.update()
-            .where(stacks.c.id == stack_id)
-            .values(epoch=stacks.c.epoch + 1)
-            .returning(*stacks.c)
-        )
 
         def transaction(connection: sa.Connection) -> Stack:
-            found = list(rows.dicts(connection.execute(take)))
-            if not found:
+            taken = taking.take(connection, stack_id, self._seal)
+            if taken is None:
                 raise NotFound(f"there is no stack {stack_id}")
-            return rows.to_stack(found[0], self._seal, None)
+            return taken
 
         return await self._write(transaction)
+
+    async def count_take_up(self, stack: Stack) -> None:
+        """Count one more take-up. Raises Fenced."""
+        await self._write(lambda connection: taking.count(connection, stack))
+
+    async def forget_take_ups(self, stack: Stack) -> None:
+        """Begin to count anew."""
+        await self._write(lambda connection: taking.forget(connection, stack))
+
+    async def give_up(self, stack_id: str, reason: str, now: float) -> None:
+        """End as failed the operations of a stack, whatever its rows hold."""
+        await self._write(lambda connection: give_up(connection, stack_id, reason, now))
 
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""

@@ -36,6 +36,10 @@ def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
         sa.select(stacks.c.good_input_id).where(own, stacks.c.good_input_id.is_not(None)),
         sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
         sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
+        sa.select(operations.c.back_to).where(
+            operations.c.id.in_(sa.select(operations.c.cancels).where(open_)),
+            operations.c.back_to.is_not(None),
+        ),
     )
     old = sa.select(inputs.c.id, *_CONTENTS).where(
         inputs.c.stack_id == stack_id, inputs.c.id.not_in(needed)

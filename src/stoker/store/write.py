@@ -8,32 +8,59 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Change, Fenced
+from stoker.engine.ports import Change, Fenced, StoreFault
+from stoker.engine.records import Stack
 from stoker.kernel.errors import Exists
 from stoker.store import rows, tables
+from stoker.store.guarding import InTransaction
 from stoker.store.sealing import Seal
 
 
 def write(
     connection: sa.Connection, changes: Sequence[Change], seal: Seal
 ) -> list[Exception | None]:
-    """Write the changes inside the connection's transaction.
+    """Write the changes inside the connection's transaction, in their order.
 
     Returns for each change None, or why it was not written; the others are written all the same.
     """
     verdicts = _fence(connection, changes)
-    taken = _names_taken(connection, changes)
+    ready: list[Change] = []
     for index, change in enumerate(changes):
-        if change.epoch is not None or verdicts[index] is not None:
+        if verdicts[index] is not None:
             continue
-        named = {(s.project_id, s.name) for s in change.stacks if s.parent_id is None}
-        clash = next((name for (_, name) in named & taken), None)
-        if clash is not None:
-            verdicts[index] = Exists(f'a stack named "{clash}" exists already')
-        taken |= named  # of two new stacks of one name in this transaction too, one wins
-    good = [c for c, verdict in zip(changes, verdicts, strict=True) if verdict is None]
-    _write_all(connection, good, seal)
+        if change.guard is not None or (change.epoch is None and change.stacks):
+            # it is judged by all that came before it
+            _write_all(connection, ready, seal)
+            ready.clear()
+            verdicts[index] = _refusal(connection, change, seal)
+        if verdicts[index] is None:
+            ready.append(change)
+    _write_all(connection, ready, seal)
     return verdicts
+
+
+def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception | None:
+    """Why the change is not to be written."""
+    for stack in change.stacks:
+        if change.epoch is None and stack.parent_id is None and _is_taken(connection, stack):
+            return Exists(f'a stack named "{stack.name}" exists already')
+    if change.guard is None:
+        return None
+    try:
+        change.guard(InTransaction(connection, seal))
+    except (StoreFault, sa.exc.SQLAlchemyError):
+        raise
+    except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the change
+        return refused
+    return None
+
+
+def _is_taken(connection: sa.Connection, stack: Stack) -> bool:
+    columns = tables.stacks.c
+    query = sa.select(columns.id).where(
+        columns.project_id == stack.project_id, columns.live_name == stack.name
+    )
+    return connection.execute(query).first() is not None
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
@@ -51,26 +78,9 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     ]
 
 
-def _names_taken(connection: sa.Connection, changes: Sequence[Change]) -> set[tuple[str, str]]:
-    """The names among those of new stacks that live stacks have already."""
-    new = [
-        stack
-        for change in changes
-        if change.epoch is None
-        for stack in change.stacks
-        if stack.parent_id is None
-    ]
-    if not new:
-        return set()
-    columns = tables.stacks.c
-    query = sa.select(columns.project_id, columns.live_name).where(
-        columns.live_name.in_({stack.name for stack in new}),
-        columns.project_id.in_({stack.project_id for stack in new}),
-    )
-    return {(row.project_id, row.live_name) for row in connection.execute(query)}
-
-
 def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal) -> None:
+    if not changes:
+        return
     contents: dict[str, dict[str, str]] = {}
     inputs = []
     for change in changes:

@@ -152,8 +152,15 @@ class Evaluation:
             return latest.definition
         questions: list[Question] = []
         scope = noting_all(self._scope, facts, questions)
-        found = self.reader.definition(body, scope, survey, light=light)
-        definition = _checked(found, self.template)
+        again = self.reader.definition(body, scope, survey, light=light)
+        if again.definition is None and not again.diagnostics:
+            # what has no type cannot be looked at, and has been found wrong before
+            again.diagnostics.extend(
+                found
+                for found in self.settled.findings
+                if found.path[: len(body.path)] == body.path
+            )
+        definition = _checked(again, self.template)
         survey.latest = Evaluated(definition, questions)
         return definition
 

@@ -1,4 +1,4 @@
-"""When creates were sent whose end is not known."""
+"""Creates that were sent and whose end is not known."""
 
 import sqlalchemy as sa
 from alembic import op

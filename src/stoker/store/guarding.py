@@ -1,0 +1,59 @@
+"""What guards of changes look at: rows as they are in the transaction that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from stoker.engine.ports import Inside
+from stoker.engine.records import Queued, Stack
+from stoker.store import queries, rows, tables
+from stoker.store.sealing import Seal
+
+
+class InTransaction(Inside):
+    """Reads of one transaction. What they say stays true until it ends.
+
+    SQLite has one writing transaction at a time. In other databases the rows are locked, and for
+    what are no rows yet, the project is.
+    """
+
+    def __init__(self, connection: sa.Connection, seal: Seal) -> None:
+        self._connection = connection
+        self._seal = seal
+
+    def stack(self, stack_id: str) -> Stack | None:
+        """One stack, locked."""
+        one = sa.select(tables.stacks).where(tables.stacks.c.id == stack_id)
+        select = queries.with_requested(one).with_for_update(of=tables.stacks)
+        for row in rows.dicts(self._connection.execute(select)):
+            return rows.to_stack(row, self._seal, row["requested"])
+        return None
+
+    def queue(self, stack_id: str) -> Sequence[Queued]:
+        """The operations that are not final; ask for the stack first, which locks it."""
+        return queries.queue(self._connection, stack_id)
+
+    def has_resource(self, resource_id: str) -> bool:
+        """Whether there is the row; it is locked."""
+        column = tables.resources.c.id
+        select = sa.select(column).where(column == resource_id).with_for_update()
+        return self._connection.execute(select).first() is not None
+
+    def count_signals(self, resource_id: str) -> int:
+        """How many signals there are; ask whether there is the resource first, which locks it."""
+        column = tables.signals.c.resource_id
+        select = sa.select(sa.func.count()).where(column == resource_id)
+        return int(self._connection.execute(select).scalar_one())
+
+    def count_stacks(self, project_id: str) -> int:
+        """How many live stacks there are; nobody makes one meanwhile who asks this too."""
+        if self._connection.dialect.name == "postgresql":
+            key = sa.func.hashtext(project_id)
+            self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+        columns = tables.stacks.c
+        select = sa.select(sa.func.count()).where(
+            columns.project_id == project_id, columns.live_name.is_not(None)
+        )
+        return int(self._connection.execute(select).scalar_one())

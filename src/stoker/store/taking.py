@@ -1,0 +1,84 @@
+"""Taking a stack over, and counting how often that was in vain.
+
+A stack whose operation kills its engine, or makes every driver fail, is taken up again and again.
+What tells that from a stack whose engine was killed by somebody is that it gets no further: no
+event of a resource or of the stack comes between one take-up and the next.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from stoker.engine.ports import COUNTED_AT_ONCE, Fenced
+from stoker.engine.records import Stack
+from stoker.store import queries, rows
+from stoker.store.sealing import Seal
+from stoker.store.tables import events, operations, stacks
+
+_NEWEST_CHANGE_ELSE_OLDEST_SIGNAL = sa.case(
+    (operations.c.action == "SIGNAL", operations.c.number), else_=-operations.c.number
+)
+
+
+def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack | None:
+    """Raise the epoch; returns the stack, or None where there is none."""
+    foremost = (
+        sa.select(operations.c.id)
+        .where(operations.c.stack_id == stack_id, operations.c.status.in_(queries.OPEN))
+        .order_by(_NEWEST_CHANGE_ELSE_OLDEST_SIGNAL)
+        .limit(1)
+        .scalar_subquery()
+    )
+    # signals come whether or not anybody drives the stack
+    last = (
+        sa.select(events.c.number)
+        .where(events.c.stack_id == stack_id, events.c.action != "SIGNAL")
+        .order_by(events.c.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    counted = stacks.c.take_ups
+    in_vain = sa.and_(
+        stacks.c.taken_for == foremost,
+        sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
+    )
+    # one statement: two that take at the same time must not be given the same epoch
+    statement = (
+        stacks.update()
+        .where(stacks.c.id == stack_id)
+        .values(
+            epoch=stacks.c.epoch + 1,
+            take_ups=sa.case(
+                (sa.not_(in_vain), 1),
+                (in_vain.is_(None), 1),
+                (counted < COUNTED_AT_ONCE, counted + 1),
+                else_=counted,
+            ),
+            taken_for=foremost,
+            taken_event=last,
+        )
+        .returning(*stacks.c)
+    )
+    for row in rows.dicts(connection.execute(statement)):
+        return rows.to_stack(row, seal, None)
+    return None
+
+
+def count(connection: sa.Connection, stack: Stack) -> None:
+    """One more. Raises Fenced."""
+    _set(connection, stack, stacks.c.take_ups + 1)
+
+
+def forget(connection: sa.Connection, stack: Stack) -> None:
+    """None so far. Raises Fenced."""
+    _set(connection, stack, 0)
+
+
+def _set(connection: sa.Connection, stack: Stack, value: object) -> None:
+    statement = (
+        stacks.update()
+        .where(stacks.c.id == stack.id, stacks.c.epoch == stack.epoch)
+        .values(take_ups=value)
+    )
+    if connection.execute(statement).rowcount != 1:
+        raise Fenced(stack.id)

@@ -1,0 +1,153 @@
+"""Requests that come at the same time: each is done, or refused; none is dropped after a yes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER, EngineLife
+
+from stoker.engine.ports import Limits
+from stoker.engine.requests import StackRequest
+from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported, Refused
+from stoker.store.store import SqlStore
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_delete_that_was_accepted_is_not_superseded_by_an_update(seed: int) -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing(value="0")}))
+        stack = await lab.stack()
+        acceptance = lab.engine.operations._acceptance
+        wanted = {"a": thing(value="1"), "b": thing()}
+        update = acceptance.update(CALLER, stack, StackRequest(template=template(wanted)))
+        delete = acceptance.delete(stack)
+        done = await asyncio.gather(update, delete, return_exceptions=True)
+        assert done[1] is None
+        assert done[0] is None or isinstance(done[0], NotFound | NotSupported)
+        await lab.engine.dispatch.idle()
+        gone = await lab.engine.views.stack(CALLER, address)
+        assert (gone.action, gone.status) == ("DELETE", "COMPLETE")
+        assert lab.cloud.objects == {}
+
+    in_lab(story, seed)
+
+
+def test_an_update_that_was_evaluated_before_a_delete_is_refused_after_it() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(slow=30)}))
+        before = await lab.stack()
+        acceptance = lab.engine.operations._acceptance
+        await acceptance.delete(before)
+        request = StackRequest(template=template({"a": thing(value="1")}))
+        with pytest.raises(NotSupported):
+            await acceptance.update(CALLER, before, request)
+        await lab.engine.dispatch.idle()
+        with pytest.raises(NotFound):
+            await acceptance.update(CALLER, before, request)
+        assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_a_second_delete_is_as_good_as_the_first() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="0")}))
+        before = await lab.stack()
+        acceptance = lab.engine.operations._acceptance
+        await asyncio.gather(*(acceptance.delete(before) for _ in range(5)))
+        assert len(await lab.engine.ports.store.queue(before.id)) == 1
+        await lab.engine.dispatch.idle()
+
+    in_lab(story)
+
+
+def test_no_project_gets_more_stacks_than_it_may_have_by_asking_at_once() -> None:
+    async def story(lab: Lab) -> None:
+        ports = replace(lab.engine.ports, limits=Limits(stacks_per_project=3))
+        engine = EngineLife(ports)
+        wanted = template({"a": thing()})
+        made = await asyncio.gather(
+            *(
+                engine.operations.create(CALLER, StackRequest(name=f"s{n}", template=wanted))
+                for n in range(10)
+            ),
+            return_exceptions=True,
+        )
+        refused = [each for each in made if isinstance(each, BaseException)]
+        assert len(refused) == 7
+        assert all(isinstance(each, LimitExceeded) for each in refused)
+        await engine.dispatch.idle()
+
+    in_lab(story)
+
+
+def test_a_request_whose_client_has_gone_is_driven_once_it_is_recorded() -> None:
+    async def story(lab: Lab) -> None:
+        request = StackRequest(name="stack", template=template({"a": thing()}))
+        asking = asyncio.ensure_future(lab.engine.operations.create(CALLER, request))
+        store, recorded = lab.engine.ports.store, False
+        while not recorded:
+            await lab.pass_time(0)
+            recorded = await store.find_stack(CALLER.project_id, "stack") is not None
+            if asking.done():
+                break
+        asking.cancel()
+        await asyncio.sleep(1)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
+
+
+HANDLE: dict[str, Any] = {"type": "Sim::Handle"}
+
+
+@pytest.mark.parametrize("engines", [1, 2])
+def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"h": HANDLE}))
+        store = lab.engine.ports.store
+        others = [
+            EngineLife(
+                replace(lab.engine.ports, store=SqlStore(lab.world.database, *_parts(store)))
+            )
+            for _ in range(engines - 1)
+        ]
+        services = [lab.engine, *others]
+        await asyncio.gather(
+            *(
+                services[number % engines].signals.signal(CALLER, address, "h", {})
+                for number in range(60)
+            )
+        )
+        stored = await store.signals(address.id)
+        assert sorted(int(signal.details["id"]) for signal in stored) == list(range(1, 61))
+
+    in_lab(story)
+
+
+def _parts(store: Any) -> tuple[Any, Any]:
+    return store._seal, store._runner
+
+
+def test_a_mark_is_not_written_while_an_operation_has_been_accepted() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing(value="0")}))
+        mark = lab.engine.operations.mark_unhealthy(
+            CALLER, address, "a", unhealthy=True, reason="broken"
+        )
+        update = lab.begin_update(template({"a": thing(value="1")}))
+        marked, updated = await asyncio.gather(mark, update, return_exceptions=True)
+        assert updated is None
+        await lab.engine.dispatch.idle()
+        row = (await lab.rows())["a"]
+        assert lab.cloud.objects[str(row.physical_id)].properties["value"] == "1"
+        if marked is not None:
+            assert isinstance(marked, InProgress | Refused)
+            assert not row.unhealthy
+
+    in_lab(story)

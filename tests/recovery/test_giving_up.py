@@ -1,0 +1,163 @@
+"""An operation that nobody gets any further with ends, with the reason, whatever its rows hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from stoker.engine.requests import StackRequest
+from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
+from stoker.store import tables
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.loop import VirtualLoop
+from tests.simulation.scenario import Kill
+from tests.simulation.types import Types
+from tests.simulation.world import CALLER, EngineLife, World
+
+
+class Deadly(ResourceType):
+    """Ends the process of whoever makes it."""
+
+    type_name = "Sim::Deadly"
+
+    def create(self, call: Call) -> Outcome:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        loop.kill_after = loop.turns
+        return Wait(after=1)
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+
+class DeadlyTypes(Types):
+    def __init__(self) -> None:
+        super().__init__()
+        self._types["Sim::Deadly"] = Deadly()
+
+
+def test_an_operation_that_kills_its_engine_fails_after_some_deaths() -> None:
+    world = World(1, types=DeadlyTypes())
+    world.cloud.trouble = 0.0
+
+    async def begin(engine: EngineLife) -> None:
+        wanted = template({"a": thing(), "d": {"type": "Sim::Deadly", "properties": {}}})
+        await engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await engine.dispatch.idle()
+
+    async def go_on(engine: EngineLife) -> tuple[str, str]:
+        await engine.dispatch.idle()
+        lab = Lab(engine, world)
+        return await lab.status(), (await lab.stack()).reason
+
+    assert world.live(begin) is None
+    lives, outcome = 1, None
+    while outcome is None:
+        outcome = world.live(go_on)
+        lives += 1
+        assert lives < 12
+    assert outcome[0] == "CREATE_FAILED"
+    assert "given up" in outcome[1]
+
+    async def delete(engine: EngineLife) -> None:
+        await Lab(engine, world).delete()
+
+    world.live(delete)
+    assert world.cloud.objects == {}
+
+
+@pytest.mark.parametrize("life", [0.2, 1, 3, 8, 20])
+def test_an_operation_whose_engine_is_killed_again_and_again_is_not_given_up(life: float) -> None:
+    """Nothing comes of the deaths of others, however little it gets on meanwhile."""
+    world = World(3)
+    world.cloud.trouble = 0.0
+
+    async def begin(engine: EngineLife) -> None:
+        wanted = template({"a": thing(slow=1000)})
+        await engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await asyncio.sleep(life)
+
+    async def short(engine: EngineLife) -> None:
+        await asyncio.sleep(life)
+
+    async def end(engine: EngineLife) -> str:
+        await engine.dispatch.idle()
+        return await Lab(engine, world).status()
+
+    world.live(begin)
+    for _ in range(30):
+        world.live(short)
+    assert world.live(end) == "CREATE_COMPLETE"
+
+
+DAMAGE: Mapping[str, Any] = {
+    "a resource's properties": (tables.resources, {"properties": "gAAAA-damaged"}),
+    "a resource's data": (tables.resources, {"data": "{broken"}),
+    "a resource's status": (tables.resources, {"status": "NONSENSE"}),
+    "a resource's lists": (tables.resources, {"requires": "[[["}),
+    "the stack's credentials": (tables.stacks, {"credentials": "gAAAA-damaged"}),
+    "the stack's tags": (tables.stacks, {"tags": "{"}),
+    "the plan": (tables.operations, {"plan": "{broken"}),
+    "the operation's settings": (tables.operations, {"settings": "{broken"}),
+    "the input": (tables.contents, {"body": "gAAAA-damaged"}),
+    "the parameters": (tables.inputs, {"parameters": "{broken"}),
+}
+
+
+@pytest.mark.parametrize("what", sorted(DAMAGE))
+def test_damage_ends_what_is_under_way_and_the_stack_can_be_deleted(what: str) -> None:
+    table, values = DAMAGE[what]
+    world = World(5)
+    world.cloud.trouble = 0.0
+
+    async def begin(engine: EngineLife) -> None:
+        wanted = template({"a": thing(slow=50), "b": thing(depends_on="a")})
+        await engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await asyncio.sleep(5)
+
+    async def end(engine: EngineLife) -> tuple[str, str]:
+        async with asyncio.timeout(3000):
+            await engine.dispatch.idle()
+        lab = Lab(engine, world)
+        return await lab.status(), (await lab.stack()).reason
+
+    async def delete(engine: EngineLife) -> str:
+        lab = Lab(engine, world)
+        stack = await lab.stack()
+        await lab.delete()
+        gone = await engine.ports.store.stack(stack.id)
+        assert gone is not None
+        return f"{gone.action}_{gone.status} {gone.reason}"
+
+    world.live(begin, Kill(100_000, returns=False))
+    with world.database.begin() as connection:
+        connection.execute(sa.update(table).values(**values))
+    outcome = world.live(end)
+    assert outcome is not None
+    assert not outcome[0].endswith("IN_PROGRESS")
+    assert world.live(delete) == "DELETE_COMPLETE Stack DELETE completed successfully"
+    assert world.cloud.objects == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [("OS::Heat::ResourceGroup", "resource_def"), ("OS::Heat::AutoScalingGroup", "resource")],
+)
+def test_a_member_type_that_does_not_exist_is_named_also_when_it_is_found_late(
+    kind: str, key: str
+) -> None:
+    async def story(lab: Lab) -> None:
+        member = {"type": "Sim::Thingg", "properties": {"value": {"get_attr": ["a", "value"]}}}
+        sizes = {"count": 2} if key == "resource_def" else {"min_size": 1, "max_size": 2}
+        group = {"type": kind, "properties": {**sizes, key: member}}
+        await lab.create(template({"a": thing(value="1"), "g": group}))
+        stack = await lab.stack()
+        assert await lab.status() == "CREATE_FAILED"
+        assert "Sim::Thingg" in stack.reason
+        assert (await lab.events())[-1].time - stack.created_at < 10
+
+    in_lab(story)
