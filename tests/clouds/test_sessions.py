@@ -48,9 +48,7 @@ def sessions(
         region=local.credentials["region"],
         service_user=local.user("stoker"),
     )
-    made = Sessions(
-        endpoints, clock, lambda service, status, _seconds, _pause: seen.append((service, status))
-    )
+    made = Sessions(endpoints, clock, lambda service, status, *_: seen.append((service, status)))
     yield made
     made.close()
 

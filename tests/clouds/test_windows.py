@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from stoker.clouds.sdk import kind_of
 from stoker.clouds.windows import Limits, Window
 from stoker.clouds.workers import Workers
 
@@ -36,8 +37,17 @@ def test_a_window_admits_as_many_calls_as_its_size(clock: ManualClock) -> None:
     assert window.enter()
 
 
-def test_a_full_window_that_is_answered_well_grows_by_one_per_round(clock: ManualClock) -> None:
+def test_a_full_window_doubles_with_each_round_until_it_is_cut(clock: ManualClock) -> None:
     window = Window(clock, Limits(start=4))
+    for _ in range(4):
+        filled(window)
+        window.observe(200, 0.01)
+    assert window.size == 8
+
+
+def test_a_window_that_was_cut_grows_by_one_per_round(clock: ManualClock) -> None:
+    window = Window(clock, Limits(start=8))
+    window.observe(503, 0.01)
     filled(window)
     for _ in range(4):
         window.observe(200, 0.01)
@@ -51,7 +61,7 @@ def test_a_window_that_is_not_used_does_not_grow(clock: ManualClock) -> None:
     assert window.size == 4
 
 
-@pytest.mark.parametrize("status", [409, 429, 503])
+@pytest.mark.parametrize("status", [429, 503])
 def test_overload_halves_the_window_once_per_episode(clock: ManualClock, status: int) -> None:
     window = Window(clock, Limits(start=16))
     for _ in range(5):
@@ -79,13 +89,77 @@ def test_the_pause_that_a_service_asks_for_is_kept(clock: ManualClock) -> None:
     assert window.enter()
 
 
-def test_rising_latency_shrinks_the_window(clock: ManualClock) -> None:
+def test_rising_latency_of_one_kind_shrinks_the_window(clock: ManualClock) -> None:
     window = Window(clock, Limits(start=16))
     for _ in range(10):
-        window.observe(200, 0.1)
+        window.observe(200, 0.1, kind="POST /ports")
     for _ in range(20):
-        window.observe(200, 3.0)
+        window.observe(200, 3.0, kind="POST /ports")
     assert window.size == 8
+
+
+def test_calls_of_kinds_that_differ_in_speed_leave_the_window_as_it_is(clock: ManualClock) -> None:
+    window = Window(clock, Limits(start=16))
+    for _ in range(100):
+        clock.time += 1
+        window.observe(200, 0.01, kind="GET /ports")
+        window.observe(201, 1.0, kind="POST /ports")
+    assert window.size == 16
+
+
+def test_a_kind_whose_calls_take_now_long_now_short_leaves_the_window_as_it_is(
+    clock: ManualClock,
+) -> None:
+    window = Window(clock, Limits(start=16))
+    for turn in range(400):
+        clock.time += 1
+        window.observe(201, 2.0 if turn % 2 else 0.1, kind="POST /servers")
+    assert window.size == 16
+
+
+def test_quick_refusals_do_not_make_what_works_seem_slow(clock: ManualClock) -> None:
+    window = Window(clock, Limits(start=16))
+    for _ in range(100):
+        clock.time += 1
+        window.observe(404, 0.01, kind="DELETE /ports/*")
+        window.observe(204, 1.0, kind="DELETE /ports/*")
+    assert window.size == 16
+
+
+def test_slowness_alone_never_makes_a_window_narrow_and_is_got_used_to(clock: ManualClock) -> None:
+    window = Window(clock, Limits(start=16))
+    window.observe(200, 0.1, kind="POST /ports")
+    sizes = []
+    for _ in range(300):
+        clock.time += 2
+        places = filled(window)
+        window.observe(200, 5.0, kind="POST /ports")
+        for _ in range(places):
+            window.leave()
+        sizes.append(window.size)
+    assert min(sizes) == 4
+    assert sizes[-1] > 16
+
+
+def test_a_conflict_is_overload_only_where_it_asks_for_a_pause(clock: ManualClock) -> None:
+    window = Window(clock, Limits(start=16))
+    window.observe(409, 0.01)
+    assert window.size == 16
+    window.observe(409, 0.01, retry_after=2)
+    assert (window.size, window.pause()) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("/ports", "POST /ports"),
+        ("/ports/0a1b2c3d-0000-4000-8000-000000000000", "POST /ports/*"),
+        ("/servers/5f0e/action?x=1", "POST /servers/*/action"),
+        ("http://cloud:9696/v2.0/ports", "POST /*/ports"),
+    ],
+)
+def test_calls_are_told_apart_by_method_and_collection(url: str, kind: str) -> None:
+    assert kind_of("POST", url) == kind
 
 
 async def test_no_more_calls_run_at_once_than_the_window_admits(clock: ManualClock) -> None:
@@ -118,6 +192,66 @@ async def test_what_a_call_raises_reaches_the_caller_and_frees_its_place(
     for _ in range(3):
         with pytest.raises(LookupError, match="gone"):
             await workers.run("compute", fail)
+    assert workers.window("compute").under_way == 0
+    workers.close()
+
+
+async def test_a_caller_that_gives_up_while_its_call_is_under_way_gives_the_place_back_at_its_end(
+    clock: ManualClock,
+) -> None:
+    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    gate, begun = threading.Event(), threading.Event()
+
+    def call() -> None:
+        begun.set()
+        gate.wait()
+
+    first = asyncio.ensure_future(workers.run("compute", call))
+    await asyncio.to_thread(begun.wait)
+    first.cancel()
+    second = asyncio.ensure_future(workers.run("compute", lambda: 2))
+    await asyncio.sleep(0)
+    assert workers.window("compute").under_way == 1
+    gate.set()
+    assert await second == 2
+    assert workers.window("compute").under_way == 0
+    workers.close()
+
+
+async def test_a_caller_that_gives_up_at_the_moment_of_its_turn_passes_the_place_on(
+    clock: ManualClock,
+) -> None:
+    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    gate = workers._gate("compute")
+    await gate.enter()
+    second = asyncio.ensure_future(gate.enter())
+    third = asyncio.ensure_future(gate.enter())
+    await asyncio.sleep(0)
+    gate.leave()
+    second.cancel()
+    await asyncio.wait_for(third, 10)
+    gate.leave()
+    assert workers.window("compute").under_way == 0
+    workers.close()
+
+
+async def test_a_call_that_fails_between_its_turn_and_its_start_gives_the_place_back(
+    clock: ManualClock,
+) -> None:
+    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+
+    async def refuse() -> None:
+        raise LookupError("the store says no")
+
+    async def stay() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(LookupError):
+        await workers.run("compute", lambda: 1, refuse)
+    waiting = asyncio.ensure_future(workers.run("compute", lambda: 1, stay))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    assert await asyncio.wait_for(workers.run("compute", lambda: 2), 10) == 2
     assert workers.window("compute").under_way == 0
     workers.close()
 

@@ -7,10 +7,12 @@ by name when the first cloud call is made, on the worker thread that makes it.
 from __future__ import annotations
 
 import logging
+import re
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from keystoneauth1 import access, exceptions, session
@@ -30,8 +32,11 @@ from stoker.clouds.credentials import (
 )
 from stoker.clouds.faults import parse_retry_after
 
-Observer = Callable[[str, int, float, float | None], None]
-"""Called with service type, HTTP status, seconds, and the pause that the answer asks for."""
+_WORD = re.compile(r"[a-z_-]{2,30}")
+_MOST_WORDS = 6
+Observer = Callable[[str, int, float, float | None, str], None]
+"""Called with service type, HTTP status, seconds, the pause that the answer asks for, and the kind
+of the call: its method and the collection."""
 
 # openstacksdk 4.x warns, at each request, of a parameter that it passes itself
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
@@ -53,15 +58,25 @@ class ObservedSession(session.Session):  # type: ignore[misc]
         try:
             answer = super().request(url, method, **arguments)
         except Exception as exc:
-            self._report(service, getattr(exc, "response", None), started)
+            self._report(service, getattr(exc, "response", None), started, url, method)
             raise
-        self._report(service, answer, started)
+        self._report(service, answer, started, url, method)
         return answer
 
-    def _report(self, service: str | None, answer: Any, started: float) -> None:
+    def _report(
+        self, service: str | None, answer: Any, started: float, url: str, method: str
+    ) -> None:
         if service and answer is not None:
             pause = parse_retry_after(answer.headers.get("Retry-After"))
-            self._observer(service, answer.status_code, time.monotonic() - started, pause)
+            took = time.monotonic() - started
+            self._observer(service, answer.status_code, took, pause, kind_of(method, url))
+
+
+def kind_of(method: str, url: str) -> str:
+    """The method and the words of a path, without the ids and names that stand in it."""
+    words = urlsplit(url).path.strip("/").split("/")
+    known = [word if _WORD.fullmatch(word) else "*" for word in words[:_MOST_WORDS]]
+    return f"{method} /{'/'.join(known)}"
 
 
 class _ByTrust(v3.Password):  # type: ignore[misc]

@@ -16,7 +16,7 @@ _KEPT = 512
 _LIFETIME = 1800.0
 _MARGIN = 60.0
 
-Observer = Callable[[str, int, float, float | None], None]
+Observer = Callable[[str, int, float, float | None, str], None]
 
 
 @dataclass(slots=True)

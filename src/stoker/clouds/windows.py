@@ -1,5 +1,9 @@
 """How many calls a service is given at once: grown while it answers well, cut when it does not.
 
+A service is overloaded when it says so, or when calls of one kind take much longer than calls of
+that kind did: calls of different kinds differ by nature. A conflict is no overload, unless it asks
+for a pause: most tell of objects that are still in use, whatever the load.
+
 Pure bookkeeping on an injected clock, so that the rule itself can be tested. Threads and loops
 are :mod:`stoker.clouds.workers`' business.
 """
@@ -11,12 +15,19 @@ from threading import Lock
 
 from stoker.kernel.clock import Clock
 
-_OVERLOADED = frozenset({409, 429, 503})
+_OVERLOADED = frozenset({429, 503})
+_CONFLICT = 409
+_ERRORS = 400
 _DECREASE = 0.5
-_SMOOTHING = 0.1
 _SLOW = 4.0
 _ALWAYS_FAST = 0.25
-_BASE_DRIFT = 1.001
+_RECENT = 0.1
+"""Weight of an answer in the mean of the latest."""
+_FALL, _RISE = 0.1, 0.0125
+"""Weights of a faster and of a slower answer in what is usual: that follows quickly to what is
+possible, and slowly to what has become of it, so that a service that is slow for good is not held
+to what it once was."""
+_KINDS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +36,26 @@ class Limits:
 
     start: float = 8.0
     floor: float = 1.0
+    slow_floor: float = 4.0
+    """What slowness alone leaves: it may have other causes than the number of calls."""
     ceiling: float = 64.0
     hold: float = 1.0
     """Seconds after a cut in which there is no second one: the answers belong to one overload."""
+
+
+@dataclass(slots=True)
+class _Speed:
+    """How long calls of one kind take."""
+
+    usual: float
+    recent: float
+
+    def rises(self, seconds: float) -> bool:
+        """Note an answer; whether the latest take much longer than is usual."""
+        self.recent += (seconds - self.recent) * _RECENT
+        weight = _FALL if seconds < self.usual else _RISE
+        self.usual += (seconds - self.usual) * weight
+        return self.recent > max(_ALWAYS_FAST, _SLOW * self.usual)
 
 
 class Window:
@@ -40,8 +68,7 @@ class Window:
         self._under_way = 0
         self._closed_until = 0.0
         self._cut_at = float("-inf")
-        self._latency = 0.0
-        self._base = 0.0
+        self._speeds: dict[str, _Speed] = {}
         self._lock = Lock()
 
     @property
@@ -71,23 +98,44 @@ class Window:
         """Seconds until the service may be called again after it asked for a pause; else 0."""
         return max(0.0, self._closed_until - self._clock.now())
 
-    def observe(self, status: int, seconds: float, retry_after: float | None = None) -> None:
-        """Learn from one answer: its status, its latency, and the pause that it asks for."""
+    def observe(
+        self, status: int, seconds: float, retry_after: float | None = None, kind: str = ""
+    ) -> None:
+        """Learn from one answer: its status, its latency, and the pause that it asks for.
+
+        ``kind`` tells calls apart that take their time for reasons of their own.
+        """
         with self._lock:
             now = self._clock.now()
-            if retry_after and status in _OVERLOADED:
+            overloaded = status in _OVERLOADED or bool(status == _CONFLICT and retry_after)
+            if overloaded and retry_after:
                 self._closed_until = max(self._closed_until, now + retry_after)
-            if status in _OVERLOADED or self._is_slow(seconds):
-                self._cut(now)
+            if overloaded:
+                self._cut(now, self._limits.floor)
+            elif status < _ERRORS and self._rises(kind, seconds):
+                self._cut(now, min(self._limits.slow_floor, self._size))
             elif self._under_way >= int(self._size) - 1:
-                self._size = min(self._limits.ceiling, self._size + 1.0 / self._size)
+                self._grow()
 
-    def _is_slow(self, seconds: float) -> bool:
-        self._latency += (seconds - self._latency) * (_SMOOTHING if self._latency else 1.0)
-        self._base = min(self._base * _BASE_DRIFT, seconds) if self._base else seconds
-        return self._latency > max(_ALWAYS_FAST, _SLOW * self._base)
+    def _rises(self, kind: str, seconds: float) -> bool:
+        speed = self._speeds.get(kind)
+        if speed is None:
+            if len(self._speeds) >= _KINDS:
+                self._speeds.clear()
+            self._speeds[kind] = _Speed(seconds, seconds)
+            return False
+        return speed.rises(seconds)
 
-    def _cut(self, now: float) -> None:
+    def _grow(self) -> None:
+        """Twice as large with each round until the first cut, by one after that."""
+        by = 1.0 / self._size if self._was_cut else 1.0
+        self._size = min(self._limits.ceiling, self._size + by)
+
+    @property
+    def _was_cut(self) -> bool:
+        return self._cut_at > float("-inf")
+
+    def _cut(self, now: float, floor: float) -> None:
         if now - self._cut_at >= self._limits.hold:
-            self._size = max(self._limits.floor, self._size * _DECREASE)
+            self._size = max(floor, self._size * _DECREASE)
             self._cut_at = now

@@ -78,9 +78,16 @@ class Workers:
         """The window of a service, made when it is first asked for."""
         return self._gate(service).window
 
-    def observe(self, service: str, status: int, seconds: float, retry_after: float | None) -> None:
+    def observe(
+        self,
+        service: str,
+        status: int,
+        seconds: float,
+        retry_after: float | None,
+        kind: str = "",
+    ) -> None:
         """Hand an answer to the service's window. May be called from any thread."""
-        self._gate(service).window.observe(status, seconds, retry_after)
+        self._gate(service).window.observe(status, seconds, retry_after, kind)
 
     async def run(
         self,
