@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 
 import pytest
 
@@ -59,7 +60,11 @@ async def test_cloud_config_is_applied_in_cloud_inits_order(world):
     server = await world.boot("web", "10.0.0.5", CONFIG)
     console = await world.until_console(server, "ready after")
     lines = console.splitlines()
-    ignored = lines.index("cloud-config: ignored in this server: growpart")
+    ignored = next(
+        n
+        for n, line in enumerate(lines)
+        if line.startswith("cloud-config: ignored in this server: growpart: ")
+    )
     assert ignored < lines.index("bootcmd") < lines.index("runcmd renamed one more 640")
     assert "two  words $HOME" in lines
     assert "twokey-of-bob" in lines
@@ -210,7 +215,32 @@ async def test_the_console_begins_with_what_boots_and_ends_with_what_failed(worl
     assert "Linux version" in lines[0]
     assert any(line.endswith("Host name: web") for line in lines[:5])
     assert any(line.endswith("eth0: 10.0.0.5") for line in lines[:5])
-    running = next(n for n, line in enumerate(lines) if line.startswith("Cloud-init v. 0 running"))
+    running = next(
+        n for n, line in enumerate(lines) if re.match(r"Cloud-init v. \d+\.\d+ running", line)
+    )
     failed = next(n for n, line in enumerate(lines) if line.startswith("[FAILED]"))
     assert running < lines.index("spoken") < failed
     assert lines[failed].endswith("ended with exit code 3")
+
+
+async def test_a_server_has_an_uptime_of_its_own(world):
+    server = await world.boot("web", "10.0.0.5", "#!/bin/sh\necho up $(cat /proc/uptime)\n")
+    console = await world.until_console(server, "finished at")
+    [line] = [line for line in console.splitlines() if line.startswith("up ")]
+    assert float(line.split()[1]) < 60
+
+
+AUTHORITIES = """#cloud-config
+apt: {conf: "APT::Test 1;", sources: {mine: {source: "deb http://127.0.0.1 $RELEASE main"}}}
+swap: {filename: /swap, size: 100M}
+runcmd:
+  - cat /etc/apt/apt.conf.d/94cloud-init-config /etc/apt/sources.list.d/mine.list
+"""
+
+
+async def test_sources_of_packages_are_written_and_what_is_not_done_has_a_reason(world):
+    server = await world.boot("web", "10.0.0.5", AUTHORITIES)
+    console = await world.until_console(server, "finished at")
+    assert "APT::Test 1;\ndeb http://127.0.0.1 " in console
+    assert "$RELEASE" not in console
+    assert "cloud-config: swap: not done, as servers have the memory of the host" in console

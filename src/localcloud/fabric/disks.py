@@ -21,7 +21,9 @@ from localcloud.fabric import kernel
 from localcloud.fabric.interface import FabricError
 
 DEFAULT_USER = "stoker"
-_FORMAT = "5"
+USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
+"""Further names of the default user, as images of distributions have them."""
+_FORMAT = "6"
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
 _TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
@@ -92,7 +94,8 @@ def _write_accounts(etc: Path) -> None:
         "/usr/sbin/nologin",
     ]
     home = f"/home/{DEFAULT_USER}"
-    system[DEFAULT_USER] = [DEFAULT_USER, "x", "1000", "1000", "", home, "/bin/bash"]
+    for name in (DEFAULT_USER, *USUAL_USERS):
+        system[name] = [name, "x", "1000", "1000", "", home, "/bin/bash"]
     groups = {"root": ["root", "x", "0", ""]}
     for entry in _lines("/etc/group"):
         if len(entry) == 4 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):

@@ -159,7 +159,8 @@ def _user_names(uid: int) -> set[str]:
     return {str(uid)} | {entry[0] for entry in fields if len(entry) > 2 and entry[2] == str(uid)}
 
 
-def _subordinate_mapper(process: str) -> Callable[[], None] | None:
+def subordinate_mapper(process: str) -> Callable[[], None] | None:
+    """What maps a process's ids to its user's subordinate ones; None where it has none."""
     uid, gid = os.geteuid(), os.getegid()
     names = _user_names(uid)
     users, groups = _subordinate("/etc/subuid", names), _subordinate("/etc/subgid", names)
@@ -187,7 +188,7 @@ def become_root_of_servers(others: Clone, extents: Sequence[Extent] | None) -> N
     if extents is not None:
         mapped = _enter(others, lambda: _map_extents(process, extents))
     else:
-        mapped = _enter(others, _subordinate_mapper(process))
+        mapped = _enter(others, subordinate_mapper(process))
     if not mapped:
         _map_own_id(uid, gid)
         return

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from localcloud.guest import accounts, files, merging, packages, settings
+from localcloud.guest import accounts, apt, files, merging, packages, settings, ssh
 from localcloud.guest.instance import Instance
 from localcloud.guest.parts import Part
 from localcloud.guest.scripts import quote, run_script, say
@@ -16,8 +16,36 @@ _HANDLED = {
     "hostname", "locale", "locale_configfile", "merge_how", "merge_type", "output",
     "package_update", "package_upgrade", "packages", "password", "phone_home", "power_state",
     "prefer_fqdn_over_hostname", "preserve_hostname", "runcmd", "ssh_authorized_keys",
-    "system_info", "timezone", "user", "users", "write_files",
+    "system_info", "timezone", "user", "users", "write_files", "apt", "ca-certs", "ca_certs",
+    "ssh_keys", "ssh_pwauth", "disable_root", "manage_etc_hosts", "swap", "mounts", "ntp",
 }  # fmt: skip
+_NOT_DONE = {
+    "chef": "configuration management is not started",
+    "ansible": "use runcmd",
+    "device_aliases": "servers have no block devices",
+    "disk_setup": "servers have no block devices",
+    "fs_setup": "servers have no block devices",
+    "growpart": "the root file system has the host's size already",
+    "resize_rootfs": "the root file system has the host's size already",
+    "keyboard": "servers have no keyboard",
+    "lxd": "not available",
+    "network": "addresses are set from outside",
+    "puppet": "use runcmd",
+    "resolv_conf": "name servers come from the subnet",
+    "rsyslog": "use write_files and runcmd",
+    "salt_minion": "use runcmd",
+    "snap": "snapd needs systemd",
+    "yum_repos": "use write_files",
+    "zypper": "use write_files",
+    "wireguard": "needs kernel modules",
+    "seed_random": "the host's random numbers are there",
+}
+"""Keys that are known and not done, with the reason."""
+_OF_THE_HOST = {
+    "ntp": "not done, as servers have the clock of the host",
+    "swap": "not done, as servers have the memory of the host",
+    "mounts": "not done, as servers have no block devices",
+}
 Config = dict[str, Any]
 
 
@@ -42,9 +70,12 @@ def load(parts: Sequence[Part]) -> Config:
 
 def note_ignored(config: Config) -> None:
     """Say which keys this server does nothing for."""
-    ignored = sorted(str(key) for key in set(config) - _HANDLED)
-    if ignored:
-        say(f"cloud-config: ignored in this server: {', '.join(ignored)}")
+    for key in sorted(str(key) for key in set(config) - _HANDLED):
+        reason = _NOT_DONE.get(key, "it is not known here")
+        say(f"cloud-config: ignored in this server: {key}: {reason}")
+    for key, reason in _OF_THE_HOST.items():
+        if config.get(key):
+            say(f"cloud-config: {key}: {reason}")
 
 
 def shell_lines(commands: Any) -> str:
@@ -80,6 +111,9 @@ def configure(config: Config, instance: Instance) -> None:
     if config.get("groups"):
         accounts.make_groups(config["groups"])
     accounts.make_users(config, instance)
+    ssh.configure(config, instance)
+    apt.configure_apt(config)
+    apt.add_certificates(config, instance)
     settings.set_locale(config)
     accounts.set_passwords(config, instance)
     settings.set_timezone(config)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest import cloudconfig, handlers, parts, settings
+from localcloud.guest import cloudconfig, handlers, parts, settings, ssh
 from localcloud.guest.instance import CLOUD, CONFIGURATION, RUN, SCRIPTS, Instance
 from localcloud.guest.parts import Part
 from localcloud.guest.scripts import run_directory, run_script, say
@@ -61,6 +61,7 @@ def run(instance: Instance) -> int:
         cloudconfig.configure(config, instance)
         failures += cloudconfig.finish_configuration(config, instance)
         instance.note_done(CONFIGURATION)
+    ssh.start(instance)
     if first:
         failures += _write_scripts(vendor.scripts, instance.directory / "vendor/scripts")
         failures += run_directory(instance.directory / "vendor/scripts", instance)

@@ -11,7 +11,8 @@ from localcloud.guest.instance import Instance
 from localcloud.guest.scripts import run_program, say
 
 _LONGEST_DELAY_MINUTES = 24 * 60
-_VERSION = "0"
+_VERSION = "24.4"
+"""The release of cloud-init whose behaviour this is: scripts look for its lines and its version."""
 _FINAL = (
     f"Cloud-init v. {_VERSION} finished at $TIMESTAMP. "
     "Datasource DataSourceOpenStack.  Up $UPTIME seconds"
@@ -73,7 +74,7 @@ def _now() -> str:
 
 def say_start() -> None:
     """The line with which cloud-init begins."""
-    say(f"Cloud-init v. {_VERSION} running at {_now()}. Up {_uptime()} seconds.")
+    say(f"Cloud-init v. {_VERSION} running 'init' at {_now()}. Up {_uptime()} seconds.")
 
 
 def say_final(config: dict[str, Any]) -> None:
