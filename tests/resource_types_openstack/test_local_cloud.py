@@ -101,6 +101,34 @@ def test_a_network_lives(made: Any, local: LocalCloud) -> None:
     assert Net().find(named.call("CREATE")) == named.physical_id
 
 
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (Net(), {"port_security_enabled": False, "dns_domain": "example."}),
+        (SecurityGroup(), {"stateful": False}),
+    ],
+)
+def test_properties_that_go_away_are_reset(
+    made: Any, kind: ResourceType, given: dict[str, Any]
+) -> None:
+    row = made(kind, name="thing")
+    before = {name: row.read()["show"].get(name) for name in given}
+    assert isinstance(row.update(name="thing", **given), Done)
+    assert isinstance(row.update(name="thing"), Done)
+    assert {name: row.read()["show"].get(name) for name in given} == before
+
+
+def test_properties_of_a_port_that_go_away_are_reset(made: Any, subnet: tuple[Row, Row]) -> None:
+    basic = {"network": subnet[0].physical_id}
+    row = made(Port(), **basic)
+    changed = {**basic, "port_security_enabled": False, "security_groups": [], "dns_name": "www"}
+    assert isinstance(row.update(**changed), Done)
+    assert isinstance(row.update(**basic), Done)
+    found = row.read()["show"]
+    assert (found["port_security_enabled"], found["dns_name"]) == (True, "")
+    assert len(found["security_groups"]) == 1
+
+
 def test_a_subnet_lives(subnet: tuple[Row, Row]) -> None:
     net, row = subnet
     assert row.read()["cidr"] == "10.9.0.0/24"

@@ -53,6 +53,8 @@ class RestResource(ResourceType):
     collection: ClassVar[Collection]
     wire: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""
+    blanks: ClassVar[Mapping[str, Any]] = {}
+    """What a property that went away becomes, where the service does not take null."""
     attribute_fields: ClassVar[Mapping[str, str]] = {}
     """Attribute -> field, where their names differ."""
     extras: ClassVar[tuple[Extra, ...]] = ()
@@ -117,13 +119,13 @@ class RestResource(ResourceType):
         return self.judge(call, answer)
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a property that went away is reset to null."""
+        """The fields that an update sends; a property that went away is reset."""
         changed = {name: call.properties.get(name) for name in call.changed}
         body = self.fields(changed)
         apart = _UNSENT | {extra.property for extra in self.extras}
         for name, value in changed.items():
             if value is None and name not in apart:
-                body.setdefault(self.wire.get(name, name), None)
+                body.setdefault(self.wire.get(name, name), self.blanks.get(name))
         if "value_specs" in call.changed:
             body.update(call.properties.get("value_specs") or {})
         if "name" in call.changed:

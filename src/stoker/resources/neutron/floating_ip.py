@@ -24,6 +24,7 @@ class FloatingIP(RestResource):
     description = "An address of an external network that leads to a port."
     service = "network"
     collection = FLOATING_IPS
+    blanks = {"dns_domain": "", "dns_name": ""}
     wire = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
 
     properties = {

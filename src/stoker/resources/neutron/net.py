@@ -18,6 +18,7 @@ class Net(RestResource):
     description = "A network."
     service = "network"
     collection = NETWORKS
+    blanks = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
     wire = {"qos_policy": "qos_policy_id"}
     extras = (

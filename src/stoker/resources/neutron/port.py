@@ -29,6 +29,7 @@ class Port(RestResource):
     description = "A port of a network, with its addresses and security groups."
     service = "network"
     collection = PORTS
+    blanks = {"port_security_enabled": True, "propagate_uplink_status": True, "dns_name": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
     wire = {"network": "network_id", "qos_policy": "qos_policy_id"}
     extras = (tags_of(PORTS),)

@@ -18,6 +18,7 @@ class ProviderNet(RestResource):
     service = "network"
     support = since("2014.1")
     collection = NETWORKS
+    blanks = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
     extras = (tags_of(NETWORKS),)
     wire = {

@@ -16,6 +16,7 @@ class QoSPolicy(RestResource):
     service = "network"
     support = since("6.0.0")
     collection = QOS_POLICIES
+    blanks = {"description": ""}
 
     properties = {
         "description": Property(Type.STRING, "Description of the object.", update_allowed=True),

@@ -37,6 +37,7 @@ class SecurityGroup(RestResource):
     service = "network"
     support = since("2014.1")
     collection = SECURITY_GROUPS
+    blanks = {"stateful": True}
     extras = (Extra("description", _describe), Extra("rules", _set_rules))
 
     properties = {
