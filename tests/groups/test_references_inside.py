@@ -8,6 +8,8 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
+from stoker.engine.requests import StackRequest
+from stoker.kernel.diagnostics import DiagnosticError
 from stoker.template.definition import Output
 
 
@@ -130,5 +132,38 @@ def test_a_resource_that_needs_a_failing_output_fails_with_the_cause() -> None:
         await lab.update(wanted, files=nested("{bad: {value: mended}}"))
         assert await lab.status() == "UPDATE_COMPLETE", (await lab.stack()).reason
         assert (await lab.rows())["user"].properties["value"] == "mended"
+
+    in_lab(story)
+
+
+NOT_THERE = (
+    "heat_template_version: 2018-08-31\nresources: {a: {type: Sim::Thing, properties: {x: 1}}}"
+)
+MEMBER = {"count": 2, "resource_def": {"type": "Sim::Thing", "properties": {"x": 1}}}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({"type": "nested.yaml"}, id="template"),
+        pytest.param({"type": "OS::Heat::ResourceGroup", "properties": MEMBER}, id="group"),
+    ],
+)
+def test_an_unknown_property_inside_a_nested_stack_is_for_its_creation_to_refuse(
+    body: dict[str, Any],
+) -> None:
+    async def story(lab: Lab) -> None:
+        request: dict[str, Any] = {
+            "template": template({"n": body}),
+            "files": {"nested.yaml": NOT_THERE},
+        }
+        operations = lab.engine.operations
+        _, warnings = await operations.validate(CALLER, StackRequest(**request))
+        assert [found.code for found in warnings] == ["unknown-property"]
+        with pytest.raises(DiagnosticError, match="x"):
+            await operations.create(CALLER, StackRequest(name="stack", **request))
+        outside = template({"n": {**thing(), "properties": {"x": 1}}})
+        with pytest.raises(DiagnosticError, match="x"):
+            await operations.validate(CALLER, StackRequest(template=outside))
 
     in_lab(story)

@@ -79,7 +79,7 @@ class Operations:
         """The description that the API's validate call answers, and warnings."""
         evaluation = await self._acceptance.evaluate_description(caller, request)
         findings = await self._ports.workers.compute(
-            lambda: as_template_findings(evaluation.validate())
+            lambda: as_template_findings(evaluation.validate(), evaluation.template.source.file)
         )
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]

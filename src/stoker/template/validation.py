@@ -122,21 +122,21 @@ OF_VALUES = frozenset({"missing-parameter", "invalid-parameter-value"})
 """Codes of findings on the values of parameters."""
 
 
-def as_template_findings(findings: Findings) -> Findings:
-    """The findings as the request to validate a template reports them.
+def as_template_findings(findings: Findings, file: str | None = None) -> Findings:
+    """The findings as the request to validate a template, from this file, reports them.
 
     It is asked about the template, not about a stack: values of parameters and properties are
     only warned about, policies without effect are refused. Errors have the type of a bad request.
     """
-    return Findings([_as_template_finding(found) for found in findings])
+    return Findings([_as_template_finding(found, file) for found in findings])
 
 
-def _as_template_finding(found: Diagnostic) -> Diagnostic:
+def _as_template_finding(found: Diagnostic, file: str | None) -> Diagnostic:
     if found.code in UNSUPPORTED:
         return replace(found, severity=Severity.ERROR, error_type="HTTPBadRequest")
     if found.severity is not Severity.ERROR:
         return found
-    if found.code in OF_VALUES or (_is_value(found) and found.code not in STATIC):
+    if found.code in OF_VALUES or (_is_value(found, file) and found.code not in STATIC):
         return replace(found, severity=Severity.WARNING)
     if found.code == "nested-too-deep":
         return replace(found, error_type="RequestLimitExceeded")
@@ -145,9 +145,15 @@ def _as_template_finding(found: Diagnostic) -> Diagnostic:
     return found
 
 
-def _is_value(found: Diagnostic) -> bool:
-    """Whether a finding is about the value of a property, and not about the property itself."""
-    path = found.path
+def _is_value(found: Diagnostic, file: str | None) -> bool:
+    """Whether a finding is about the value of a property, and not about the property itself.
+
+    In a nested stack the properties as a whole are such values: they are for who creates it.
+    """
+    path, nested = found.path, found.file not in (None, file)
+    while len(path) > 3 and path[0] == path[2] == HOT.resources:
+        path, nested = path[2:], True
     if not any(path[:1] == (d.resources,) and path[2:3] == (d.properties,) for d in (HOT, CFN)):
         return False
-    return not (found.code in FORM and len(path) == 4) and found.code not in REFERENCES
+    of_form = found.code in FORM and len(path) == 4 and not nested
+    return not of_form and found.code not in REFERENCES
