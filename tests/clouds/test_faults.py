@@ -22,6 +22,11 @@ from stoker.clouds.faults import CloudFault, UnreadableAnswer
         ('{"error": {"code": 401, "message": "Who are you", "title": "No"}}', "Who are you"),
         ('{"errors": [{"status": 406, "detail": "Old version"}]}', "Old version"),
         ('{"faultstring": "Policy", "faultcode": "Client"}', "Policy"),
+        (
+            '{"code": 400, "title": "Bad Request", "error": {"type": "X", "message": "no p"}}',
+            "no p",
+        ),
+        ('{"title": "Bad Request", "explanation": "It is malformed."}', "It is malformed."),
         ("<html><h1>404 Not Found</h1> No image here</html>", "404 Not Found No image here"),
         ("", ""),
     ],

@@ -86,10 +86,13 @@ def _explanation(body: Any) -> str:
         return "; ".join(filter(None, map(_explanation, body)))
     if not isinstance(body, Mapping):
         return ""
-    for key in ("message", "detail", "faultstring", "description", "title"):
+    # titles and general explanations say least: what stands deeper in the body is the cause
+    deeper = [value for value in body.values() if isinstance(value, Mapping | list)]
+    for key in ("message", "detail", "faultstring", "description"):
         if isinstance(body.get(key), str) and body[key]:
             return str(body[key])
-    return next(filter(None, map(_explanation, body.values())), "")
+    general = (body.get("explanation"), body.get("title"), *body.values())
+    return next(filter(None, map(_explanation, (*deeper, *general))), "")
 
 
 def parse_retry_after(value: str | None) -> float | None:

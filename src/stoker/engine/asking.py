@@ -11,15 +11,25 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stoker.engine.calls import lookups_of, make_call, with_ids
+from stoker.engine.calls import handed_on, lookups_of, make_call, with_ids
 from stoker.engine.left_behind import Ended
 from stoker.engine.records import Action, Resource, Status
 from stoker.engine.session import Session
 from stoker.engine.waiting import Waiting
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import Adopts, Call, Done, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import (
+    Adopts,
+    Call,
+    Done,
+    MakesStack,
+    Outcome,
+    ResourceType,
+    Wait,
+    can,
+)
 
 Method = Callable[[Call], Outcome]
+_MAKING = (Action.CREATE, Action.UPDATE)
 SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
@@ -107,6 +117,8 @@ class Asking:
             previous=work.previous,
             changed=work.changed,
         )
+        if work.action in _MAKING and can(work.type, MakesStack):
+            call = replace(call, **await handed_on(self._session, row))
         made = functools.partial(self._call, call, work.type, method)
         return await self._run(row, work.type.service, made, admitted)
 

@@ -14,6 +14,7 @@ from stoker.schema.pending import NameLookup
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import Call, ResourceType, StackFacts
 from stoker.schema.values import check_properties
+from stoker.template.environment import child_environment, parse_environment, stored
 
 
 def make_call(
@@ -57,6 +58,17 @@ def make_call(
         signalling=ports.signallers.of(stack),
         configs=_configs(session, row.properties if properties is None else properties),
     )
+
+
+async def handed_on(session: Session, row: Resource) -> dict[str, Any]:
+    """What a stack that a resource has made elsewhere gets from this one, for the call."""
+    given = await session.ports.store.input(session.stack.input_id)
+
+    def inherited() -> dict[str, Any]:
+        return stored(child_environment(parse_environment(given.environment), row.name, {}))
+
+    environment = await session.ports.workers.compute(inherited)
+    return {"files": given.files, "environment": environment}
 
 
 def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:

@@ -153,6 +153,10 @@ class Call:
     """Those of the members that have failed or were marked unhealthy."""
     attributes_used: frozenset[str] = frozenset()
     """Of a type that nests: the attributes that the rest of the template refers to."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Of a type that has a stack made elsewhere: the files that came with the template."""
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """Of such a type: what the stack to be made inherits of the environment."""
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
     signalling: Signalling | None = None
@@ -387,6 +391,14 @@ class ForeseesMembers(Protocol):
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
         """Whether ``nested`` can be asked with these properties, some of which are unknown."""
+
+
+@runtime_checkable
+class MakesStack(Protocol):
+    """The type has a stack made through a service: one that is not nested, and made from text."""
+
+    def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+        """The template and the values of its parameters; None as long as it is not known."""
 
 
 @runtime_checkable

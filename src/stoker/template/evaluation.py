@@ -19,20 +19,20 @@ from stoker.kernel.diagnostics import (
     first_of,
     renew_suggestions,
 )
-from stoker.schema.resource_type import Nests, ResourceType, can
+from stoker.schema.resource_type import MakesStack, Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.inputs import Inputs
-from stoker.template.nesting import finding_in, nested_in, without_repetitions
+from stoker.template.nesting import finding_in, nested_in, separate_in, without_repetitions
 from stoker.template.outputs import output, output_findings
 from stoker.template.parameters import Parameter
 from stoker.template.reuse import Evaluated, Question, answered, noting_all, same
 from stoker.template.settled import Settled
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey, needs_of
 from stoker.template.type_resolver import TypeResolver
-from stoker.template.validation import resource_findings
+from stoker.template.validation import as_template_findings, resource_findings
 
 
 class Evaluation:
@@ -198,6 +198,7 @@ class Evaluation:
             for name, child in self.children.items()
             for diagnostic in without_repetitions(self.types[name], child.validate())
         ]
+        nested += _separate_findings(self)
         resources = resource_findings(self.template, self.surveys, self.needs)
         outputs = self._output_findings
         own = self.template.source.warnings
@@ -250,6 +251,25 @@ def _checked(survey: Survey, template: Template) -> Definition:
     if errors:
         raise DiagnosticError(template.source.all_located(errors))
     return survey.definition
+
+
+def _separate_findings(evaluation: Evaluation) -> list[Diagnostic]:
+    """What is wrong with the templates of stacks that resources have made elsewhere."""
+    found: list[Diagnostic] = []
+    for name, survey in evaluation.surveys.items():
+        if survey.definition is None or not can(survey.definition.type, MakesStack):
+            continue
+        version = evaluation.template.version
+        path = (*evaluation.template.resources[name].path, version.dialect.properties, "template")
+        try:
+            separate = separate_in(survey.definition, evaluation.inputs)
+            if separate is not None:
+                made = Evaluation(*separate, evaluation.known_types)
+                errors = as_template_findings(made.validate()).errors
+                found += (finding_in(each, path) for each in errors)
+        except DiagnosticError as error:
+            found += (finding_in(each, path) for each in error.diagnostics)
+    return found
 
 
 def _mean_same_types(one: Inputs, other: Inputs) -> bool:

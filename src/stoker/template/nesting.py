@@ -10,6 +10,7 @@ from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
 from stoker.schema.resource_type import (
     Call,
     ForeseesMembers,
+    MakesStack,
     Nested,
     Nests,
     ResourceType,
@@ -89,6 +90,30 @@ def child_inputs(
         ),
         depth=parent.depth + 1,
         url=nested.url or parent.url,
+    )
+
+
+def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Inputs] | None:
+    """Template and inputs of a stack that a resource has made elsewhere, as far as it is known.
+
+    ``inputs`` are those of the stack around. Raises :class:`DiagnosticError`.
+    """
+    type_ = definition.type
+    made = type_.made_from(definition.properties) if isinstance(type_, MakesStack) else None
+    if made is None or inputs.depth >= inputs.max_depth:
+        return None
+    text, parameters = made
+    inputs.allowance.nest(len(text) // 16)
+    template = parsed(text, None)
+    inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)
+    return template, replace(
+        inputs,
+        identity=Identity(project_id=inputs.identity.project_id, region=inputs.identity.region),
+        environment=inherited(inputs.environment, definition),
+        parameters=parameters,
+        facade=Facade(),
+        depth=inputs.depth + 1,
+        url=None,
     )
 
 

@@ -89,6 +89,13 @@ class RemoteStack(ResourceType):
             if context.get(name)
         ]
 
+    def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+        """The template and the values of its parameters; None as long as it is not known."""
+        template, given = properties.get("template"), properties.get("parameters")
+        if not isinstance(template, str):
+            return None
+        return template, given if isinstance(given, Mapping) else {}
+
     def needs_replacement(self, call: Call) -> bool:
         """A stack does not move to another region."""
         return call.changed == {"context"} or _region(call.properties) != _region(call.previous)
@@ -164,6 +171,8 @@ def _wanted(call: Call) -> Object:
     body: Object = {
         "template": call.properties["template"],
         "parameters": call.properties.get("parameters") or {},
+        "environment": dict(call.environment),
+        "files": dict(call.files),
     }
     if call.properties.get("timeout") is not None:
         body["timeout_mins"] = call.properties["timeout"]

@@ -1,0 +1,132 @@
+"""Stacks that a resource has made through the orchestration service: seen in advance, given all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, template
+from tests.simulation.types import Types
+from tests.simulation.world import CALLER, World
+
+from stoker.engine.requests import StackRequest
+from stoker.kernel.diagnostics import DiagnosticError, Severity
+from stoker.resources.heat.stack import RemoteStack
+from stoker.resources.registry import Registry
+from stoker.schema.resource_type import ResourceType
+from stoker.template.document import parse
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import Inputs
+
+INNER = """
+heat_template_version: 2018-08-31
+parameters: {p: {type: string}}
+resources: {a: {type: My::Thing}}
+"""
+ENVIRONMENT = {"resource_registry": {"My::Thing": "nested.yaml"}}
+FILES = {"nested.yaml": "heat_template_version: 2018-08-31"}
+
+
+def elsewhere(inner: Any, **properties: Any) -> dict[str, Any]:
+    body = {"template": inner, **properties}
+    return template({"s": {"type": "OS::Heat::Stack", "properties": body}})
+
+
+class Orchestration:
+    """A service that makes stacks at once, and keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.asked: list[Mapping[str, Any]] = []
+        self.refusal: dict[str, Any] | None = None
+
+    def request(self, path: str, method: str, **more: Any) -> Any:
+        if method in ("POST", "PUT"):
+            self.asked.append(more["json"])
+            if self.refusal is not None:
+                return _answer(400, self.refusal)
+        action = "UPDATE" if len(self.asked) > 1 else "CREATE"
+        made = {"id": "id", "stack_name": "n", "stack_status": f"{action}_COMPLETE"}
+        return _answer(200, {"stack": {**made, "stack_status_reason": "", "outputs": []}})
+
+
+def _answer(status: int, body: Any) -> Any:
+    text = json.dumps(body)
+    return SimpleNamespace(
+        status_code=status, content=text, text=text, headers={}, json=lambda: body
+    )
+
+
+class WithStacks(Types):
+    """The simulation's types, and stacks."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        return RemoteStack() if type_name == "OS::Heat::Stack" else super().find(type_name)
+
+
+def lived(service: Orchestration, story: Any) -> None:
+    world = World(1, types=WithStacks())
+    world.cloud.trouble = 0.0
+    world.cloud.orchestration = service  # type: ignore[attr-defined]
+    world.cloud.config = SimpleNamespace(region_name=None)  # type: ignore[attr-defined]
+    world.live(lambda engine: story(Lab(engine, world)))
+
+
+def test_files_and_environment_are_handed_on() -> None:
+    service = Orchestration()
+
+    async def story(lab: Lab) -> None:
+        request: dict[str, Any] = {"environment": ENVIRONMENT, "files": FILES}
+        await lab.create(elsewhere(INNER, parameters={"p": "1"}), **request)
+        assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
+        await lab.update(elsewhere(INNER, parameters={"p": "2"}), **request)
+        assert [given["parameters"] for given in service.asked] == [{"p": "1"}, {"p": "2"}]
+        for given in service.asked:
+            assert given["files"] == FILES
+            assert given["environment"]["resource_registry"]["My::Thing"] == "nested.yaml"
+            assert given["environment"]["parameters"] == {}
+
+    lived(service, story)
+
+
+def test_the_cause_of_a_refusal_is_told() -> None:
+    service = Orchestration()
+    error = {"type": "UserParameterMissing", "message": "p has no value"}
+    service.refusal = {"code": 400, "title": "Bad Request", "explanation": "No.", "error": error}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(elsewhere(INNER), environment=ENVIRONMENT, files=FILES)
+        assert await lab.status() == "CREATE_FAILED"
+        assert "p has no value" in (await lab.stack()).reason
+
+    lived(service, story)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "heat_template_version: 2018-08-31\nresource: {}",
+        "heat_template_version: 2018-08-31\nresources: {a: {type: Not::There}}",
+        "not a template",
+        "heat_template_version: 2018-08-31\nresources: {a: {type: Sim::Thing, depends_on: x}}",
+    ],
+)
+def test_a_template_that_is_wrong_is_refused_before_anything_is_made(inner: str) -> None:
+    service = Orchestration()
+
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="stack", template=elsewhere(inner))
+        with pytest.raises(DiagnosticError, match=r"resources\.s\.properties\.template"):
+            await lab.engine.operations.create(CALLER, body)
+        assert service.asked == []
+
+    lived(service, story)
+
+
+def test_a_stack_that_makes_itself_is_looked_at_to_a_bounded_depth() -> None:
+    inner = json.dumps(elsewhere({"get_file": "self.yaml"}))
+    given = Inputs(files={"self.yaml": inner})
+    evaluation = Evaluation(parse(elsewhere({"get_file": "self.yaml"})), given, Registry())
+    assert [d for d in evaluation.validate() if d.severity is Severity.ERROR] == []
