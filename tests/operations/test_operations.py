@@ -277,3 +277,14 @@ def test_a_value_that_changes_in_place_reaches_those_who_refer_to_it() -> None:
         assert (await lab.engine.views.output(CALLER, address, "o")).value == "2"
 
     in_lab(story)
+
+
+def test_operations_of_long_ago_are_dropped() -> None:
+    async def story(lab: Lab) -> int:
+        await lab.create(template({"a": thing(value="0")}))
+        for number in range(40):
+            await lab.update(template({"a": thing(value=str(number))}))
+        with lab.world.database.connect() as connection:
+            return len(connection.execute(tables.operations.select()).all())
+
+    assert in_lab(story) <= 21

@@ -86,13 +86,16 @@ class Nesting:
         attributes: frozenset[str],
     ) -> Resource:
         """As :meth:`apply`, but the row's status is nobody's business; raises NestedFailed."""
-        child, nested = await self._nested(row, definition, attributes)
-        if nested.data is not None:
-            row = replace(row, data=nested.data)
-        if child is None:
-            row, operation_id = await self._create(row, definition, nested, parent)
-        else:
-            operation_id = await self._update(row, child, definition, nested, parent)
+        # an engine that died may have begun it: it is done once, and is what it was
+        operation_id = await _begun(self._session, row, parent, removing=False)
+        if operation_id is None:
+            child, nested = await self._nested(row, definition, attributes)
+            if nested.data is not None:
+                row = replace(row, data=nested.data)
+            if child is None:
+                row, operation_id = await self._create(row, definition, nested, parent)
+            else:
+                operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
         await self._wait_for(row, row.nested_id, operation_id)
         return await self.with_outputs(row)
@@ -135,12 +138,12 @@ class Nesting:
         child = await self._child(row)
         if child is None or child.deleted_at is not None:
             return row
-        operation_id = await self._under_way(child.id, parent)
+        operation_id = await _begun(self._session, row, parent, removing=True)
         if operation_id is None:
             operation = self._operation(child.id, Action.DELETE, parent)
             await self._session.commit(operations=[operation])
             operation_id = operation.id
-        self._session.started(child.id)
+            self._session.started(child.id)
         try:
             await self._wait_for(row, child.id, operation_id)
         except NestedFailed as failed:
@@ -246,20 +249,12 @@ class Nesting:
         nested: Nested,
         parent: Operation,
     ) -> str:
-        """The operation that brings the nested stack to its input; one that runs is joined."""
-        if (known := await self._under_way(child.id, parent)) is not None:
-            self._session.started(child.id)
-            return known
+        """The operation that brings the nested stack to its input."""
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         self._session.started(child.id)
         return operation.id
-
-    async def _under_way(self, child_id: str, parent: Operation) -> str | None:
-        """The operation on the nested stack that is part of this one and has not ended."""
-        queue = await self._session.ports.store.queue(child_id)
-        return next((op.id for op in queue if op.parent_operation == parent.id), None)
 
     async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
         """Return when the nested operation is complete. Raises NestedFailed."""
@@ -348,6 +343,24 @@ async def foreseen(
     return await Nesting(session, Actions(session, waiting), waiting).foreseen(
         row, definition, attributes, own
     )
+
+
+async def _begun(
+    session: Session, row: Resource, parent: Operation, *, removing: bool
+) -> str | None:
+    """The operation on the nested stack that is part of this one, also when it has ended."""
+    if row.nested_id is None:
+        return None
+    parts = await session.ports.store.parts(row.nested_id, parent.id)
+    known = [
+        op.id
+        for op in parts
+        if (op.action is Action.DELETE) is removing and op.status is not OperationStatus.SUPERSEDED
+    ]
+    if not known:
+        return None
+    session.started(row.nested_id)
+    return known[-1]
 
 
 def _has_failed(member: Resource) -> bool:

@@ -174,6 +174,9 @@ class Store(TakesOver, Protocol):
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""
 
+    async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
+        """The operations of a stack that are part of one of its parent, ended or not, by age."""
+
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
         """Status and reason of one operation."""
 

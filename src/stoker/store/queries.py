@@ -167,6 +167,18 @@ def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
 
 def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
     """The operations of a stack that are not final, oldest first, without their plans."""
+    return _queued(connection, stack_id, tables.operations.c.status.in_(OPEN))
+
+
+def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
+    """The operations of a stack that are part of one of its parent."""
+    above = tables.operations.c.parent_operation
+    return _queued(connection, stack_id, above == parent_operation)
+
+
+def _queued(
+    connection: sa.Connection, stack_id: str, which: sa.ColumnElement[bool]
+) -> list[Queued]:
     columns = tables.operations.c
     select = (
         sa.select(
@@ -177,7 +189,7 @@ def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
             columns.number,
             columns.parent_operation,
         )
-        .where(columns.stack_id == stack_id, columns.status.in_(OPEN))
+        .where(columns.stack_id == stack_id, which)
         .order_by(columns.number)
     )
     return [

@@ -123,6 +123,12 @@ class SqlReads:
         """The operations that are not final, oldest first, without their plans."""
         return await self._read(lambda connection: queries.queue(connection, stack_id))
 
+    async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
+        """The operations of a stack that are part of one of its parent."""
+        return await self._read(
+            lambda connection: queries.parts(connection, stack_id, parent_operation)
+        )
+
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
         """Status and reason of one operation."""
         columns = tables.operations.c

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from stoker.store.queries import OPEN
 from stoker.store.tables import contents, inputs, operations, stacks
 from stoker.store.tables import events as event_rows
 
+OPERATIONS_KEPT = 20
+"""Ended operations of a stack that are kept."""
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
 
 
 def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
+    _drop_operations(connection, stack_id)
     _drop_inputs(connection, stack_id)
     newest = (
         sa.select(event_rows.c.number)
@@ -23,6 +27,36 @@ def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     )
     connection.execute(
         event_rows.delete().where(event_rows.c.stack_id == stack_id, event_rows.c.number <= newest)
+    )
+
+
+def _drop_operations(connection: sa.Connection, stack_id: str) -> None:
+    """Drop operations that have ended, but for the newest ones.
+
+    Those that are part of an operation of the parent stay while that is under way, as do those
+    that a cancel names.
+    """
+    newest = (
+        sa.select(operations.c.number)
+        .where(operations.c.stack_id == stack_id)
+        .order_by(operations.c.number.desc())
+        .offset(OPERATIONS_KEPT)
+        .limit(1)
+        .scalar_subquery()
+    )
+    above = operations.alias("above")
+    open_ = sa.select(above.c.id).where(above.c.status.in_(OPEN))
+    named = sa.select(above.c.cancels).where(above.c.status.in_(OPEN), above.c.cancels.is_not(None))
+    connection.execute(
+        operations.delete().where(
+            operations.c.stack_id == stack_id,
+            operations.c.number <= newest,
+            operations.c.status.not_in(OPEN),
+            sa.or_(
+                operations.c.parent_operation.is_(None), operations.c.parent_operation.not_in(open_)
+            ),
+            operations.c.id.not_in(named),
+        )
     )
 
 
