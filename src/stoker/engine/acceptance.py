@@ -33,6 +33,7 @@ from stoker.engine.records import (
     Status,
 )
 from stoker.engine.requests import Caller, StackQuery, StackRequest
+from stoker.engine.secrets import findings_of, masking_of
 from stoker.engine.transitions import Transitions
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
@@ -273,7 +274,7 @@ class Acceptance:
 
     async def _check(self, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
         """Everything that can be found wrong before anything is done."""
-        findings = await self._ports.workers.compute(evaluation.validate)
+        findings = await self._ports.workers.compute(lambda: findings_of(evaluation))
         findings.raise_errors()
         require_types(self._ports.policy, caller, evaluation)
         most = self._ports.limits.resources_per_stack
@@ -287,13 +288,11 @@ class Acceptance:
         verdicts = await self._ports.workers.run(
             "identity", lambda: self._ports.clouds.check(stack, checks)
         )
+        masking = await self._ports.workers.compute(lambda: masking_of(evaluation))
         for check, verdict in zip(checks, verdicts, strict=True):
             if verdict is not None:
-                findings.add(
-                    evaluation.template.source.located(
-                        Diagnostic(code="not-in-cloud", message=verdict, path=check.path)
-                    )
-                )
+                told = Diagnostic("not-in-cloud", masking.text(verdict), check.path)
+                findings.add(evaluation.template.source.located(told))
         findings.raise_errors()
 
 

@@ -12,6 +12,7 @@ from stoker.engine.ports import Fenced, Ports
 from stoker.engine.previews import Previews
 from stoker.engine.records import Action, Stack, Status
 from stoker.engine.requests import Caller, StackRequest
+from stoker.engine.secrets import findings_of
 from stoker.engine.session import Session
 from stoker.engine.views import ChangeView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
@@ -79,7 +80,7 @@ class Operations:
         """The description that the API's validate call answers, and warnings."""
         evaluation = await self._acceptance.evaluate_description(caller, request)
         findings = await self._ports.workers.compute(
-            lambda: as_template_findings(evaluation.validate(), evaluation.template.source.file)
+            lambda: as_template_findings(findings_of(evaluation), evaluation.template.source.file)
         )
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]

@@ -22,9 +22,11 @@ from stoker.engine.records import (
     Stack,
     StoredSignal,
 )
+from stoker.engine.secrets import masked_event
 from stoker.engine.transitions import Transitions
 from stoker.kernel.budget import project
 from stoker.kernel.errors import fault_reason
+from stoker.kernel.masking import Masking
 from stoker.schema.resource_type import Nests, ResourceType, Signal
 
 
@@ -43,6 +45,8 @@ class Session:
         self.clears: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self.transitions = Transitions(ports.clock, ports.ids)
+        self.masking = Masking()
+        """Over the values that no text may show."""
         self.started: Callable[[str], None] = lambda stack_id: None
         """Told of nested stacks that have got an operation."""
 
@@ -51,6 +55,22 @@ class Session:
         """The session of a task that drives the stack: it computes for the stack's project."""
         project.set(stack.project_id)
         return cls(ports, stack, rows)
+
+    def _masked(
+        self,
+        stack: Stack | None,
+        resources: Sequence[Resource],
+        events: Sequence[Event],
+        operations: Sequence[Operation],
+    ) -> tuple[Stack | None, list[Resource], list[Event], list[Operation]]:
+        """The same rows without the values of hidden parameters in what they tell."""
+        text = self.masking.text
+        return (
+            None if stack is None else replace(stack, reason=text(stack.reason)),
+            [replace(row, reason=text(row.reason)) for row in resources],
+            [masked_event(event, self.masking) for event in events],
+            [replace(operation, reason=text(operation.reason)) for operation in operations],
+        )
 
     async def commit(
         self,
@@ -69,6 +89,10 @@ class Session:
         Raises :class:`stoker.engine.ports.Fenced`, and :class:`stoker.engine.ports.StoreFault`
         for everything else: after a write that failed, nothing is known of what is stored.
         """
+        if self.masking:
+            stack, resources, events, operations = self._masked(
+                stack, resources, events, operations
+            )
         change = Change(
             stack_id=self.stack.id,
             epoch=self.stack.epoch,

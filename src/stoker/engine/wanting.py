@@ -6,12 +6,16 @@ from stoker.engine.evaluations import evaluation_at
 from stoker.engine.permissions import owner_of, require_types
 from stoker.engine.plan import Definitions, Nothing
 from stoker.engine.records import Action, Operation, OperationStatus
+from stoker.engine.secrets import masking_of
 from stoker.engine.session import Session
 from stoker.kernel.errors import Invalid
 
 
 async def wanted_by(session: Session, operation: Operation) -> Definitions:
     """The definitions to reach. Raises DiagnosticError and Refused for what cannot be reached."""
+    kept = session.ports.kept.get(session.stack.input_id)
+    known = [] if kept is None else [kept]
+    session.masking = await session.ports.workers.compute(lambda: masking_of(*known))
     if operation.action is Action.DELETE:
         return Nothing()
     _require_readable(session)
@@ -19,6 +23,8 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
         return Nothing()
     ports, stack = session.ports, session.stack
     wanted = await evaluation_at(ports, stack, operation.input_id)
+    if wanted is not kept:
+        session.masking = await ports.workers.compute(lambda: masking_of(wanted, *known))
     # computed now, not later on the loop
     await ports.workers.compute(lambda: wanted.attributes_used)
     if stack.parent_id is not None and operation.status is OperationStatus.WAITING:

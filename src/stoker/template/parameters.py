@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom
 from stoker.schema.conversion import Mismatch, to_number
@@ -164,11 +165,21 @@ def resolve(
             resolved.findings.append(_invalid(name, message))
             continue
         for fault in violations(parameter, coerced):
-            message = "the value is not allowed" if parameter.hidden else fault
+            message = _without(coerced, fault) if parameter.hidden else fault
             resolved.findings.append(_invalid(name, message))
         resolved.custom_checks.extend(_cloud_checks(parameter, coerced))
         resolved.values[name] = coerced
     return resolved
+
+
+def _without(value: Any, fault: str) -> str:
+    """What is wrong with the value of a hidden parameter, without the value."""
+    items = value if isinstance(value, list) else []
+    for item in (value, *items):
+        fault = fault.replace(shown(item), MASK)
+        if isinstance(item, int | float):
+            fault = fault.replace(str(item), MASK, 1)
+    return Masking([value]).text(fault)
 
 
 def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:

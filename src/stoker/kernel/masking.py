@@ -1,0 +1,58 @@
+"""Keeping values that nobody shall read out of texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+MASK = "******"
+_WORDS = 4
+"""Shorter values are masked only where they stand as words: they are parts of too many others."""
+_SHORTEST = 2
+
+
+class Masking:
+    """Masks values in texts, as they are and as they are written in JSON and addresses."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        texts = {text for value in values for text in _texts(value) if len(text) >= _SHORTEST}
+        forms = {form for text in texts for form in (text, json.dumps(text)[1:-1], quote(text))}
+        patterns = [
+            re.escape(form) if len(form) >= _WORDS else rf"(?<!\w){re.escape(form)}(?!\w)"
+            for form in sorted(forms, key=len, reverse=True)
+        ]
+        self._pattern = re.compile("|".join(patterns)) if patterns else None
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def text(self, text: str) -> str:
+        """The text with a mask in the place of each value."""
+        return text if self._pattern is None else self._pattern.sub(MASK, text)
+
+    def data(self, value: Any) -> Any:
+        """JSON-like data with all its texts masked."""
+        if self._pattern is None:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {key: self.data(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.data(inner) for inner in value]
+        return value
+
+
+def _texts(value: Any) -> Iterable[str]:
+    """The texts and numbers inside a value."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
