@@ -10,6 +10,7 @@ import pytest
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
+from stoker.clouds.faults import CloudFault, retry_after
 from stoker.kernel.errors import Refused
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
@@ -381,6 +382,18 @@ def test_a_software_config_stands_for_its_content(cloud: FakeCloud, server: Make
     )
     Server().create(call)
     assert base64.b64decode(live(cloud)["user_data"]) == b"#!/bin/sh"
+
+
+def test_a_port_that_another_server_is_about_to_lose_is_asked_for_again(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server()
+    cloud.refuse("POST", "/servers", 409, "Port 1 is still in use.")
+    with pytest.raises(CloudFault) as fault:
+        row.run("CREATE")
+    assert retry_after(fault.value, 0) is not None
+    assert isinstance(row.run("CREATE"), Done)
+    assert len(cloud.all("ports")) == 1
 
 
 class StackUsers:

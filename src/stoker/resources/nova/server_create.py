@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
-from stoker.clouds.faults import CloudFault
+from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova import server_software as software
 from stoker.resources.nova.server_body import server_request
 from stoker.resources.nova.server_ports import Nic, ensure_ports, lead_floating_ips, nics
@@ -29,6 +29,8 @@ def request(call: Call) -> Outcome:
     try:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
     except CloudFault as fault:
+        if is_conflict(fault) and "still in use" in fault.message:
+            raise  # another server is about to let go of a port: the framework asks again
         return refusal(fault)
     made = str(SERVERS.object_in(answer)["id"])
     return Wait(polling_pause(call), physical_id=made, reason="the server is being built")
