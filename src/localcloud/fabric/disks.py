@@ -23,7 +23,7 @@ from localcloud.fabric.interface import FabricError
 DEFAULT_USER = "stoker"
 USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
 """Further names of the default user, as images of distributions have them."""
-_FORMAT = "6"
+_FORMAT = "7"
 _SHARED = ("/usr", "/opt", "/var/lib/dpkg", "/var/lib/apt")
 _TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
@@ -43,6 +43,8 @@ _NOT_COPIED = {
 _HOST_LOCAL = "/.host/usr-local"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LARGEST_COPIED_FILE = 4 << 20
+_ROOT, _OWN = "root", "own"
+"""In the base: the root directory, and directories of our own that stand for those of the host."""
 
 
 def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
@@ -128,7 +130,7 @@ def _stamp() -> str:
 
 
 def make_base(state: Path) -> Path:
-    """Return the directory with the base of the ``host`` image.
+    """Return the directory with the base of the ``host`` image: its root, and what lies over /usr.
 
     It is made anew, and older ones removed, when the host's /etc has changed. A disk fits any of
     them: what its server has changed lies above.
@@ -138,7 +140,8 @@ def make_base(state: Path) -> Path:
         return base
     for stale in (*state.glob("host-*"), *state.glob("making-*")):
         shutil.rmtree(stale, ignore_errors=True)
-    making = state / f"making-{secrets.token_hex(4)}"
+    whole = state / f"making-{secrets.token_hex(4)}"
+    making = whole / _ROOT
     for name in _DIRECTORIES:
         (making / name).mkdir(parents=True, mode=0o755)
     for name in ("tmp", "var/tmp"):
@@ -159,7 +162,8 @@ def make_base(state: Path) -> Path:
     except OSError:
         # A single-id user namespace has no user but root.
         (making / "home" / DEFAULT_USER).chmod(0o777)
-    making.rename(base)
+    _own_usr(whole / _OWN)
+    whole.rename(base)
     return base
 
 
@@ -169,19 +173,22 @@ def _named(descriptor: int) -> str:
 
 
 def overlay(lower: str, upper: str, work: str, target: str) -> None:
-    """Mount a writable view of ``lower`` at ``target``; changes are kept in ``upper``."""
+    """Mount a writable view of ``lower`` at ``target``; changes are kept in ``upper``.
+
+    ``lower`` may be several directories, the first one on top, with colons between.
+    """
     for place in (upper, work):
         Path(place).mkdir(parents=True, exist_ok=True)
-    Path(upper).chmod(stat.S_IMODE(Path(lower).stat().st_mode))
+    Path(upper).chmod(stat.S_IMODE(Path(lower.partition(":")[0]).stat().st_mode))
     paths = f"lowerdir={lower},upperdir={upper},workdir={work}"
     kernel.mount("overlay", target, "overlay", options=f"{paths},userxattr")
 
 
 def _own_directories(source: Path, upper: Path, depth: int) -> None:
-    """Make directories in an upper layer that stand for those of the host, but are ours.
+    """Make directories in a layer between that stand for those of the host, but are ours.
 
     Where the host's root is not mapped, its directories could not be written to; a directory of
-    the upper layer shows the same content and decides who may write.
+    the layer above shows the same content and decides who may write.
     """
     for entry in os.scandir(source):
         if entry.is_dir(follow_symlinks=False) and _is_for_everybody(entry):
@@ -192,11 +199,11 @@ def _own_directories(source: Path, upper: Path, depth: int) -> None:
                 _own_directories(Path(entry.path), mine, depth - 1)
 
 
-def _own_usr(upper: Path) -> None:
-    if Path("/usr").stat().st_uid == 0 or (upper / "usr").exists():
-        return
-    _own_directories(Path("/usr"), upper / "usr", depth=1)
-    _own_directories(Path("/usr/local"), upper / "usr/local", depth=4)
+def _own_usr(own: Path) -> None:
+    own.mkdir()
+    if Path("/usr").stat().st_uid != 0:
+        _own_directories(Path("/usr"), own / "usr", depth=1)
+        _own_directories(Path("/usr/local"), own / "usr/local", depth=4)
 
 
 def _link_local(local: Path) -> None:
@@ -240,7 +247,8 @@ class Disk:
     def __init__(self, layers: Layers) -> None:
         self._layers = layers
         self._disk = os.open(layers.disk, os.O_PATH)
-        self._lower = os.open(layers.base if layers.image is None else layers.image, os.O_PATH)
+        self._lower = os.open(layers.image or layers.base / _ROOT, os.O_PATH)
+        self._own = os.open(layers.base / _OWN, os.O_PATH)
         self._shared: dict[str, int] = {}
         self._sealed: dict[str, int] = {}
         self._devices = {name: os.open(f"/dev/{name}", os.O_PATH) for name in _DEVICES}
@@ -268,8 +276,6 @@ class Disk:
         Path("root").mkdir(exist_ok=True)
         if layers.overlays:
             overlay(_named(self._lower), "upper/root", "work/root", "root")
-            if self._shared:
-                _own_usr(Path("upper"))
         elif layers.image is not None:
             raise FabricError(
                 "an unpacked image needs overlay mounts, which this machine or the file system of "
@@ -278,7 +284,7 @@ class Disk:
             )
         else:
             if not Path("root/etc").exists():
-                shutil.copytree(layers.base, "root", symlinks=True, dirs_exist_ok=True)
+                shutil.copytree(layers.base / _ROOT, "root", symlinks=True, dirs_exist_ok=True)
                 _link_local(Path("root/local"))
                 Path("root", _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
             kernel.bind("root", "root")
@@ -311,6 +317,9 @@ class Disk:
 
     def _overlay(self, source: str, path: str) -> None:
         disk, name = _named(self._disk), path.strip("/").replace("/", "-")
+        own = Path(_named(self._own) + path)
+        if own.is_dir():
+            source = f"{own}:{source}"
         overlay(source, f"{disk}/upper/{name}", f"{disk}/work/{name}", path)
 
     def _share_in_parts(self, source: str, path: str) -> None:
@@ -330,7 +339,6 @@ class Disk:
             else:
                 target.mkdir(exist_ok=True)
                 try:
-                    self._own_local(entry.path, str(target))
                     self._overlay(entry.path, str(target))
                     continue
                 except OSError as error:
@@ -338,11 +346,6 @@ class Disk:
                         raise
             kernel.bind(entry.path, str(target))
             kernel.seal(str(target))
-
-    def _own_local(self, source: str, path: str) -> None:
-        upper = Path(_named(self._disk), "upper/usr-local")
-        if path == "/usr/local" and Path(source).stat().st_uid != 0 and not upper.exists():
-            _own_directories(Path(source), upper, depth=4)
 
     def mount_devices(self, directory: str) -> None:
         """Show the host's devices that every program needs."""

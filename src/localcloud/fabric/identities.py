@@ -8,6 +8,7 @@ import os
 import resource
 import secrets
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -206,16 +207,40 @@ def enter_server(others: Clone, most_processes: int) -> None:
     """
     many = has_many_ids()
     _limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
+    helper = _fork_mapper() if many else None
     for kinds in (Clone(0), others):
-        process = str(Path("/proc/self").readlink())
-        if many:
-            _enter(kinds, lambda process=process: _map_servers_ids(process))  # type: ignore[misc]
-            os.setresgid(0, 0, 0)
-            os.setresuid(0, 0, 0)
-        else:
-            _enter(kinds, None)
+        kernel.unshare(Clone.NEWUSER | kinds)
+        if helper is None:
             _map_own_id(0, 0)
+        else:
+            helper.send(b"1")
+            if helper.recv(1) != b"1":
+                raise PermissionError("the id maps of the user namespace could not be written")
         _limit(resource.RLIMIT_NPROC, most_processes)
+    if helper is not None:
+        helper.close()
+        os.wait()
+
+
+def _fork_mapper() -> socket.socket:
+    """Start a process that stays outside and maps our ids, in one namespace below another."""
+    process = str(Path("/proc/self").readlink())
+    ours, theirs = socket.socketpair()
+    if os.fork() != 0:
+        theirs.close()
+        return ours
+    code = 1
+    try:
+        ours.close()
+        for _ in range(2):
+            theirs.recv(1)
+            _map_servers_ids(process)
+            inside = os.open(f"/proc/{process}/ns/user", os.O_RDONLY)
+            kernel.setns(inside, Clone.NEWUSER)
+            theirs.send(b"1")
+        code = 0
+    finally:
+        os._exit(code)
 
 
 def _limit(kind: int, most: int) -> None:
