@@ -15,8 +15,6 @@ import httpx
 
 from tests.recovery.service import free_ports, until
 
-REQUEST_TIMEOUT = 10
-"""Seconds that the service allows one request; for twice as long it looks for what was lost."""
 _START_SECONDS = 120.0
 _CONFIGURATION = """
 [DEFAULT]
@@ -65,21 +63,24 @@ class SlowCloud:
         assert cloud.stdout is not None
         assert cloud.stdout.readline().startswith("ready")
         known = json.loads((self.directory / "cloud/credentials.json").read_text())
-        self.users = known["users"]
-        service = self.users["stoker"]
-        self._file.write_text(
-            _CONFIGURATION.format(
-                timeout=REQUEST_TIMEOUT,
-                auth_url=known["auth_url"],
-                password=service["password"],
-                project=service["project"],
-                domain_password=self.users["stoker_domain_admin"]["password"],
-                region=known["region"],
-            )
-        )
+        self.known, self.users = known, known["users"]
         self.token, self.project = self._token("demo")
         self.admin, _ = self._token("admin")
         return cloud
+
+    def configure(self, request_timeout: float) -> None:
+        """The service allows a request so long; twice as long it looks for what was lost."""
+        service = self.users["stoker"]
+        self._file.write_text(
+            _CONFIGURATION.format(
+                timeout=request_timeout,
+                auth_url=self.known["auth_url"],
+                password=service["password"],
+                project=service["project"],
+                domain_password=self.users["stoker_domain_admin"]["password"],
+                region=self.known["region"],
+            )
+        )
 
     @property
     def _file(self) -> Path:
@@ -127,11 +128,11 @@ class SlowCloud:
         url = f"{self.url}/disturbances"
         httpx.put(url, json=body, headers=headers, timeout=60).raise_for_status()
 
-    def held(self) -> int:
-        """How many calls are held back now."""
+    def counted(self, what: str) -> int:
+        """How many calls the disturbances have ``seen``, or hold back now (``waiting``)."""
         headers = {"X-Auth-Token": self.admin}
         listed = httpx.get(f"{self.url}/disturbances", headers=headers, timeout=60).json()
-        return sum(rule["waiting"] for rule in listed["disturbances"])
+        return sum(rule[what] for rule in listed["disturbances"])
 
     def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
         headers = {"X-Auth-Token": self.token}

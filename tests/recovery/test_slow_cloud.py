@@ -16,7 +16,8 @@ from tests.recovery.service import until
 from tests.recovery.slow_cloud import SlowCloud, slow_cloud
 
 _LOG = logging.getLogger(__name__)
-SECONDS_PER_CALL = 6
+SERVICES = ("network", "compute")
+LEAST_SECONDS_PER_CALL = 6.0
 STACKS = 4
 KILLS = 10
 KILLS_OF_A_SCENE = 20
@@ -31,7 +32,6 @@ COLLECTIONS = (
     "/network/v2.0/address-scopes",
     "/compute/v2.1/os-server-groups",
 )
-EVERY_CALL = {"method": "POST", "before": SECONDS_PER_CALL}
 
 
 def resource(kind: str, **properties: Any) -> dict[str, Any]:
@@ -60,23 +60,45 @@ def outlive(pair: SlowCloud, stacks: dict[str, dict[str, Any]], kills: int) -> N
     _LOG.warning("STOKER_KILL_SEED=%d", seed)
     chance = random.Random(seed)
     before = Counter(pair.names(COLLECTIONS))
+    start = _seconds_of_a_start(pair)
+    # a call outlasts a start of the service, however busy the machine is
+    seconds = max(LEAST_SECONDS_PER_CALL, 3 + 3 * start)
+    pair.configure(request_timeout=1.5 * seconds)
     pair.start_service()
-    pair.disturb(EVERY_CALL | {"service": "network"}, EVERY_CALL | {"service": "compute"})
+    slow = [{"method": "POST", "service": name, "before": seconds} for name in SERVICES]
+    pair.disturb(*slow)
     for name, wanted in stacks.items():
         pair.create(name, wanted)
     for _ in range(kills):
-        # most kills find calls under way: those of the first round last until three kills later
-        time.sleep(chance.uniform(0, 1.5))
+        until(lambda: pair.counted("waiting") > 0 or _are_complete(pair), pair.log(), END_SECONDS)
+        time.sleep(chance.uniform(0, 1.5 * start))
         pair.kill()
         pair.start_service()
-    until(lambda: set(pair.stacks().values()) == {"CREATE_COMPLETE"}, pair.log(), END_SECONDS)
-    until(lambda: pair.held() == 0, "everything has landed", 60)
+    sent = pair.counted("seen")
+    pair.disturb(*({**rule, "before": 0} for rule in slow))
+    until(lambda: _are_complete(pair), pair.log(), END_SECONDS)
+    until(lambda: pair.counted("waiting") == 0, "everything has landed")
     names = Counter(pair.names(COLLECTIONS)) - before
-    pair.disturb()
     expected = sum(len(wanted["resources"]) for wanted in stacks.values())
-    doubles = {name: count for name, count in names.items() if count > 1}
-    assert doubles == {}
+    assert {name: count for name, count in names.items() if count > 1} == {}
     assert names.total() == expected, sorted(names)
+    # what was sent twice and removed again is not seen above
+    assert sent + pair.counted("seen") == expected
+
+
+def _are_complete(pair: SlowCloud) -> bool:
+    statuses = set(pair.stacks().values())
+    assert statuses <= {"CREATE_IN_PROGRESS", "CREATE_COMPLETE"}, statuses
+    return statuses == {"CREATE_COMPLETE"}
+
+
+def _seconds_of_a_start(pair: SlowCloud) -> float:
+    pair.configure(request_timeout=60)
+    began = time.monotonic()
+    pair.start_service()
+    seconds = time.monotonic() - began
+    pair.kill()
+    return seconds
 
 
 def test_nothing_is_made_twice_or_lost_by_kills_while_calls_take_long(tmp_path: Path) -> None:
