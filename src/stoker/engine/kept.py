@@ -40,5 +40,6 @@ class KeptEvaluations:
 
 
 def _size(evaluation: Evaluation) -> int:
-    """A template without resources counts, too."""
-    return 1 + len(evaluation.template.resources)
+    """A template without resources counts, too, and so do the nested ones that were looked into."""
+    nested = vars(evaluation).get("children", {})
+    return 1 + len(evaluation.template.resources) + sum(map(_size, nested.values()))

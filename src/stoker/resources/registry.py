@@ -9,11 +9,11 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from stoker.kernel.lazy import lazy
 from stoker.resources.names import BUILT_IN
 from stoker.schema.resource_type import ResourceType
 
@@ -60,12 +60,12 @@ class Registry:
         entry = self._entry_points.get(type_name)
         return None if entry is None else _load_entry_point(entry)
 
-    @cached_property
+    @lazy
     def _entry_points(self) -> Mapping[str, EntryPoint]:
         """Entry points are named for the type that they lead to."""
         return {entry.name: entry for entry in entry_points(group=GROUP)}
 
-    @cached_property
+    @lazy
     def _plugins(self) -> Mapping[str, type[ResourceType]]:
         found: dict[str, type[ResourceType]] = {}
         for directory in self._plugin_directories:

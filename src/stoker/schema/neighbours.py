@@ -7,9 +7,9 @@ take longer the more resources there are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
+from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown
 
 Neighbour = tuple[str, Mapping[str, Any]]
@@ -32,7 +32,7 @@ class Neighbours(Mapping[str, Neighbour]):
     def __len__(self) -> int:
         return len(self._resources)
 
-    @cached_property
+    @lazy
     def _types(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name, (type_name, _) in self._resources.items():

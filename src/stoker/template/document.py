@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -19,6 +18,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
     first_of,
 )
+from stoker.kernel.lazy import lazy
 from stoker.template.functions.words import kind_of
 from stoker.template.source import Source, accept, count_values, read
 from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
@@ -80,7 +80,7 @@ class Template:
         data: Mapping[str, Any] = self.source.data
         return data
 
-    @cached_property
+    @lazy
     def size(self) -> int:
         """The number of values in the document, which evaluation takes time in proportion to."""
         return count_values(self.source.data)

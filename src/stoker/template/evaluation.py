@@ -9,7 +9,6 @@ where that makes no difference.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -19,16 +18,16 @@ from stoker.kernel.diagnostics import (
     first_of,
     renew_suggestions,
 )
+from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import MakesStack, Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
-from stoker.template.inputs import Inputs
+from stoker.template.inputs import Inputs, mean_same_types
 from stoker.template.nesting import finding_in, nested_in, separate_in, without_repetitions
 from stoker.template.outputs import output, output_findings
 from stoker.template.parameters import Parameter
-from stoker.template.reuse import Evaluated, Question, answered, noting_all, same
 from stoker.template.settled import Settled
 from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey, needs_of
 from stoker.template.type_resolver import TypeResolver
@@ -64,7 +63,7 @@ class Evaluation:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
         return self.settled.resolved.values
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         """The resources that their conditions enable, in the order of the template."""
         return tuple(body.name for body in self.settled.resources)
@@ -74,7 +73,7 @@ class Evaluation:
         """The outputs that their conditions enable."""
         return self.settled.outputs
 
-    @cached_property
+    @lazy
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource; those whose type is not known are missing."""
         found: dict[str, ResourceType] = {}
@@ -85,11 +84,11 @@ class Evaluation:
                 self.settled.note(error, (*body.path, self.template.version.dialect.type))
         return found
 
-    @cached_property
+    @lazy
     def resolver(self) -> TypeResolver:
         """What finds the types of the resources."""
         earlier = self._earlier
-        if earlier is not None and _mean_same_types(earlier.inputs, self.inputs):
+        if earlier is not None and mean_same_types(earlier.inputs, self.inputs):
             return earlier.resolver
         return TypeResolver(self.inputs, self.known_types)
 
@@ -97,13 +96,13 @@ class Evaluation:
         """The hooks at which a resource stops."""
         return self.resolver.hooks.of(name)
 
-    @cached_property
+    @lazy
     def reader(self) -> Reader:
         """What reads the resources of this template."""
         restricted = self.resolver.restricted(self.names)
         return Reader(self.template, self._scope, self.types, restricted)
 
-    @cached_property
+    @lazy
     def _scope(self) -> Scope:
         self.inputs.allowance.widen(len(self.names))
         return Scope(
@@ -120,7 +119,7 @@ class Evaluation:
             url=self.inputs.url,
         )
 
-    @cached_property
+    @lazy
     def surveys(self) -> Mapping[str, Survey]:
         """The first look at each enabled resource."""
         reader, earlier = self.reader, self._earlier
@@ -131,7 +130,7 @@ class Evaluation:
             for body in self.settled.resources
         }
 
-    @cached_property
+    @lazy
     def needs(self) -> Mapping[str, frozenset[str]]:
         """For each enabled resource the enabled resources that must come first."""
         return needs_of(self.surveys)
@@ -143,26 +142,13 @@ class Evaluation:
         :class:`stoker.template.definition.TooMuch`.
         """
         survey, body = self.surveys[name], self.template.resources[name]
-        if light:
-            self.reader.require_light(body, survey)
-        if survey.final:
-            return _checked(survey, self.template)
-        latest = survey.latest
-        if not light and latest is not None and answered(latest.questions, self._scope, facts):
-            return latest.definition
-        questions: list[Question] = []
-        scope = noting_all(self._scope, facts, questions)
-        again = self.reader.definition(body, scope, survey, light=light)
-        if again.definition is None and not again.diagnostics:
+        if name not in self.types:
             # what has no type cannot be looked at, and has been found wrong before
-            again.diagnostics.extend(
-                found
-                for found in self.settled.findings
-                if found.path[: len(body.path)] == body.path
-            )
-        definition = _checked(again, self.template)
-        survey.latest = Evaluated(definition, questions)
-        return definition
+            before = self.settled.findings
+            here = [found for found in before if found.path[: len(body.path)] == body.path]
+            found = survey.diagnostics or here
+            raise DiagnosticError(self.template.source.all_located(found))
+        return self.reader.definition(body, survey, facts, light=light)
 
     def outputs(self, facts: Facts) -> list[Output]:
         """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
@@ -180,7 +166,7 @@ class Evaluation:
             checks.extend(survey.custom_checks)
         return checks
 
-    @cached_property
+    @lazy
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """For each resource the attributes that other resources and outputs refer to."""
         used: Attributes = {}
@@ -206,7 +192,7 @@ class Evaluation:
         found = [*self.settled.findings, *sections, *resources, *nested, *outputs, *own, *given]
         return Findings(self.template.source.all_located(first_of(found)))
 
-    @cached_property
+    @lazy
     def _output_findings(self) -> list[Diagnostic]:
         """What is wrong with the outputs; the look also records what they refer to."""
         return [
@@ -215,7 +201,7 @@ class Evaluation:
             for diagnostic in output_findings(body, self._scope)
         ]
 
-    @cached_property
+    @lazy
     def children(self) -> Mapping[str, Evaluation]:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
@@ -243,16 +229,6 @@ class Evaluation:
         return frozenset(self.settled.missing).union(*nested)
 
 
-def _checked(survey: Survey, template: Template) -> Definition:
-    """The definition, if there is nothing against it. Raises :class:`DiagnosticError`."""
-    if survey.definition is None:
-        raise DiagnosticError(template.source.all_located(survey.diagnostics))
-    errors = Findings(survey.diagnostics).errors
-    if errors:
-        raise DiagnosticError(template.source.all_located(errors))
-    return survey.definition
-
-
 def _separate_findings(evaluation: Evaluation) -> list[Diagnostic]:
     """What is wrong with the templates of stacks that resources have made elsewhere."""
     found: list[Diagnostic] = []
@@ -270,17 +246,6 @@ def _separate_findings(evaluation: Evaluation) -> list[Diagnostic]:
         except DiagnosticError as error:
             found += (finding_in(each, path) for each in error.diagnostics)
     return found
-
-
-def _mean_same_types(one: Inputs, other: Inputs) -> bool:
-    """Whether every type name means the same with these inputs."""
-    return (
-        one.url == other.url
-        and one.files == other.files
-        and one.unreachable == other.unreachable
-        and one.service_registry == other.service_registry
-        and same(one.environment.resource_registry, other.environment.resource_registry)
-    )
 
 
 def _merge(used: Attributes, more: Attributes) -> None:

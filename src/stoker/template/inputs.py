@@ -10,6 +10,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.template.environment import EMPTY, Environment
 from stoker.template.functions.scope import Facade
 from stoker.template.functions.size import Allowance
+from stoker.template.reuse import same
 from stoker.template.versions import HOT, VERSIONS, Version
 
 MAX_NESTED_DEPTH = 5
@@ -71,3 +72,14 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
 
 PSEUDO = frozenset(name for version in VERSIONS for name in pseudo_parameters(version, Identity()))
 """The names of the parameters that every template has, in either dialect."""
+
+
+def mean_same_types(one: Inputs, other: Inputs) -> bool:
+    """Whether every type name means the same with these inputs."""
+    return (
+        one.url == other.url
+        and one.files == other.files
+        and one.unreachable == other.unreachable
+        and one.service_registry == other.service_registry
+        and same(one.environment.resource_registry, other.environment.resource_registry)
+    )

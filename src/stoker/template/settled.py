@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
+from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown
 from stoker.template.conditions import NamedConditions
 from stoker.template.declarations import declare
@@ -54,7 +54,7 @@ class Settled:
         if isinstance(error, MissingTemplate):
             self.missing.add(error.address)
 
-    @cached_property
+    @lazy
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
         template, effort = self._template, self._inputs.allowance.patterns
@@ -66,7 +66,7 @@ class Settled:
         written = self._template.parameters
         return frozenset(written if isinstance(written, Mapping) else ())
 
-    @cached_property
+    @lazy
     def resolved(self) -> Resolved:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
         environment = self._inputs.environment
@@ -83,7 +83,7 @@ class Settled:
             resolved.values.setdefault(name, Unknown(frozenset()))
         return resolved
 
-    @cached_property
+    @lazy
     def conditions(self) -> NamedConditions:
         """The conditions section."""
         template = self._template
@@ -105,12 +105,12 @@ class Settled:
         """Whether a condition holds. Raises :class:`Failure`."""
         return self.conditions.holds(condition)
 
-    @cached_property
+    @lazy
     def resources(self) -> tuple[ResourceBody, ...]:
         """The resources that their conditions enable, in the order of the template."""
         return tuple(self._enabled(self._template.resources.values()))
 
-    @cached_property
+    @lazy
     def outputs(self) -> tuple[OutputBody, ...]:
         """The outputs that their conditions enable."""
         return tuple(self._enabled(self._template.outputs.values()))

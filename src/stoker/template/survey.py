@@ -11,19 +11,27 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.kernel.budget import check
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Findings,
+    Path,
+    Severity,
+    did_you_mean,
+)
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
-from stoker.template.definition import CustomCheck, Definition, TooMuch
+from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
 from stoker.template.functions.size import Allowance, check_size, is_small
 from stoker.template.functions.words import kind_of
 from stoker.template.policies import deletion_policy
-from stoker.template.reuse import Evaluated, Question, answered, noting, same
+from stoker.template.reuse import Evaluated, Question, answered, noting, noting_all, same
 
 Attributes = dict[str, set[str]]
 
@@ -134,15 +142,39 @@ class Reader:
             raise TooMuch
 
     def definition(
-        self, body: ResourceBody, scope: Scope, survey: Survey, *, light: bool = False
-    ) -> Survey:
-        """The same look with more facts. A light one may raise :class:`TooMuch`."""
+        self, body: ResourceBody, survey: Survey, facts: Facts, *, light: bool = False
+    ) -> Definition:
+        """The definition with what is known now. Raises :class:`DiagnosticError`.
+
+        A light one takes no more than a millisecond, or raises :class:`TooMuch`.
+        """
+        if light:
+            self.require_light(body, survey)
+        if survey.final:
+            return self._checked(survey)
+        latest = survey.latest
+        if not light and latest is not None and answered(latest.questions, self.scope, facts):
+            return latest.definition
+        questions: list[Question] = []
+        scope = noting_all(self.scope, facts, questions)
         if light:
             scope = replace(scope, allowance=Allowance.light())
         found = self._again(body, scope, survey)
         if light and scope.allowance.used_up:
             raise TooMuch
-        return found
+        definition = self._checked(found)
+        survey.latest = Evaluated(definition, questions)
+        return definition
+
+    def _checked(self, survey: Survey) -> Definition:
+        """The definition, if there is nothing against it. Raises :class:`DiagnosticError`."""
+        source = self.template.source
+        if survey.definition is None:
+            raise DiagnosticError(source.all_located(survey.diagnostics))
+        errors = Findings(survey.diagnostics).errors
+        if errors:
+            raise DiagnosticError(source.all_located(errors))
+        return survey.definition
 
     def _again(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
         found: list[Diagnostic] = []
@@ -167,6 +199,7 @@ class Reader:
         self, body: ResourceBody, scope: Scope, found: list[Diagnostic]
     ) -> dict[str, Any] | None:
         """The evaluated parts of a resource; None if one of them has no value."""
+        check()
         dialect = self.template.version.dialect
         parts: dict[str, Any] = {}
         before = len(found)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
+from stoker.kernel.lazy import lazy
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
 from stoker.template.attributes import has_attribute
@@ -184,7 +184,7 @@ class TypeResolver:
         """The file of the template whose resources these are."""
         return self._inputs.url
 
-    @cached_property
+    @lazy
     def hooks(self) -> Marks:
         """The hooks at which resources stop."""
         registry = self._inputs.environment.resource_registry

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from stoker.kernel.budget import check
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
 from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates, can
@@ -99,6 +100,7 @@ def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Dia
 
 
 def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
+    check()
     definition = survey.definition
     if definition is None:
         return []

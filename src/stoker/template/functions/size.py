@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -21,6 +20,8 @@ MAX_CHARACTERS = 32 * MEBIBYTE
 """Characters of all texts in one value."""
 MAX_PARTS = 500_000
 """Parts that a text may be split into, and words that may be replaced in it."""
+MAX_NESTED = 4_000_000
+"""The same where an operator sets no bound: some 100,000 resources, a few hundred MiB."""
 SMALL_VALUES = 300
 SMALL_TEXTS = 64 * 1024
 """Characters of all texts in a small value."""
@@ -101,7 +102,7 @@ class Allowance:
     @staticmethod
     def of(resources: int, helpers: Helpers = NO_HELPERS) -> Allowance:
         """That of a service whose stacks may have so many resources; -1 for no bound."""
-        nested = sys.maxsize if resources < 0 else max(NESTED, 200 * resources)
+        nested = MAX_NESTED if resources < 0 else max(NESTED, 200 * resources)
         return Allowance(nested=nested, patterns=Effort(helpers), helpers=helpers)
 
     @staticmethod
@@ -128,7 +129,7 @@ class Allowance:
         self.nested -= values
         if self.nested < 0:
             message = "the nested templates hold more values than are looked at in one request"
-            advice = "nest fewer stacks, or smaller ones; max_resources_per_stack sets the bound"
+            advice = "nest fewer stacks, or smaller ones"
             raise DiagnosticError(
                 [
                     Diagnostic(

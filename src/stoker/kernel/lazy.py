@@ -1,0 +1,40 @@
+"""Values that are computed when they are first asked for, once for each object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Any, Generic, TypeVar, overload
+
+Value = TypeVar("Value")
+_LOCK = "\0lock"
+
+
+class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
+    """A property that is computed once.
+
+    ``functools.cached_property`` of Python 3.11 has one lock for all objects of a class, so that
+    whoever computes for one keeps all others waiting; that of 3.12 has none, so that two threads
+    compute the same. Here each object has a lock.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> lazy[Value]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+
+    def __get__(self, instance: object | None, owner: type) -> lazy[Value] | Value:
+        if instance is None:
+            return self
+        values = vars(instance)
+        with values.setdefault(_LOCK, RLock()):
+            if self._name not in values:
+                values[self._name] = self._compute(instance)
+            found: Value = values[self._name]
+            return found
