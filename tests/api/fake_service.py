@@ -18,7 +18,9 @@ from stoker.engine.views import ChangeView, EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import Exists, Invalid, NotFound
+from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
+from tests.evaluating import HELPERS
 
 PROJECT = "a" * 32
 CREATED = 1_790_000_000.0
@@ -131,6 +133,13 @@ class FakeService:
                 ("x",),
             )
         ]
+
+    async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
+        try:
+            found, _ = HELPERS.fit(f"(?:{pattern}).*", names, 0.5)
+        except NotComputed:
+            return []
+        return [name for name, fits in zip(names, found, strict=True) if fits]
 
     async def delete(self, caller: Caller, stack: StackAddress) -> None:
         self._view(stack)

@@ -18,8 +18,11 @@ from stoker.engine.views import ChangeView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.schema.helpers import NotComputed
 from stoker.template.description import describe_template
 from stoker.template.validation import as_template_findings
+
+_MATCHING_SECONDS = 0.5
 
 
 class Operations:
@@ -62,6 +65,19 @@ class Operations:
         """The plan of an update, if asked for with its nested stacks; nothing is recorded."""
         stack = await self._finder.at(caller, address)
         return await self._previews.update(caller, stack, request, show_nested=show_nested)
+
+    async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
+        """Those of the names that begin with what a regular expression of a user matches."""
+        helpers = self._ports.helpers
+
+        def fitting() -> list[str]:
+            try:
+                found, _ = helpers.fit(f"(?:{pattern}).*", names, _MATCHING_SECONDS)
+            except NotComputed:
+                return []
+            return [name for name, fits in zip(names, found, strict=True) if fits]
+
+        return await self._ports.workers.compute(fitting)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Start deleting the stack."""

@@ -56,6 +56,12 @@ class OffersOperations(Protocol):
     ) -> Sequence[ChangeView]:
         """The plan of an update, if asked for with its nested stacks; nothing is recorded."""
 
+    async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
+        """Those of the names that begin with what a regular expression of a user matches.
+
+        One that is malformed, or takes too long, matches nothing.
+        """
+
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Start deleting the stack; raises NotFound when it is gone."""
 

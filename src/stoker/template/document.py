@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from stoker.kernel.diagnostics import (
+    MAX_FINDINGS,
     Diagnostic,
     DiagnosticError,
     Findings,
@@ -165,6 +167,8 @@ def _check_names(template: Template, findings: Findings) -> None:
 
 def _check_sections(data: Mapping[Any, Any], version: Version, findings: Findings) -> None:
     for key in data:
+        if len(findings.items) > MAX_FINDINGS:
+            return  # nobody reads more, and looking for what may be meant takes long
         if key not in version.sections and key not in VERSION_KEYS:
             findings.add(
                 Diagnostic(
@@ -287,8 +291,7 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
             (*path, key),
             suggestion=did_you_mean(str(key), version.resource_keys),
         )
-        for key in body
-        if key not in version.resource_keys
+        for key in islice((k for k in body if k not in version.resource_keys), MAX_FINDINGS)
     ]
 
 

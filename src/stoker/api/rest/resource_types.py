@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 from typing import Any
 
 from starlette.responses import Response
@@ -12,24 +12,26 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.values import query_flag
 
-_LONGEST_PATTERN = 255
-_MOST_REPEATS = 3
-_REPEAT = re.compile(r"[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
 _DIALECTS = ("cfn", "hot")
 
 
 async def index(call: Call) -> Response:
     """The names of all types that the caller may use, or names with descriptions."""
     described = query_flag(call.query, "with_description")
-    types = call.api.catalogue.resource_types(
-        support_status=call.query.get("support_status"), version=call.query.get("version")
+    # types are imported when they are first looked at, which takes long
+    types = await asyncio.to_thread(
+        call.api.catalogue.resource_types,
+        support_status=call.query.get("support_status"),
+        version=call.query.get("version"),
     )
     pattern = call.query.get("name")
+    names = {name for name, _ in types}
+    if pattern is not None:
+        names = set(await call.service.operations.beginning_with(pattern, sorted(names)))
     matching = [
         (name, description)
         for name, description in types
-        if (pattern is None or _matches(pattern, name)) and call.allows(f"resource_types:{name}")
+        if name in names and call.allows(f"resource_types:{name}")
     ]
     found: list[Any] = [n for n, _ in matching]
     if described:
@@ -42,7 +44,8 @@ async def show(call: Call) -> Response:
     name = call.path["type_name"]
     described = call.query.get("with_description", "").lower() == "true"
     call.enforce(f"resource_types:{name}")
-    return json_response(call.api.catalogue.resource_type(name, with_description=described))
+    show_type = call.api.catalogue.resource_type
+    return json_response(await asyncio.to_thread(show_type, name, with_description=described))
 
 
 async def template(call: Call) -> Response:
@@ -51,21 +54,5 @@ async def template(call: Call) -> Response:
     if dialect not in _DIALECTS:
         raise bad_request(f'template_type is "cfn" or "hot", not "{dialect}".')
     name = call.path["type_name"]
-    return json_response(call.api.catalogue.resource_type_template(name, dialect))
-
-
-def _matches(pattern: str, name: str) -> bool:
-    """Whether a regular expression fits the start of a name; a malformed one fits nothing.
-
-    Matching must end soon whatever the pattern, so patterns that repeat a group, or repeat more
-    often than names of types can need, are taken as malformed.
-    """
-    repeats = len(_REPEAT.findall(pattern))
-    if len(pattern) > _LONGEST_PATTERN or repeats > _MOST_REPEATS:
-        return False
-    if _REPEATED_GROUP.search(pattern):
-        return False
-    try:
-        return re.match(pattern, name) is not None
-    except re.error:
-        return False
+    wrap = call.api.catalogue.resource_type_template
+    return json_response(await asyncio.to_thread(wrap, name, dialect))

@@ -20,8 +20,8 @@ MAX_CHARACTERS = 32 * MEBIBYTE
 """Characters of all texts in one value."""
 MAX_PARTS = 500_000
 """Parts that a text may be split into, and words that may be replaced in it."""
-MAX_NESTED = 4_000_000
-"""The same where an operator sets no bound: some 100,000 resources, a few hundred MiB."""
+MAX_NESTED = 2_000_000
+"""The same where an operator sets no bound: some 50,000 resources, 150 MiB."""
 SMALL_VALUES = 300
 SMALL_TEXTS = 64 * 1024
 """Characters of all texts in a small value."""
