@@ -7,7 +7,7 @@ notify() {
     $NOTIFY --silent --show-error --fail --output /dev/null \
         --retry 60 --retry-delay 1 --retry-all-errors --data-binary "$1"
 }
-trap 'notify "{\"status\": \"FAILURE\", \"reason\": \"setup stopped while $step\"}"' EXIT
+trap 'cat /var/log/web.log >&2 || true; notify "{\"status\": \"FAILURE\", \"reason\": \"setup stopped while $step\"}"' EXIT
 
 step='adding the user'
 # whoever went down in the middle of this has left locks behind that nobody holds any more

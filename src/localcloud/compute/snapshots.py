@@ -51,7 +51,7 @@ def unpack(archive: Path, disk: Path) -> None:
     try:
         disk.mkdir(parents=True)
         with tarfile.open(archive) as tar:
-            tar.extractall(disk, members=_safe(tar), numeric_owner=True, filter="tar")
+            tar.extractall(disk, members=_safe(tar, disk), numeric_owner=True, filter="tar")
         with tarfile.open(archive) as tar:
             for member in tar:
                 _set_attributes(disk / member.name, member)
@@ -59,8 +59,12 @@ def unpack(archive: Path, disk: Path) -> None:
         raise BadRequest(f"The data of image {archive.name} is not a snapshot: {error}.") from error
 
 
-def _safe(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+def _safe(tar: tarfile.TarFile, disk: Path) -> Iterator[tarfile.TarInfo]:
+    inside = disk.resolve()
     for member in tar:
+        # A hard link to a file of the host would be that file, open to the server.
+        if member.islnk() and not (disk / member.linkname).resolve().is_relative_to(inside):
+            raise ValueError(f"the link {member.name} leads out of it")
         whiteout = member.ischr() and (member.devmajor, member.devminor) == _WHITEOUT
         if whiteout or not member.isdev():
             yield member
