@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,6 +100,7 @@ class WebTemplates:
         self._limits = limits
         self._transport = transport
         self._resolve = resolve
+        self._certificates: ssl.SSLContext | None = None
 
     async def __call__(self, url: str) -> str:
         """The text at ``url``. Raises Invalid, which says what is needed and not what is there."""
@@ -120,7 +122,12 @@ class WebTemplates:
 
     async def _fetch(self, url: str) -> str:
         target = httpx.URL(url)
-        client = httpx.AsyncClient(transport=self._transport, trust_env=False)
+        if self._certificates is None:
+            # takes 0.1 s, which the event loop must not
+            self._certificates = await asyncio.to_thread(httpx.create_ssl_context)
+        client = httpx.AsyncClient(
+            transport=self._transport, verify=self._certificates, trust_env=False
+        )
         async with client:
             for _ in range(_MOST_REDIRECTS + 1):
                 request = await self._request(client, target)
