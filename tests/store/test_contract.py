@@ -1,0 +1,246 @@
+"""What the engine relies on, held against every database that the store supports."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from cryptography.fernet import Fernet
+
+from stoker.engine.ports import Change, Fenced, Inside
+from stoker.engine.records import (
+    Action,
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
+from stoker.engine.requests import EventQuery
+from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.store.databases import open_database
+from stoker.store.runners import ThreadRunner
+from stoker.store.sealing import FernetSeal
+from stoker.store.store import SqlStore
+
+KEY = Fernet.generate_key()
+
+
+class TwoProcesses:
+    """Two stores on one database, as two processes have them."""
+
+    def __init__(self, url: str) -> None:
+        self._runners = [ThreadRunner(), ThreadRunner()]
+        self._databases = [open_database(url) for _ in self._runners]
+        self.one, self.other = (
+            SqlStore(database, FernetSeal(KEY), runner)
+            for database, runner in zip(self._databases, self._runners, strict=True)
+        )
+
+    def close(self) -> None:
+        for runner in self._runners:
+            runner.close()
+        for database in self._databases:
+            database.dispose()
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(database_url)
+    yield both
+    both.close()
+
+
+def stack_in(project: str, name: str = "stack") -> Stack:
+    return Stack(
+        id=str(uuid4()),
+        project_id=project,
+        name=name,
+        action=Action.CREATE,
+        status=Status.IN_PROGRESS,
+        reason="started",
+        created_at=1.5,
+        input_id="input",
+        credentials={"trust": "secret"},
+        tags=("a", "b"),
+    )
+
+
+def operation_on(stack: Stack, action: Action = Action.CREATE) -> Operation:
+    return Operation(
+        id=str(uuid4()),
+        stack_id=stack.id,
+        action=action,
+        status=OperationStatus.WAITING,
+        created_at=2.0,
+        input_id="input",
+        deadline=99.0,
+        plan={"applied": [["é", 1]]},
+        settings={"tags": ["x"]},
+    )
+
+
+def resource_of(stack: Stack, name: str = "r") -> Resource:
+    return Resource(
+        id=str(uuid4()),
+        stack_id=stack.id,
+        name=name,
+        type_name="Sim::Thing",
+        token="t",
+        created_at=1.0,
+        updated_at=2.0,
+        properties={"a": {"b": [1, None, "ü"]}},
+        data={"key": "secret"},
+        requires=("x",),
+        progress={"step": 1},
+        hook={"at": None},
+    )
+
+
+def event_of(stack: Stack, reason: str = "because") -> Event:
+    return Event(
+        str(uuid4()), stack.id, 3.0, Action.CREATE, Status.COMPLETE, reason, "r", "Sim::Thing"
+    )
+
+
+async def made(store: SqlStore) -> Stack:
+    stack = stack_in(str(uuid4()))
+    await store.commit(Change(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
+    return stack
+
+
+async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    operation, row, event = operation_on(stack), resource_of(stack), event_of(stack)
+    given = Input(str(uuid4()), stack.id, {"t": 1}, "text", {"p": "é"}, {"e": 1}, {"f": "x"})
+    signal = StoredSignal(str(uuid4()), stack.id, row.id, 4.0, {"id": "1"})
+    await stores.one.commit(
+        Change(
+            stack.id,
+            inputs=(given,),
+            stacks=(stack,),
+            operations=(operation,),
+            resources=(row,),
+            events=(event,),
+            signals=(signal,),
+        )
+    )
+    other = stores.other
+    assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE)
+    assert await other.resources(stack.id) == [row]
+    assert await other.events([stack.id], EventQuery()) == [event]
+    assert await other.signals(stack.id) == [signal]
+    assert await other.input(given.id) == given
+    [found] = await other.operations(stack.id)
+    assert found == replace(operation, number=found.number)
+    [queued] = await other.queue(stack.id)
+    assert (queued.id, queued.number) == (operation.id, found.number)
+    assert await other.operation_status(operation.id) == (OperationStatus.WAITING, "")
+
+
+async def test_no_two_takers_get_the_same_epoch(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await asyncio.gather(
+        *(store.take(stack.id) for _ in range(25) for store in (stores.one, stores.other))
+    )
+    assert sorted(each.epoch for each in taken) == list(range(1, 51))
+
+
+async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    first = await stores.one.take(stack.id)
+    second = await stores.other.take(stack.id)
+    late = replace(first, reason="late")
+    with pytest.raises(Fenced):
+        await stores.one.commit(Change(stack.id, first.epoch, stacks=(late,)))
+    await stores.other.commit(
+        Change(stack.id, second.epoch, stacks=(replace(second, reason="in time"),))
+    )
+    found = await stores.one.stack(stack.id)
+    assert found is not None
+    assert (found.reason, found.epoch) == ("in time", second.epoch)
+
+
+async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    stacks = [stack_in(project, "same") for _ in range(10)]
+    done = await asyncio.gather(
+        *(
+            store.commit(Change(stack.id, stacks=(stack,)))
+            for stack, store in zip(stacks, [stores.one, stores.other] * 5, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    assert done.count(None) == 1
+    assert all(isinstance(each, Exists) for each in done if each is not None)
+
+
+async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+
+    def room(inside: Inside) -> None:
+        if inside.count_stacks(project) >= 3:
+            raise LimitExceeded("full")
+
+    stacks = [stack_in(project, f"s{number}") for number in range(12)]
+    done = await asyncio.gather(
+        *(
+            store.commit(Change(stack.id, stacks=(stack,), guard=room))
+            for stack, store in zip(stacks, [stores.one, stores.other] * 6, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    assert done.count(None) == 3
+    assert all(isinstance(each, LimitExceeded) for each in done if each is not None)
+
+
+async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    counts = [(await stores.one.take(stack.id)).take_ups for _ in range(5)]
+    assert counts == [1, 2, 3, 3, 3]
+    taken = await stores.one.take(stack.id)
+    await stores.one.count_take_up(taken)
+    assert (await stores.other.take(stack.id)).take_ups == 4
+    await stores.one.commit(Change(stack.id, events=(event_of(stack),)))
+    assert (await stores.one.take(stack.id)).take_ups == 1
+
+
+async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
+    await stores.one.commit(Change(stack.id, taken.epoch, resources=(row,)))
+    await stores.other.give_up(stack.id, "no way", 9.0)
+    found = await stores.one.stack(stack.id)
+    assert found is not None
+    assert (found.action, found.status, found.reason) == (Action.CREATE, Status.FAILED, "no way")
+    assert await stores.one.queue(stack.id) == []
+    assert [each.status for each in await stores.one.resources(stack.id)] == [Status.FAILED]
+    events = await stores.one.events([stack.id], EventQuery())
+    assert [(each.resource_id, each.status) for each in events] == [
+        (row.id, Status.FAILED),
+        (None, Status.FAILED),
+    ]
+    with pytest.raises(Fenced):
+        await stores.one.commit(Change(stack.id, taken.epoch, resources=(row,)))
+
+
+async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    ended = [
+        replace(operation_on(stack), status=OperationStatus.COMPLETE, plan=None) for _ in range(40)
+    ]
+    await stores.one.commit(
+        Change(stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9)))
+    )
+    await stores.one.tidy(stack.id, 4)
+    assert len(await stores.one.events([stack.id], EventQuery())) == 4
+    assert len(await stores.one.queue(stack.id)) == 1
+    assert await stores.one.operation(ended[0].id) is None
+    assert await stores.one.operation(ended[-1].id) is not None
