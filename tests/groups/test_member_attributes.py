@@ -40,6 +40,18 @@ def test_an_attribute_that_members_do_not_have_is_refused_once(path: list[Any]) 
     assert 'has no attribute "nope"' in error
 
 
+def test_so_it_is_where_properties_of_the_members_refer_to_others() -> None:
+    """What a deployment would refuse, validation does, before the others exist."""
+    group = _group({"type": "OS::Heat::Value", "properties": {"value": {"get_resource": "g2"}}})
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {"g": group, "g2": {"type": "OS::Heat::None"}},
+        "outputs": {"o": {"value": {"get_attr": ["g", "nope"]}}},
+    }
+    found = Evaluation(parse(template), Inputs(), TYPES).validate().errors
+    assert ['has no attribute "nope"' in str(each) for each in found] == [True]
+
+
 @pytest.mark.parametrize(
     "path", [["value"], ["attributes", "value"], ["resource.7", "nope"], ["refs", 1], []]
 )
