@@ -47,6 +47,10 @@ class Orchestration:
             self.asked.append(more["json"])
             if self.refusal is not None:
                 return _answer(400, self.refusal)
+        if method == "PUT":
+            return SimpleNamespace(
+                status_code=202, content=b"202 Accepted", json=lambda: json.loads("202 Accepted")
+            )
         action = "UPDATE" if len(self.asked) > 1 else "CREATE"
         made = {"id": "id", "stack_name": "n", "stack_status": f"{action}_COMPLETE"}
         return _answer(200, {"stack": {**made, "stack_status_reason": "", "outputs": []}})
@@ -87,6 +91,20 @@ def test_files_and_environment_are_handed_on() -> None:
             assert given["files"] == FILES
             assert given["environment"]["resource_registry"]["My::Thing"] == "nested.yaml"
             assert given["environment"]["parameters"] == {}
+
+    lived(service, story)
+
+
+def test_a_file_that_changes_reaches_the_stack_though_its_template_stays() -> None:
+    service = Orchestration()
+
+    async def story(lab: Lab) -> None:
+        wanted = elsewhere(INNER, parameters={"p": "1"})
+        await lab.create(wanted, environment=ENVIRONMENT, files=FILES)
+        changed = {"nested.yaml": FILES["nested.yaml"] + "\nresources: {}"}
+        await lab.update(wanted, environment=ENVIRONMENT, files=changed)
+        assert await lab.status() == "UPDATE_COMPLETE", (await lab.stack()).reason
+        assert [given["files"] for given in service.asked] == [FILES, changed]
 
     lived(service, story)
 

@@ -18,7 +18,7 @@ from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
 from stoker.engine.succession import Succession
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.schema.resource_type import Call, Nests, Updates
+from stoker.schema.resource_type import Call, MakesStack, Nests, Updates, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuch
 
@@ -286,7 +286,7 @@ def _work(
     type_ = definition.type
     if action is Action.CREATE:
         method = type_.create
-    elif changed and isinstance(type_, Updates):
+    elif (changed or can(type_, MakesStack)) and isinstance(type_, Updates):
         method = type_.update
     else:
         return None

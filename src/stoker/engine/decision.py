@@ -12,7 +12,7 @@ from enum import StrEnum
 from stoker.engine.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.comparison import changed_properties
-from stoker.schema.resource_type import Call, Nests, Replaces, Updates, can
+from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updates, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
 from stoker.template.type_resolver import TemplateType
@@ -128,7 +128,9 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
         ):
             return Decision(Change.REPLACE, changed, by_property=True)
     unfinished = row.status is not Status.COMPLETE
-    if changed or unfinished or can(definition.type, Nests) or _differs(row, definition):
+    # what is inside such a stack may change though nothing here does
+    is_stack = can(definition.type, Nests) or can(definition.type, MakesStack)
+    if changed or unfinished or is_stack or _differs(row, definition):
         return Decision(Change.UPDATE, changed)
     return KEEP
 

@@ -6,11 +6,18 @@ The stack bears ``call.physical_name``, hence a lost create is found again by it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
 from stoker.clouds.collection import Collection, Object, send
-from stoker.clouds.faults import NOT_FOUND, CloudFault, describe, status_of
+from stoker.clouds.faults import (
+    NOT_FOUND,
+    CloudFault,
+    UnreadableAnswer,
+    describe,
+    status_of,
+)
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.constraints import Custom
@@ -121,7 +128,10 @@ class RemoteStack(ResourceType):
         assert call.physical_id is not None
         if call.progress.get("asked"):
             return _judge(call, call.physical_id)
-        send(call.cloud.orchestration, "PUT", _path(call, call.physical_id), json=_wanted(call))
+        path = _path(call, call.physical_id)
+        # an update is answered with a line of plain text
+        with suppress(UnreadableAnswer):
+            send(call.cloud.orchestration, "PUT", path, json=_wanted(call))
         return Wait(after=0.1, progress={"asked": True})
 
     def delete(self, call: Call) -> Outcome:
