@@ -17,7 +17,8 @@ from stoker.engine.asking import Asking, Method, Work
 from stoker.engine.calls import make_call
 from stoker.engine.creating import Creating
 from stoker.engine.facts import REFERENCE
-from stoker.engine.records import Action, Resource, Status
+from stoker.engine.late_updates import sent_before
+from stoker.engine.records import Action, Operation, Resource, Status
 from stoker.engine.session import Session
 from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.errors import Refused
@@ -49,6 +50,13 @@ class Actions:
         )
         await self._session.commit(resources=[row], events=[event])
         return row
+
+    async def begin_update(
+        self, row: Resource, operation: Operation, dirty: tuple[str, ...]
+    ) -> Resource:
+        """The same for an update, which must not be overtaken by one that was sent before."""
+        asked = await sent_before(self._session, self._waiting, row, operation)
+        return await self.begin(row, Action.UPDATE, dirty=dirty, asked=asked)
 
     async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
         """Commit the failure of the action in progress."""

@@ -176,7 +176,7 @@ class Applying:
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
         row = await self._hooks.before(row, Action.UPDATE)
-        row = await self._actions.begin(row, Action.UPDATE, dirty=_dirty(row, decision))
+        row = await self._actions.begin_update(row, self._operation, _dirty(row, decision))
         await self._finish_update(row, definition, decision)
 
     async def _take_up(

@@ -211,7 +211,9 @@ class Resource:
     """The operation that last brought this row to where it should be."""
     action_started_at: float | None = None
     asked: tuple[float, ...] = ()
-    """When creates were sent whose end is not known: each may have made an object."""
+    """When requests were sent whose end is not known: creates, each of which may have made an
+    object, and updates, which may still be done.
+    """
     dirty: tuple[str, ...] = ()
     """Properties that updates which did not finish may have changed on the object."""
     replaced_by: str | None = None

@@ -15,11 +15,13 @@ from stoker.engine.facts import REFERENCE
 from stoker.engine.ports import Change, Fenced, Ports, StoreFault
 from stoker.engine.records import (
     UNSET_HOOK,
+    Action,
     Event,
     Input,
     Operation,
     Resource,
     Stack,
+    Status,
     StoredSignal,
 )
 from stoker.engine.secrets import masked_event
@@ -40,6 +42,13 @@ class Session:
         self.current: dict[str, Resource] = {
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
+        self.began = ports.clock.now()
+        self.inherited = {
+            row.id
+            for row in self.rows.values()
+            if (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
+        }
+        """Ids of rows of which an engine that is dead was updating the objects."""
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
         self.clears: Sequence[StoredSignal] = ()
