@@ -28,6 +28,7 @@ test: $(READY)  ## all tests but the long ones
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
 	@$(PYTHON) -m pytest -m long
 	@$(PYTHON) -m tests.simulation --seeds 2000
+	@$(PYTHON) -m tests.simulation --sweep all
 	@$(PYTHON) -m tests.conformance
 
 check: $(READY)  ## format, lint, types, layers, sizes
@@ -44,6 +45,7 @@ metrics: $(READY)  ## figures of the code, beside Heat's
 
 simulate: $(READY)  ## SEEDS=200: play so many scenarios with engines that die
 	@$(PYTHON) -m tests.simulation --seeds $(SEEDS)
+	@$(PYTHON) -m tests.simulation --sweep all --every 25
 
 conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance

@@ -51,6 +51,29 @@ def test_what_a_taken_over_operation_has_begun_goes_on() -> None:
     in_lab(story)
 
 
+def test_what_a_taken_over_operation_has_not_begun_is_never_begun() -> None:
+    async def story(lab: Lab) -> None:
+        first = template({"a": thing(value="1"), "b": thing(depends_on="a", value="1")})
+        await lab.create(first)
+        then = {"a": thing(value="2", lag=5), "b": thing(depends_on="a", value="2")}
+        await lab.begin_update(template(then))
+        await lab.pass_time(2)
+        await lab.update(first)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert "update b" not in lab.cloud.journal
+
+    in_lab(story)
+
+
+def test_what_is_under_way_when_another_fails_is_given_time_to_end() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(fail="create"), "b": thing(slow=5)}))
+        assert await lab.status() == "CREATE_FAILED"
+        assert (await lab.rows())["b"].status == "COMPLETE"
+
+    in_lab(story)
+
+
 def test_a_delete_takes_over_from_a_create() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"gate": GATE, "a": thing(slow=500)})

@@ -1,26 +1,59 @@
-"""``python -m tests.simulation --seeds N``: plays many scenarios, prints what broke and how."""
+"""``python -m tests.simulation``: plays many scenarios, prints what broke and how.
+
+``--seeds N`` draws them; ``--sweep NAME|all`` takes a story and lets something go wrong at every
+turn of it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import logging
 import os
 import sys
 import time
 import traceback
+from collections.abc import Iterable, Sequence
 
-from tests.simulation.play import play
+from tests.simulation.play import play, run
 from tests.simulation.sabotage import RULES
+from tests.simulation.scenario import draw
+from tests.simulation.stories import STORIES
+from tests.simulation.sweep import MODES, Finding, Point, check, sweep
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation")
-    parser.add_argument("--seeds", type=int, default=200, help="how many scenarios")
-    parser.add_argument("--seed", type=int, help="only this one")
-    parser.add_argument("--without", choices=sorted(RULES), help="switch a durability rule off")
-    options = parser.parse_args()
-    if options.seed is None:
+    """The exit code: 1 if anything was found."""
+    options = _options()
+    if options.seed is None and options.turn is None:
         logging.disable(logging.CRITICAL)
+    if options.histories:
+        return _histories(range(options.seeds))
+    if options.sweep is None:
+        return _seeds(options)
+    stories = list(STORIES) if options.sweep == "all" else [options.sweep]
+    modes = MODES if options.mode is None else (options.mode,)
+    if options.turn is not None:
+        return _point(Point(stories[0], modes[0], options.turn))
+    return _sweep(sweep(stories, modes, options.every, options.processes), options.first)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation")
+    parser.add_argument("--seeds", type=int, default=200, help="how many drawn scenarios")
+    parser.add_argument("--seed", type=int, help="only this one")
+    parser.add_argument("--histories", action="store_true", help="only tell one history of another")
+    parser.add_argument("--without", choices=sorted(RULES), help="switch a durability rule off")
+    parser.add_argument("--sweep", choices=[*STORIES, "all"], help="a story, at every turn")
+    parser.add_argument("--mode", choices=MODES, help="only this that goes wrong")
+    parser.add_argument("--turn", type=int, help="only at this turn")
+    parser.add_argument("--every", type=int, default=1, help="each so-many-th turn")
+    parser.add_argument("--first", action="store_true", help="stop when something is found")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    return parser.parse_args()
+
+
+def _seeds(options: argparse.Namespace) -> int:
     seeds = [options.seed] if options.seed is not None else range(options.seeds)
     broken, started = 0, time.monotonic()
     sabotage = RULES[options.without] if options.without else None
@@ -32,12 +65,48 @@ def main() -> int:
         if found:
             broken += 1
             again = f" --without {options.without}" if options.without else ""
-            print(f"seed {seed}:")
-            print("\n".join(f"  {line}" for line in found))
-            print(f"  again: python -m tests.simulation --seed {seed}{again}")
-    seconds = time.monotonic() - started
-    print(f"{len(seeds)} scenarios in {seconds:.1f} s, {broken} broken")
+            _tell(f"seed {seed}", found, f"python -m tests.simulation --seed {seed}{again}")
+            if options.first:
+                break
+    print(f"{len(seeds)} scenarios in {time.monotonic() - started:.1f} s, {broken} broken")
     return 1 if broken else 0
+
+
+def _histories(seeds: Sequence[int]) -> int:
+    """Print a digest of each history: the same for the same code, in whatever process."""
+    for seed in seeds:
+        history = run(seed, draw(seed)).history
+        print(seed, hashlib.sha256(history.encode()).hexdigest())
+    return 0
+
+
+def _point(point: Point) -> int:
+    found = check(point)
+    _tell(str(point), found, point.command())
+    return 1 if found else 0
+
+
+def _sweep(pieces: Iterable[tuple[int, list[Finding]]], only_first: bool) -> int:
+    played, broken, started = 0, 0, time.monotonic()
+    for many, findings in pieces:
+        played += many
+        broken += len(findings)
+        for each in findings:
+            _tell(
+                f"{each.point.story}, {each.point.mode} at {each.point.turn}",
+                each.found,
+                each.point.command(),
+            )
+        if broken and only_first:
+            break
+    print(f"{played} points in {time.monotonic() - started:.1f} s, {broken} broken")
+    return 1 if broken else 0
+
+
+def _tell(what: str, found: Sequence[str], again: str) -> None:
+    print(f"{what}:")
+    print("\n".join(f"  {line}" for line in found))
+    print(f"  again: {again}", flush=True)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ class Object:
     kind: str
     properties: dict[str, Any]
     ready_at: float
+    name: str = ""
+    """Of the resource that it was made for."""
 
 
 @dataclass
@@ -51,15 +53,21 @@ class Cloud:
     objects: dict[str, Object] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
     """Tokens, in the order in which objects were made for them."""
+    journal: list[str] = field(default_factory=list)
+    """All that was done, by the names of resources."""
+    down: tuple[float, float] = (0.0, 0.0)
+    """From when until when it does nothing at all."""
     violations: list[str] = field(default_factory=list)
     undeletable: set[str] = field(default_factory=set)
     quota: int | None = None
     """Objects at most."""
     recorded: Callable[[str], bool] = lambda object_id: True
     """Whether some engine has put the object on record."""
+    late: bool = False
+    """What is being asked for was sent by an engine that is dead by now."""
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
-    def create(self, kind: str, token: str, properties: Mapping[str, Any]) -> str:
+    def create(self, kind: str, token: str, properties: Mapping[str, Any], name: str = "") -> str:
         self._disturb()
         full = self.quota is not None and len(self.objects) >= self.quota
         if full or properties.get("fail") == "create":
@@ -73,13 +81,18 @@ class Cloud:
             kind,
             dict(properties),
             self.now + float(properties.get("slow") or 0),
+            name,
         )
+        for user in (properties.get("uses"), properties.get("value")):
+            if str(user).startswith("object-") and user not in self.objects:
+                self.violations.append(f"P4: {name} was made with {user}, which does not exist")
         self.objects[found.id] = found
+        self.journal.append(f"create {name}")
         self._lose()
         return found.id
 
     def get(self, object_id: str) -> Object:
-        if not self.recorded(object_id):
+        if not self.late and not self.recorded(object_id):
             self.violations.append(f"P3: {object_id} was used before it was on record")
         self._disturb()
         if object_id not in self.objects:
@@ -94,7 +107,10 @@ class Cloud:
         found = self.get(object_id)
         if properties.get("fail") == "update":
             found.properties["value"] = "half done"
+            self.journal.append(f"half update {found.name}")
             raise Refused(f"{found.kind} refused: not now, not ever")
+        if found.properties != dict(properties):
+            self.journal.append(f"update {found.name}")
         found.properties = dict(properties)
         self._lose()
 
@@ -111,10 +127,19 @@ class Cloud:
         ]
         if users:
             self.violations.append(f"P4: {object_id} was deleted while {users} needed it")
+        self.journal.append(f"delete {self.objects[object_id].name}")
         del self.objects[object_id]
         self._lose()
 
+    def vanish(self, name: str) -> None:
+        """Somebody else deletes the object of a resource."""
+        for found in [o for o in self.objects.values() if o.name == name]:
+            del self.objects[found.id]
+
     def _disturb(self) -> None:
+        since, until = self.down
+        if since <= self.now < until:
+            raise Busy("503: the service is down")
         if self.seed.random() < self.trouble:
             raise Busy("409 conflict: try again")
 

@@ -4,49 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
-from stoker.engine.records import (
-    Action,
-    Event,
-    Operation,
-    OperationStatus,
-    Resource,
-    Stack,
-    Status,
-)
-from tests.simulation.cloud import Cloud
+from stoker.engine.records import Action, Operation, OperationStatus, Stack, Status
+from tests.simulation.expectations import expectations
+from tests.simulation.outcome import Outcome
 
 GRACE = 10.0
 _ENDED = (OperationStatus.COMPLETE, OperationStatus.FAILED)
-
-
-@dataclass
-class Outcome:
-    """What is left when everything has come to rest."""
-
-    stack: Stack | None
-    rows: list[Resource]
-    events: list[Event]
-    operations: list[Operation]
-    cloud: Cloud
-    inner: list[Resource] = field(default_factory=list)
-    """Rows of nested stacks."""
-    acknowledged: list[str] = field(default_factory=list)
-    """Signals that were answered: the row of each."""
-    tries: list[int] = field(default_factory=list)
-    """Signals that were sent, again after no answer: the number of each."""
-    adjusted: int = 0
-    """Signals to the scaling policy that were answered."""
-    wanted: dict[str, Any] = field(default_factory=dict)
-    """The resources of the template that the stack is to have."""
-    signals: list[Any] = field(default_factory=list)
-    """Signals in the store."""
-    readings: list[tuple[int, int]] = field(default_factory=list)
-    """What a reader saw: number of events, number of ended operations."""
-    previous: dict[str, Any] | None = None
-    """The template that a rollback goes back to."""
 
 
 def violations(outcome: Outcome) -> Iterator[str]:
@@ -56,6 +20,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
         if outcome.cloud.objects:
             yield "P3: objects without a stack"
         return
+    yield from expectations(outcome)
     yield from _finished(outcome, outcome.stack)
     yield from _final_events(outcome)
     yield from _objects(outcome)
@@ -77,7 +42,7 @@ def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
             yield f"P2: the operation {operation.action} stays {operation.status}"
         if operation.deadline is None:
             yield f"P1: the operation {operation.action} has no deadline"
-    for row in (*outcome.rows, *outcome.inner):
+    for row in outcome.everything:
         if row.status is Status.IN_PROGRESS:
             yield f"P1: {row.name} stays {row.action}_{row.status}"
 
@@ -92,23 +57,13 @@ def _final_events(outcome: Outcome) -> Iterator[str]:
         (op.action, Status.COMPLETE if op.status is OperationStatus.COMPLETE else Status.FAILED)
         for op in _ended(outcome)
     ]
-    told = [
-        (event.action, event.status)
-        for event in outcome.events
-        if event.resource_id is None and event.status is not Status.IN_PROGRESS
-    ]
+    told = [(event.action, event.status) for event in outcome.told]
     if sorted(ended) != sorted(told):
         yield f"P2: operations ended {ended}, events told {told}"
 
 
 def _in_time(outcome: Outcome) -> Iterator[str]:
-    ended = _ended(outcome)
-    told = [
-        event
-        for event in outcome.events
-        if event.resource_id is None and event.status is not Status.IN_PROGRESS
-    ]
-    for operation, event in zip(ended, told, strict=False):
+    for operation, event in zip(_ended(outcome), outcome.told, strict=False):
         late = event.time - (operation.deadline or event.time)
         if late > GRACE:
             yield f"P1: {operation.action} ended {late:.1f} s after its time limit"
@@ -118,7 +73,7 @@ def _rolled_back(outcome: Outcome, stack: Stack) -> Iterator[str]:
     if (stack.action, stack.status) != (Action.ROLLBACK, Status.COMPLETE):
         return
     rows = {row.name: row for row in outcome.rows}
-    wanted = (outcome.previous or {}).get("resources", {})
+    wanted = (outcome.back_to or {}).get("resources", {})
     if set(rows) != set(wanted):
         yield f"P8: rolled back to {sorted(rows)} instead of {sorted(wanted)}"
     for name in set(rows) & set(wanted):
@@ -141,7 +96,7 @@ def _events_match_rows(outcome: Outcome) -> Iterator[str]:
 
 
 def _objects(outcome: Outcome) -> Iterator[str]:
-    everything = [*outcome.rows, *outcome.inner]
+    everything = outcome.everything
     known = {row.physical_id for row in everything}
     tokens = {row.token for row in everything}
     for found in outcome.cloud.objects.values():
@@ -206,6 +161,7 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     signals = [op for op in outcome.operations if op.action is Action.SIGNAL]
     if len(signals) < outcome.adjusted:
         yield f"P6: {outcome.adjusted} signals to a policy were answered, {len(signals)} are kept"
+    group = next((row for row in outcome.rows if row.name == "group"), None)
     size = 1
     for signal in signals:
         found = re.match(r"group: from (\d+) to (\d+) members", signal.reason)
@@ -215,7 +171,6 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
         if (before, after) != (size, size + 1):
             yield f"P6: a signal changed the size from {before} to {after}, it was {size}"
         size = after
-    group = next((row for row in outcome.rows if row.name == "group"), None)
     if group is not None and "names" in group.data and len(group.data["names"]) != size:
         yield f"P6: the group has {len(group.data['names'])} members, signals made it {size}"
 
@@ -239,28 +194,3 @@ def _readings(outcome: Outcome) -> Iterator[str]:
     for before, after in zip(outcome.readings, outcome.readings[1:], strict=False):
         if after < before:
             yield f"P7: a read went back from {before} to {after}"
-
-
-def picture(outcome: Outcome) -> Any:
-    """What a user sees at the end, ids replaced by names: equal for equal histories."""
-    if outcome.stack is None:
-        return None
-    names = {row.physical_id: row.name for row in outcome.rows}
-
-    def told(value: Any) -> Any:
-        # the address of a nested stack ends with its id
-        return names.get(str(value).rpartition("/")[2], str(value))
-
-    return (
-        outcome.stack.action,
-        outcome.stack.status,
-        sorted(
-            (
-                row.name,
-                row.type_name,
-                row.status,
-                sorted((k, told(v)) for k, v in row.properties.items() if v is not None),
-            )
-            for row in outcome.rows
-        ),
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +41,12 @@ class Request:
     timeout_mins: int | None = None
     environment: dict[str, Any] = field(default_factory=dict)
     """With hooks."""
+    rests: bool = False
+    """``at`` counts from when everything that was asked for before has come to its end."""
+    cloud: str = ""
+    """What happens to the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``,
+    or ``vanish NAME``.
+    """
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,13 @@ class Kill:
     """Turns of its loop."""
     returns: bool
     """It was only frozen, and goes on for a while when its successor has taken over."""
+    fate: str = "never"
+    """When its requests that are under way are done: ``soon``, ``late``, ``never`` or ``any``."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens, kills aside."""
+    """What happens."""
 
     requests: tuple[Request, ...]
     signals: tuple[float, ...] = ()
@@ -67,6 +76,23 @@ class Scenario:
     """Resources stop at hooks, and somebody clears these."""
     scales: tuple[float, ...] = ()
     """When the scaling policy is signalled."""
+    name: str = ""
+    """Of a story that was not drawn."""
+    ends: tuple[str, ...] | None = None
+    """How its operations end, as events tell: known beforehand for most stories."""
+    exact: bool = False
+    """No request meets another one under way: whatever dies, the same things are made and done."""
+    disk: Mapping[int, str] = field(default_factory=dict)
+    """Transactions that fail (:class:`tests.simulation.disk.Disk`)."""
+    trouble: float = 0.2
+    """How often the cloud turns a request away, or an answer is lost."""
+    reads: bool = True
+    """Somebody looks again and again."""
+
+    @property
+    def calm(self) -> Scenario:
+        """The same, with nothing that dies or fails of itself."""
+        return replace(self, kills=(), disk={}, trouble=0.0)
 
 
 def draw(seed: int) -> Scenario:

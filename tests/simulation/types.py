@@ -13,15 +13,22 @@ from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
-from tests.simulation.cloud import Cloud, Gone
+from tests.simulation.cloud import Gone
+from tests.simulation.wire import Connection
 
 _PROPERTIES = {
     "value": Property(Type.STRING, update_allowed=True),
     "fixed": Property(Type.STRING),
     "uses": Property(Type.STRING, update_allowed=True),
     "slow": Property(Type.NUMBER, update_allowed=True),
+    "lag": Property(Type.NUMBER, update_allowed=True),
     "fail": Property(Type.STRING, update_allowed=True),
 }
+
+
+def _lag(call: Call) -> float:
+    """Seconds that the cloud takes to make or change the object."""
+    return float(call.properties.get("lag") or 0)
 
 
 class Thing(ResourceType):
@@ -33,9 +40,11 @@ class Thing(ResourceType):
     attributes = {"value": Attribute(), "id": Attribute()}
 
     def create(self, call: Call) -> Outcome:
-        cloud: Cloud = call.cloud
+        cloud: Connection = call.cloud
         if call.physical_id is None:
-            made = cloud.create(self.type_name, call.token, call.properties)
+            made = cloud.create(
+                self.type_name, call.token, call.properties, call.name, takes=_lag(call)
+            )
             return Wait(after=0.1, physical_id=made)
         found = cloud.get(call.physical_id)
         if found.ready_at > call.now:
@@ -44,7 +53,7 @@ class Thing(ResourceType):
 
     def update(self, call: Call) -> Outcome:
         assert call.physical_id is not None
-        call.cloud.update(call.physical_id, call.properties)
+        call.cloud.update(call.physical_id, call.properties, takes=_lag(call))
         return Done()
 
     def delete(self, call: Call) -> Outcome:

@@ -24,10 +24,13 @@ from stoker.schema.pending import CustomCheck, NameLookup
 from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
+from tests.simulation.album import Album
 from tests.simulation.cloud import Busy, Cloud, Gone, Lost
+from tests.simulation.disk import Disk
 from tests.simulation.loop import Killed, Stuck, VirtualLoop
 from tests.simulation.scenario import Kill
 from tests.simulation.types import Types
+from tests.simulation.wire import REQUEST_TIMEOUT, Connection, Wire
 
 Result = TypeVar("Result")
 CALLER = Caller("project", "user", "demo")
@@ -35,6 +38,29 @@ START = 1_800_000_000.0
 
 _graveyard: list[object] = []
 """What dead engines held: were it collected, their coroutines would run their last blocks."""
+
+
+_databases: list[sa.Engine] = []
+"""Empty ones: to open one, and to compile all statements for it, takes longer than many plays."""
+_disks: dict[sa.Engine, Disk] = {}
+"""Where each database lies."""
+
+
+def _empty_database() -> sa.Engine:
+    if _databases:
+        database = _databases.pop()
+        with database.begin() as connection:
+            for table in reversed(tables.metadata.sorted_tables):
+                connection.execute(table.delete())
+        return database
+    database = open_database("sqlite://")
+
+    def commit(connection: sa.Connection) -> None:
+        if database in _disks:
+            _disks[database].commit(connection)
+
+    sa.event.listen(database, "commit", commit)
+    return database
 
 
 class Plain:
@@ -45,20 +71,6 @@ class Plain:
 
     def open(self, text: str) -> Any:
         return json.loads(text)
-
-
-class Pausing:
-    """Runs transactions inline, with a place to die before and after each."""
-
-    async def write(self, transaction: Callable[[], Result]) -> Result:
-        await asyncio.sleep(0)
-        result = transaction()
-        await asyncio.sleep(0)
-        return result
-
-    async def read(self, transaction: Callable[[], Result]) -> Result:
-        await asyncio.sleep(0)
-        return transaction()
 
 
 class Clock:
@@ -76,7 +88,6 @@ class Workers:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._generation = world.generation
 
     async def run(
         self,
@@ -88,15 +99,8 @@ class Workers:
             return call()
         if admitted is not None:
             await admitted()
-        await asyncio.sleep(self._world.seed.uniform(0.01, 0.3))
-        if self._generation != self._world.generation:
-            # who was frozen for so long has lost its connections
-            raise Lost("connection reset")
-        self._world.cloud.now = self._world.time()
-        try:
-            return call()
-        finally:
-            await asyncio.sleep(self._world.seed.uniform(0, 0.1))
+        found: Result = await self._world.wire.call(call)
+        return found
 
     async def compute(self, call: Callable[[], Result]) -> Result:
         await asyncio.sleep(0)
@@ -109,8 +113,8 @@ class Clouds:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def connection(self, stack: Stack) -> Cloud:
-        return self._world.cloud
+    def connection(self, stack: Stack) -> Connection:
+        return Connection(self._world.cloud)
 
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
         return [lookup.value for lookup in lookups]
@@ -132,7 +136,7 @@ class Faults:
         return f"{type(error).__name__}: {error}"
 
     def lands_within(self, error: Exception) -> float:
-        return 15.0 if isinstance(error, Lost) else 0.0
+        return REQUEST_TIMEOUT if isinstance(error, Lost) else 0.0
 
 
 class Nobody:
@@ -184,13 +188,20 @@ class World:
         self.now = 0.0
         self.cloud = Cloud(random.Random(seed + 1))
         self.seal = Plain()
-        self.database = open_database("sqlite://")
+        self.wire = Wire(self.seed, self.cloud, self.time)
+        self.database = _empty_database()
+        self.album = Album(self.database, self.cloud)
+        self.disk = Disk(self.time, written=lambda: self.album.look(self.time()))
+        _disks[self.database] = self.disk
         self._sabotage = sabotage
         self._types = types or Types()
         self._loop: VirtualLoop | None = None
-        self._frozen: VirtualLoop | None = None
+        self._frozen: tuple[VirtualLoop, list[Any]] | None = None
+        """An engine that everyone takes for dead, and its calls."""
         self.generation = 0
         """Counts the engines."""
+        self.second_look = 1e6
+        """Far away: whoever is not told of an end shall be seen to wait for ever."""
         self.cloud.recorded = self._is_recorded
 
     def _is_recorded(self, object_id: str) -> bool:
@@ -199,6 +210,12 @@ class World:
             return (
                 connection.execute(sa.select(column).where(column == object_id)).first() is not None
             )
+
+    @property
+    def loop(self) -> VirtualLoop:
+        """The loop of the engine that lives."""
+        assert self._loop is not None
+        return self._loop
 
     def time(self) -> float:
         """The virtual time, seconds since the epoch."""
@@ -211,45 +228,56 @@ class World:
         self.generation += 1
         loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
         asyncio.set_event_loop(loop)
-        workers = Workers(self)
 
         async def main() -> Result:
-            frozen = self._frozen
-            engine = EngineLife(self._ports(workers))
+            frozen, self._frozen = self._frozen, None
+            self.wire.deliver(loop)
+            engine = EngineLife(self._ports(Workers(self)))
             await engine.dispatch.recover()
             if frozen is not None:
-                asyncio.get_running_loop().call_later(0.2, self._thaw, frozen)
+                loop.call_later(0.2, self._thaw, *frozen)
                 # somebody notices that the engine that came back has died again
-                asyncio.get_running_loop().call_later(30, _look_again, engine)
+                loop.call_later(30, _look_again, engine)
             return await life(engine)
 
         self._loop, running = loop, loop.create_task(main())
         try:
             return loop.run_until_complete(running)
         except Killed:
+            assert kill is not None
             _graveyard.append(asyncio.all_tasks(loop))
-            self._frozen = loop if kill is not None and kill.returns else None
+            calls = self.wire.cut(kill.fate)
+            if kill.returns:
+                self._frozen = (loop, calls)
+            else:
+                self.wire.bury(calls)
             return None
         finally:
             self.now = loop.now
             _graveyard.append((loop, running))
 
-    def _thaw(self, frozen: VirtualLoop) -> None:
+    def close(self) -> None:
+        """Nobody lives here any more: the database is for the next world."""
+        del _disks[self.database]
+        _databases.append(self.database)
+
+    def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
         """Let an engine that everyone took for dead go on for a while."""
-        self._frozen = None
         ours = self._loop
         assert ours is not None
         frozen.now = max(frozen.now, ours.now)
         frozen.kill_after = frozen.turns + 60
         asyncio.events._set_running_loop(None)
+        self.wire.fail(calls, frozen)
         try:
             with contextlib.suppress(Killed, Stuck):
                 frozen.run_forever()
         finally:
             asyncio.events._set_running_loop(ours)
+            self.wire.bury(calls)
 
     def _ports(self, workers: Workers) -> Ports:
-        store: Store = SqlStore(self.database, self.seal, Pausing())
+        store: Store = SqlStore(self.database, self.seal, self.disk)
         if self._sabotage is not None:
             store = self._sabotage(store)
         nobody = Nobody()
@@ -263,5 +291,11 @@ class World:
             signallers=nobody,
             clock=Clock(self),
             ids=RandomIds(self.seed),
-            limits=Limits(resources_per_stack=-1, timeout_mins=60, failure_grace=20.0),
+            limits=Limits(
+                resources_per_stack=-1,
+                timeout_mins=60,
+                failure_grace=20.0,
+                second_look=self.second_look,
+                landing=REQUEST_TIMEOUT,
+            ),
         )

@@ -109,7 +109,10 @@ class Execution:
         ``go_on`` keeps starting nodes that do not hang on a failed one.
         """
         by_key = {node.key: node for node in nodes}
-        sorter = TopologicalSorter({key: node.first for key, node in by_key.items()})
+        # in the plan's own order: sets have another one in every process
+        sorter = TopologicalSorter(dict.fromkeys(by_key, ()))
+        for key, node in by_key.items():
+            sorter.add(key, *node.first)
         sorter.prepare()
         finished: asyncio.Queue[tuple[str, asyncio.Task[None]]] = asyncio.Queue()
         running = 0

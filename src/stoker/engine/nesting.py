@@ -35,9 +35,6 @@ from stoker.template.nesting import inherited
 from stoker.template.source import accept, read
 from stoker.template.type_resolver import STACK_ID, TemplateType
 
-LOOK_EVERY = 2.0
-"""Seconds between looks at a nested stack that another process may drive."""
-
 
 def is_nested(row: Resource) -> bool:
     """Whether the row stands for a nested stack that was made."""
@@ -258,7 +255,8 @@ class Nesting:
 
     async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
         """Return when the nested operation is complete. Raises NestedFailed."""
-        wait = Wait(after=LOOK_EVERY, on_signal=True)
+        # whoever drives the nested stack tells of its end, unless that is another process
+        wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
         while True:
             seen = self._waiting.round_of(child_id)
             found = await self._session.ports.store.operation_status(operation_id)

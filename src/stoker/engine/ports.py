@@ -331,6 +331,8 @@ class Limits:
     """Seconds after which a request that was sent is not carried out any more."""
     cloud_since: float = 0.0
     """Requests that were sent before are not carried out: the cloud has been started then."""
+    second_look: float = 2.0
+    """Seconds between looks at a nested stack that another process may drive."""
 
 
 @dataclass(frozen=True, slots=True)

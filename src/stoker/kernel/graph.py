@@ -39,10 +39,10 @@ def needs_first(needs: Mapping[Node, Iterable[Node]]) -> list[Node]:
     return order if len(order) == len(left) else list(TopologicalSorter(needs).static_order())
 
 
-def reverse(needs: Mapping[Node, Iterable[Node]]) -> dict[Node, set[Node]]:
-    """The graph with every edge turned round: node -> what needs it."""
-    turned: dict[Node, set[Node]] = {node: set() for node in needs}
+def reverse(needs: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
+    """The graph with every edge turned round: node -> what needs it, in the order of ``needs``."""
+    turned: dict[Node, list[Node]] = {node: [] for node in needs}
     for node, wanted in needs.items():
-        for need in wanted:
-            turned.setdefault(need, set()).add(node)
+        for need in set(wanted):
+            turned.setdefault(need, []).append(node)
     return turned

@@ -1,0 +1,89 @@
+"""Pictures of the stack, taken by a watcher who looks at the database after every commit.
+
+Independent of the engine: what a rollback must bring back, and what there was in the cloud when a
+stack was called deleted, is known from here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests.simulation.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class Member:
+    """One resource as it was."""
+
+    type_name: str
+    status: str
+    physical_id: str | None
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The stack at one moment."""
+
+    at: float
+    action: str
+    status: str
+    members: Mapping[str, Member]
+    objects: int
+    """Objects in the cloud."""
+
+    def with_names(self) -> dict[str, tuple[str, Any]]:
+        """Type and properties of each member, ids of objects replaced by names of members."""
+        names = {member.physical_id: name for name, member in self.members.items()}
+        return {
+            name: (
+                member.type_name,
+                {
+                    key: names.get(str(value).rpartition("/")[2], str(value))
+                    for key, value in sorted(member.properties.items())
+                    if value is not None
+                },
+            )
+            for name, member in self.members.items()
+        }
+
+
+@dataclass
+class Album:
+    """A picture for every status that the outermost stack has had, the newest last."""
+
+    database: sa.Engine
+    cloud: Cloud
+    pictures: list[Picture] = field(default_factory=list)
+
+    def look(self, now: float) -> None:
+        """Take a picture if there is anything new."""
+        with self.database.connect() as connection:
+            stack = connection.exec_driver_sql(
+                "SELECT id, action, status FROM stacks WHERE parent_id IS NULL"
+            ).first()
+            if stack is None:
+                return
+            id_, action, status = stack
+            if self.pictures and self._last == (action, status):
+                return
+            rows = connection.exec_driver_sql(
+                "SELECT name, type_name, status, physical_id, properties FROM resources"
+                " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
+                (id_,),
+            ).all()
+        members = {
+            name: Member(type_, state, physical_id, json.loads(properties))
+            for name, type_, state, physical_id, properties in rows
+        }
+        objects = len(self.cloud.objects)
+        self.pictures.append(Picture(now, action, status, members, objects))
+
+    @property
+    def _last(self) -> tuple[str, str]:
+        return self.pictures[-1].action, self.pictures[-1].status

@@ -1,0 +1,77 @@
+"""The database's disk and lock: transactions that fail, and those of which nobody knows."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+Result = TypeVar("Result")
+_ERRORS = (
+    (sqlite3.SQLITE_BUSY, "database is locked"),
+    (sqlite3.SQLITE_FULL, "database or disk is full"),
+    (sqlite3.SQLITE_IOERR, "disk I/O error"),
+)
+LOCKED = 40.0
+"""Seconds for which nothing can be written."""
+
+
+@dataclass
+class Disk:
+    """Makes commits fail, and runs transactions inline, with a place to die before and
+    after each.
+    """
+
+    time: Callable[[], float]
+    faults: Mapping[int, str] = field(default_factory=dict)
+    """By the number of a writing transaction: ``lost``; ``unknown``, which is written all
+    the same; or ``locked``, from then on for a while."""
+    locked: tuple[float, float] = (0.0, 0.0)
+    """From when until when nothing can be written."""
+    written: Callable[[], None] = lambda: None
+    """Told of every transaction that has been written."""
+    writes: int = 0
+    """Writing transactions so far."""
+    failed: int = 0
+    """Those that have failed."""
+
+    _fault: str = ""
+    """What becomes of the transaction that is being written."""
+
+    async def write(self, transaction: Callable[[], Result]) -> Result:
+        """The result of a writing transaction, unless it fails."""
+        await asyncio.sleep(0)
+        fault = self.faults.get(self.writes, "")
+        self.writes += 1
+        if fault == "locked":
+            self.locked = (self.time(), self.time() + LOCKED)
+        since, until = self.locked
+        self._fault = "lost" if since <= self.time() < until else fault
+        try:
+            result = transaction()
+        finally:
+            self._fault = ""
+            self.written()
+        await asyncio.sleep(0)
+        return result
+
+    async def read(self, transaction: Callable[[], Result]) -> Result:
+        """The result of a reading transaction."""
+        await asyncio.sleep(0)
+        return transaction()
+
+    def commit(self, connection: sa.Connection) -> None:
+        """A transaction is to be committed."""
+        if not self._fault:
+            return
+        if self._fault == "unknown":
+            connection.connection.commit()
+        code, words = _ERRORS[self.failed % len(_ERRORS)]
+        self.failed += 1
+        error = sqlite3.OperationalError(words)
+        error.sqlite_errorcode = code
+        raise sa.exc.OperationalError("COMMIT", None, error)

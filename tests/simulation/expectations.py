@@ -1,0 +1,287 @@
+"""What must come of a scenario, judged by the scenario itself, by pictures, and by the cloud.
+
+Nothing here asks the engine what it was about to do: a rollback is compared with what there was
+before, an end with what the scenario must lead to, times with those of a run in which nothing died.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from stoker.engine.records import Action, Event, OperationStatus, Status
+from tests.simulation.album import Picture
+from tests.simulation.outcome import Outcome
+from tests.simulation.scenario import Scenario
+from tests.simulation.wire import REQUEST_TIMEOUT
+
+
+def expectations(outcome: Outcome) -> Iterator[str]:
+    """Everything that has not come as it must."""
+    yield from (f"P1: nobody drives the {operation}" for operation in outcome.asleep)
+    yield from _ends(outcome)
+    yield from _signals_applied(outcome)
+    yield from _scaled(outcome)
+    yield from _emptied(outcome)
+    yield from _went_back(outcome)
+    if outcome.scenario.exact:
+        yield from _created_in_order(outcome)
+        yield from _deleted_in_order(outcome)
+
+
+def _ends(outcome: Outcome) -> Iterator[str]:
+    scenario = outcome.scenario
+    ends = tuple(f"{event.action}_{event.status}" for event in outcome.told)
+    reasons = [e.reason for e in outcome.told if e.status is Status.FAILED]
+    if scenario.ends is not None:
+        if ends != scenario.ends:
+            yield f"P5: it ended in {ends}, not in {scenario.ends}: {reasons}"
+    elif not scenario.fails:
+        for operation in outcome.operations:
+            if operation.status is OperationStatus.FAILED:
+                yield f"P5: {operation.action} failed, nothing was to: {operation.reason}"
+
+
+def _signals_applied(outcome: Outcome) -> Iterator[str]:
+    for row in outcome.rows:
+        if row.implementation != "Sim::Gate" or row.action is Action.DELETE:
+            continue
+        known = {
+            s.details["number"]
+            for s in outcome.signals
+            if s.resource_id == row.id and "number" in s.details
+        }
+        answered, wanted = outcome.acknowledged.count(row.id), row.properties["count"]
+        if answered >= wanted and row.status is not Status.COMPLETE and not outcome.scenario.fails:
+            yield f"P6: {answered} signals were answered, {row.name} has not heard {wanted}"
+        if row.attributes.get("signals", 0) > len(known):
+            yield f"P6: {row.name} has counted {row.attributes['signals']} of {len(known)} signals"
+
+
+def _scaled(outcome: Outcome) -> Iterator[str]:
+    """A group has as many objects as the signals that were applied say."""
+    group = next((row for row in outcome.rows if row.name == "group"), None)
+    if group is None or group.status is not Status.COMPLETE or not outcome.scenario.scales:
+        return
+    applied = [
+        op.reason
+        for op in outcome.operations
+        if op.action is Action.SIGNAL and op.reason.startswith("group: from ")
+    ]
+    if outcome.adjusted and not applied and not outcome.scenario.fails:
+        yield f"P6: {outcome.adjusted} signals to a policy were answered, none was applied"
+    _, rows = outcome.inner["group"]
+    living = [row for row in rows if row.physical_id in outcome.cloud.objects]
+    if len(living) != 1 + len(applied) and not outcome.scenario.fails:
+        yield f"P6: {len(applied)} signals were applied, there are {len(living)} members"
+
+
+def _emptied(outcome: Outcome) -> Iterator[str]:
+    """A stack that is called deleted has left nothing behind."""
+    for picture in outcome.pictures:
+        if (picture.action, picture.status) == ("DELETE", "COMPLETE") and picture.objects:
+            yield f"P3: {picture.objects} objects were left when the stack was called deleted"
+
+
+def _went_back(outcome: Outcome) -> Iterator[str]:
+    """After a rollback everything is as it last was when an operation had completed."""
+    good: Picture | None = None
+    failed = ""
+    for picture in outcome.pictures:
+        if (picture.action, picture.status) == ("ROLLBACK", "COMPLETE"):
+            yield from _as_before(outcome.scenario, good, failed, picture)
+        if picture.status == "COMPLETE":
+            good = picture
+        elif picture.action != "ROLLBACK":
+            failed = picture.action
+
+
+def _as_before(
+    scenario: Scenario, good: Picture | None, failed: str, now: Picture
+) -> Iterator[str]:
+    if good is None:
+        # no operation has ever completed: what was in force is the first template, or nothing
+        first = scenario.requests[0].template or {}
+        names = set() if failed == "CREATE" else set(first["resources"])
+        if set(now.members) != names:
+            yield f"P8: rolled back to {sorted(now.members)}, not to {sorted(names)}"
+        return
+    if now.with_names() != good.with_names():
+        yield f"P8: rolled back to {now.with_names()}, it was {good.with_names()}"
+    for name in _untouched(scenario, good.members):
+        before, after = good.members[name], now.members.get(name)
+        if after is not None and before.physical_id != after.physical_id:
+            yield f"P8: {name} was {before.physical_id}, which nobody has asked to replace"
+
+
+def _untouched(scenario: Scenario, names: Iterable[str]) -> Iterator[str]:
+    """Resources that no request changes, though one may leave them out."""
+    templates = [request.template["resources"] for request in scenario.requests if request.template]
+    disturbed = any(request.cloud for request in scenario.requests)
+    for name in names if not disturbed else ():
+        bodies = [template[name] for template in templates if name in template]
+        if all(body == bodies[0] for body in bodies):
+            yield name
+
+
+def needs_of(resources: Mapping[str, Any]) -> dict[str, set[str]]:
+    """What each resource of a template refers to."""
+
+    def within(value: Any) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                if key == "get_resource":
+                    yield inner
+                elif key == "get_attr":
+                    yield inner[0]
+                else:
+                    yield from within(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from within(inner)
+
+    return {
+        name: {*within(body.get("properties", {})), *filter(None, [body.get("depends_on")])}
+        for name, body in resources.items()
+    }
+
+
+def _first(events: list[Event], name: str, action: str, status: Status) -> int | None:
+    for number, event in enumerate(events):
+        if event.resource_id and (event.resource_name, event.action, event.status) == (
+            name,
+            action,
+            status,
+        ):
+            return number
+    return None
+
+
+def _created_in_order(outcome: Outcome) -> Iterator[str]:
+    """A resource is begun when all that it needs is complete."""
+    template = outcome.scenario.requests[0].template or {}
+    for name, needs in needs_of(template["resources"]).items():
+        begun = _first(outcome.events, name, "CREATE", Status.IN_PROGRESS)
+        for need in needs if begun is not None else ():
+            done = _first(outcome.events, need, "CREATE", Status.COMPLETE)
+            if done is None or begun is None or begun < done:
+                yield f"P4: {name} was begun before {need}, which it needs, was complete"
+
+
+def _deleted_in_order(outcome: Outcome) -> Iterator[str]:
+    """A resource is deleted when all that need it are gone."""
+    if outcome.scenario.requests[-1].action != "delete":
+        return
+    begins = [
+        number
+        for number, event in enumerate(outcome.events)
+        if event.resource_id is None
+        and (event.action, event.status) == ("DELETE", Status.IN_PROGRESS)
+    ]
+    events = outcome.events[begins[0] :] if begins else []
+    template = next(r.template for r in reversed(outcome.scenario.requests) if r.template)
+    for name, needs in needs_of(template["resources"]).items():
+        gone = _first(events, name, "DELETE", Status.COMPLETE)
+        for need in needs:
+            begun = _first(events, need, "DELETE", Status.IN_PROGRESS)
+            if begun is not None and (gone is None or begun < gone):
+                yield f"P4: {need} was begun to be deleted before {name}, which needs it, was gone"
+
+
+def differences(calm: Outcome, outcome: Outcome) -> list[str]:
+    """Where a run in which engines died differs from one in which nothing happened."""
+    found = []
+    if picture(calm) != picture(outcome):
+        found.append(f"P5: undisturbed {picture(calm)}, disturbed {picture(outcome)}")
+    if outcome.scenario.exact:
+        for what, before, now in (
+            ("nested stacks", _nested(calm), _nested(outcome)),
+            ("events", _finals(calm), _finals(outcome)),
+            ("what was done in the cloud", _done(calm), _done(outcome)),
+        ):
+            if before != now:
+                found.append(f"P5: {what}: {_unlike(before, now)}")
+    late = _took(outcome) - _took(calm) - _allowance(calm, outcome)
+    if late > 0:
+        found.append(
+            f"P1: it took {_took(outcome):.0f} s, {_took(calm):.0f} s undisturbed:"
+            f" {late:.0f} s more than deaths and faults explain"
+        )
+    return found
+
+
+def _unlike(before: Any, now: Any) -> str:
+    if isinstance(before, Counter):
+        return f"missing {dict(before - now)}, too many {dict(now - before)}"
+    return f"undisturbed {before}, disturbed {now}"
+
+
+def _done(outcome: Outcome) -> Counter[str]:
+    return _times(outcome, outcome.cloud.journal)
+
+
+def _times(outcome: Outcome, what: Iterable[str]) -> Counter[str]:
+    """How often each was done; what fails may be tried once more by an engine that starts again."""
+    return Counter(set(what)) if outcome.scenario.fails else Counter(what)
+
+
+def _nested(outcome: Outcome) -> dict[str, Any]:
+    return {
+        name: (status, sorted((row.name, str(row.status)) for row in rows))
+        for name, (status, rows) in outcome.inner.items()
+    }
+
+
+def _finals(outcome: Outcome) -> Counter[str]:
+    return _times(
+        outcome,
+        (
+            f"{event.resource_name} {event.action}_{event.status}"
+            for event in outcome.events
+            if event.status is not Status.IN_PROGRESS
+            and event.action is not Action.SIGNAL
+            and "Hook" not in event.reason
+        ),
+    )
+
+
+def _took(outcome: Outcome) -> float:
+    return outcome.told[-1].time - outcome.events[0].time if outcome.told else 0.0
+
+
+def _allowance(calm: Outcome, outcome: Outcome) -> float:
+    """Seconds that deaths, faults, and users who look from time to time may cost."""
+    scenario = outcome.scenario
+    seconds = 10.0 + 120.0 * bool(outcome.failed_writes)
+    seconds += sum(REQUEST_TIMEOUT + 15 + 35 * kill.returns for kill in scenario.kills)
+    if scenario.trouble:
+        seconds += 60 + _took(calm)
+    if scenario.hooks:
+        seconds += 600
+    return seconds
+
+
+def picture(outcome: Outcome) -> Any:
+    """What a user sees at the end, ids replaced by names: equal for equal histories."""
+    if outcome.stack is None:
+        return None
+    names = {row.physical_id: row.name for row in outcome.rows}
+
+    def told(value: Any) -> Any:
+        # the address of a nested stack ends with its id
+        return names.get(str(value).rpartition("/")[2], str(value))
+
+    return (
+        outcome.stack.action,
+        outcome.stack.status,
+        sorted(
+            (
+                row.name,
+                row.type_name,
+                row.status,
+                sorted((k, told(v)) for k, v in row.properties.items() if v is not None),
+            )
+            for row in outcome.rows
+        ),
+    )

@@ -1,0 +1,257 @@
+"""Scenarios with names: small ones whose every turn can be the last one of an engine.
+
+Each knows how it must end. What a story asks for later waits, mostly, until all is at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.template.registry import HOOKS
+from tests.simulation.scenario import CHILD, Request, Scenario
+
+
+def _thing(*, depends_on: str | None = None, **properties: Any) -> dict[str, Any]:
+    body: dict[str, Any] = {"type": "Sim::Thing", "properties": properties}
+    return body if depends_on is None else {**body, "depends_on": depends_on}
+
+
+def _uses(name: str) -> dict[str, str]:
+    return {"get_resource": name}
+
+
+def _value_of(name: str) -> dict[str, list[str]]:
+    return {"get_attr": [name, "value"]}
+
+
+def _template(**resources: Any) -> dict[str, Any]:
+    outputs = {"o": {"value": _value_of("a")}} if "a" in resources else {}
+    return {"heat_template_version": "2018-08-31", "resources": resources, "outputs": outputs}
+
+
+def _create(template: dict[str, Any], **more: Any) -> Request:
+    return Request(0.0, "create", template, **more)
+
+
+def _update(template: dict[str, Any], **more: Any) -> Request:
+    return Request(1.0, "update", template, **{"rests": True, **more})
+
+
+_DELETE = Request(1.0, "delete", rests=True)
+
+
+def _told(*requests: Request, ends: str, **more: Any) -> Scenario:
+    """A story whose operations end so."""
+    words = {"ok": "COMPLETE", "bad": "FAILED"}
+    pairs = [word.partition(":") for word in ends.split()]
+    told = tuple(f"{action.upper()}_{words[status]}" for action, _, status in pairs)
+    fails = "FAILED" in str(told)
+    settings = {"exact": True, "trouble": 0.0, "reads": False, "fails": fails, **more}
+    return Scenario(requests, ends=told, **settings)
+
+
+def _group(value: str, **sizes: Any) -> dict[str, Any]:
+    member = {"type": "Sim::Thing", "properties": {"value": value, "slow": 2}}
+    return {
+        "type": "OS::Heat::AutoScalingGroup",
+        "properties": {"min_size": 1, "max_size": 4, "resource": member, **sizes},
+    }
+
+
+def _batched(value: str) -> dict[str, Any]:
+    """A group whose members change one after another."""
+    member = {"type": "Sim::Thing", "properties": {"value": value, "slow": 1}}
+    return {
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": 3, "resource_def": member},
+        "update_policy": {"rolling_update": {"max_batch_size": 1, "pause_time": 7}},
+    }
+
+
+_POLICY = {
+    "type": "Sim::Policy",
+    "properties": {
+        "adjustment_type": "change_in_capacity",
+        "scaling_adjustment": 1,
+        "auto_scaling_group_id": _uses("group"),
+    },
+}
+_GATE = {"type": "Sim::Gate", "properties": {"count": 2}}
+_BASE = _template(
+    a=_thing(value="x", slow=1),
+    b=_thing(uses=_uses("a"), value="y"),
+    c=_thing(value=_value_of("a"), depends_on="b"),
+    d=_thing(value="z", slow=4),
+)
+_NEXT = _template(
+    a=_thing(value="other", slow=1),
+    b=_thing(uses=_uses("a"), value="y2"),
+    c=_thing(value=_value_of("a"), depends_on="b"),
+    d=_thing(value="z", slow=4),
+)
+_REPLACED = _template(
+    a=_thing(value="x", slow=1, fixed="new"),
+    b=_thing(uses=_uses("a"), value="y"),
+    c=_thing(value=_value_of("a"), depends_on="b"),
+    e=_thing(uses=_uses("a")),
+)
+_BROKEN = _template(
+    a=_thing(value="new", slow=1, fixed="new"),
+    b=_thing(uses=_uses("a"), value="changed"),
+    c=_thing(value=_value_of("a"), depends_on="b"),
+    e=_thing(uses=_uses("b"), fail="create", depends_on="c"),
+)
+
+
+def _with(template: dict[str, Any], **resources: Any) -> dict[str, Any]:
+    return {**template, "resources": {**template["resources"], **resources}}
+
+
+_KEPT = _thing(value="f", depends_on="g")
+"""It stays as it is when what it depends on is replaced."""
+
+
+def _nest(value: Any, **more: Any) -> dict[str, Any]:
+    return {"type": CHILD, "properties": {"value": value}, **more}
+
+
+def _with_hooks(request: Request, *names: str) -> Request:
+    marks = {name: {"hooks": list(HOOKS)} for name in names}
+    return replace(request, environment={"resource_registry": {"resources": marks}})
+
+
+_NESTED = _template(a=_thing(value="x"), nest=_nest(_value_of("a")), b=_thing(value="z"))
+_NESTED_NEXT = _template(a=_thing(value="y"), nest=_nest(_value_of("a")), b=_thing(value="z"))
+_BROKEN_NESTED = _template(
+    a=_thing(value="y"),
+    nest=_nest(_value_of("a")),
+    c=_thing(fail="create", depends_on="nest"),
+)
+_SLOW = _template(
+    a=_thing(value="x", slow=5), b=_thing(uses=_uses("a"), slow=5), c=_thing(uses=_uses("b"))
+)
+_LAGGING = _template(
+    a=_thing(value="x", lag=8), b=_thing(value="y", lag=8, uses=_uses("a")), c=_thing(lag=5)
+)
+
+STORIES: Mapping[str, Scenario] = {
+    "create": _told(_create(_BASE), ends="create:ok"),
+    "update": _told(_create(_BASE), _update(_NEXT), ends="create:ok update:ok"),
+    "replace": _told(
+        _create(_with(_BASE, f=_KEPT, g=_thing(fixed="old"))),
+        _update(_with(_REPLACED, f=_KEPT, g=_thing(fixed="new"))),
+        _DELETE,
+        ends="create:ok update:ok delete:ok",
+    ),
+    "rollback": _told(
+        _create(_BASE),
+        _update(_BROKEN, rollback=True),
+        ends="create:ok update:bad rollback:ok",
+    ),
+    "rollback-to-nothing": _told(_create(_BROKEN, rollback=True), ends="create:bad rollback:ok"),
+    "failure": _told(
+        _create(_BASE), _update(_BROKEN), _update(_NEXT), ends="create:ok update:bad update:ok"
+    ),
+    "delete": _told(_create(_BASE), _DELETE, ends="create:ok delete:ok"),
+    "nested": _told(
+        _create(_NESTED), _update(_NESTED_NEXT), _DELETE, ends="create:ok update:ok delete:ok"
+    ),
+    "nested-delete": _told(
+        _create(_template(nest=_nest("x"))), _DELETE, ends="create:ok delete:ok"
+    ),
+    "nested-rollback": _told(
+        _create(_NESTED),
+        _update(_BROKEN_NESTED, rollback=True),
+        ends="create:ok update:bad rollback:ok",
+    ),
+    "batches": _told(
+        _create(_template(group=_batched("old"))),
+        _update(_template(group=_batched("new"))),
+        ends="create:ok update:ok",
+    ),
+    "scaling": _told(
+        _create(_template(group=_group("x"), policy=_POLICY)),
+        ends="create:ok",
+        scales=(8.0, 30.0, 31.0),
+        exact=False,
+    ),
+    "signals": _told(
+        _create(_template(a=_thing(value="x"))),
+        _update(_template(a=_thing(value="y"), gate=_GATE, b=_thing(depends_on="gate"))),
+        ends="create:ok update:ok",
+        signals=(2.0, 6.0),
+    ),
+    "hooks": _told(
+        _with_hooks(_create(_template(a=_thing(value="x"), b=_thing(uses=_uses("a")))), "a"),
+        _with_hooks(_update(_template(a=_thing(value="y"), b=_thing(uses=_uses("a")))), "a"),
+        ends="create:ok update:ok",
+        hooks=True,
+    ),
+    "supersession": Scenario(
+        (
+            _create(_SLOW),
+            Request(2.0, "update", _template(a=_thing(value="x2", slow=5), d=_thing(value="d"))),
+            Request(3.0, "update", _template(a=_thing(value="x3"), e=_thing(uses=_uses("a")))),
+        ),
+        trouble=0.0,
+        reads=False,
+    ),
+    "delete-meets-create": Scenario(
+        (_create(_LAGGING), Request(4.0, "delete")), trouble=0.0, reads=False
+    ),
+    "update-meets-update": Scenario(
+        (
+            _create(_template(a=_thing(value="x"), b=_thing(value=_value_of("a"), lag=6))),
+            _update(_template(a=_thing(value="y"), b=_thing(value=_value_of("a"), lag=6))),
+            Request(12.0, "update", _template(a=_thing(value="z"), b=_thing(value="free", lag=6))),
+        ),
+        trouble=0.0,
+        reads=False,
+    ),
+    "signals-meet-update": Scenario(
+        (
+            _create(_template(a=_thing(value="x", lag=8), gate=_GATE)),
+            Request(2.0, "update", _template(a=_thing(value="y"), gate=_GATE)),
+        ),
+        signals=(1.5, 2.5),
+        trouble=0.0,
+        reads=False,
+    ),
+    "quota": _told(
+        _create(_BASE, cloud="full"),
+        _update(_BASE, cloud="free"),
+        ends="create:bad update:ok",
+        exact=False,
+    ),
+    "locked": _told(
+        _create(_BASE),
+        replace(_DELETE, cloud="locked a"),
+        replace(_DELETE, cloud="free"),
+        ends="create:ok delete:bad delete:ok",
+    ),
+    "vanished": _told(
+        _create(_BASE), replace(_DELETE, cloud="vanish b"), ends="create:ok delete:ok"
+    ),
+    "cloud-down": _told(_create(_BASE), _update(_NEXT, cloud="down"), ends="create:ok update:ok"),
+    "timeout": _told(
+        _create(_template(a=_thing(value="x"), b=_thing(value="y"))),
+        _update(
+            _template(a=_thing(value="z"), b=_thing(value="y"), c=_thing(slow=300)),
+            rollback=True,
+            timeout_mins=1,
+        ),
+        ends="create:ok update:bad rollback:ok",
+    ),
+    "timeout-in-a-call": _told(
+        _create(
+            _template(a=_thing(lag=40), b=_thing(lag=40, uses=_uses("a"))),
+            rollback=True,
+            timeout_mins=1,
+        ),
+        ends="create:bad rollback:ok",
+        exact=False,
+    ),
+}
+"""By name."""

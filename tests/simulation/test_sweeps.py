@@ -1,0 +1,25 @@
+"""A few points of every sweep with every run of the tests; ``make test-long`` plays them all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from tests.simulation.stories import STORIES
+from tests.simulation.sweep import check, points
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.ERROR)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_story_ends_as_it_must_whatever_goes_wrong(story: str) -> None:
+    for mode, every in (("kill", 131), ("twice", 211), ("disk", 17)):
+        for point in points(story, [mode], every):
+            assert check(point) == [], point.command()

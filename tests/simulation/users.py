@@ -1,0 +1,288 @@
+"""The users of the simulation: they outlive engines, and go on where they were."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import json
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from stoker.engine.hooks import hook_of
+from stoker.engine.records import Action, Operation, Resource
+from stoker.engine.requests import EventQuery, StackRequest
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import Refused
+from stoker.store import rows as stored_rows
+from stoker.store import tables
+from tests.simulation.scenario import FILES, Request, Scenario
+from tests.simulation.world import CALLER, START, EngineLife, World
+
+MOST_TRIES = 400
+
+
+@dataclass
+class Progress:
+    """How far the users are."""
+
+    sent: int = 0
+    asked: int = 0
+    """Operations that users had asked for when the present request was first sent."""
+    accepted: list[float] = field(default_factory=list)
+    """When each request was answered, or found to be recorded."""
+    signalled: int = 0
+    scaled: int = 0
+    """Signals that were sent to the scaling policy; nobody sends one again."""
+    adjusted: int = 0
+    """Those of them that were answered."""
+    acknowledged: list[str] = field(default_factory=list)
+    tries: list[int] = field(default_factory=list)
+    stack_id: str | None = None
+    readings: list[tuple[int, int]] = field(default_factory=list)
+    cleared: set[tuple[str, str]] = field(default_factory=set)
+    """Clears of hooks that were answered: the row, and where it stood."""
+    asleep: list[str] = field(default_factory=list)
+    """Moments at which nobody did anything although an operation was open."""
+
+
+def operations_of(world: World, stack_id: str) -> list[Operation]:
+    """All operations of a stack, the oldest first."""
+    columns = tables.operations.c
+    select = tables.operations.select().where(columns.stack_id == stack_id)
+    with world.database.connect() as connection:
+        found = connection.execute(select.order_by(columns.number))
+        return [stored_rows.to_operation(row, world.seal) for row in found.mappings()]
+
+
+class Users:
+    """Those who send what a scenario says, to the engine that lives at the time."""
+
+    def __init__(
+        self, world: World, engine: EngineLife, scenario: Scenario, progress: Progress
+    ) -> None:
+        self._world = world
+        self._engine = engine
+        self._scenario = scenario
+        self._progress = progress
+        self._generation = world.generation
+
+    @property
+    def _alive(self) -> bool:
+        return self._world.generation == self._generation
+
+    def all(self) -> list[Awaitable[None]]:
+        """Those who come to an end."""
+        scenario = self._scenario
+        users: list[Awaitable[None]] = [self._requests()]
+        if scenario.signals:
+            users.append(self._signals())
+        if scenario.scales:
+            users.append(self._scale())
+        return users
+
+    def lookers(self) -> list[Awaitable[None]]:
+        """Those who go on for ever."""
+        scenario = self._scenario
+        lookers: list[Awaitable[None]] = [self._read()] if scenario.reads else []
+        return [*lookers, self._clear_hooks()] if scenario.hooks else lookers
+
+    async def _until(self, moment: float) -> None:
+        await asyncio.sleep(max(START + moment - self._world.time(), 0))
+
+    async def _persist(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Ask again as long as the answer is that the database is out of order."""
+        for _ in range(MOST_TRIES):
+            failed = self._world.disk.failed
+            try:
+                await ask()
+                return
+            except Refused:
+                raise
+            except Exception:
+                if self._world.disk.failed == failed:
+                    raise
+                await asyncio.sleep(1)
+
+    async def _requests(self) -> None:
+        """Send what has not been sent; what was being sent when the engine died is sent again."""
+        progress, scenario = self._progress, self._scenario
+        while progress.sent < len(scenario.requests) and self._alive:
+            request = scenario.requests[progress.sent]
+            if request.rests:
+                await self._rest()
+                if not self._is_recorded():
+                    await asyncio.sleep(request.at)
+            else:
+                await self._until(request.at)
+            self._change_cloud(request.cloud)
+            with contextlib.suppress(Refused):
+                await self._persist(functools.partial(self._send, request))
+            if self._alive:
+                progress.accepted.append(self._world.time())
+                progress.sent += 1
+                progress.asked = self._asked()
+
+    async def _rest(self) -> None:
+        """Return when everything has come to its end."""
+        await self._engine.dispatch.idle()
+        stack_id = self._progress.stack_id
+        if stack_id is not None and self._alive:
+            left = [op for op in operations_of(self._world, stack_id) if not op.status.final]
+            self._progress.asleep += [f"{op.action} {op.status}" for op in left]
+
+    def _change_cloud(self, what: str) -> None:
+        cloud = self._world.cloud
+        match what.split():
+            case ["full"]:
+                cloud.quota = len(cloud.objects)
+            case ["locked", name]:
+                cloud.undeletable = {o.id for o in cloud.objects.values() if o.name == name}
+            case ["free"]:
+                cloud.quota, cloud.undeletable = None, set()
+            case ["down"]:
+                cloud.down = (self._world.time(), self._world.time() + 60)
+            case ["vanish", name]:
+                cloud.vanish(name)
+
+    def _asked(self) -> int:
+        """How many operations users have asked for."""
+        if self._progress.stack_id is None:
+            return 0
+        known = operations_of(self._world, self._progress.stack_id)
+        return len([op for op in known if op.action not in (Action.ROLLBACK, Action.SIGNAL)])
+
+    def _is_recorded(self) -> bool:
+        """Whether the request has been accepted, although its answer never came."""
+        return self._asked() > self._progress.asked
+
+    async def _send(self, request: Request) -> None:
+        engine, progress = self._engine, self._progress
+        body = StackRequest(
+            name="stack",
+            template=request.template,
+            files=FILES,
+            environment=request.environment,
+            disable_rollback=not request.rollback,
+            timeout_mins=request.timeout_mins,
+        )
+        if request.action == "create":
+            known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
+            if known is None:
+                await engine.operations.create(CALLER, body)
+            known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
+            assert known is not None
+            progress.stack_id = known.id
+            return
+        if self._is_recorded():
+            return
+        address = await engine.operations.find(CALLER, "stack")
+        if request.action == "update":
+            await engine.operations.update(CALLER, address, body)
+        else:
+            await engine.operations.delete(CALLER, address)
+
+    async def _signals(self) -> None:
+        progress, scenario = self._progress, self._scenario
+        while progress.signalled < len(scenario.signals) and self._alive:
+            number = progress.signalled
+            await self._until(scenario.signals[number])
+            for _ in range(MOST_TRIES):
+                try:
+                    if await self._signal(number):
+                        break
+                except Exception:
+                    if not self._world.disk.failed:
+                        raise
+                await asyncio.sleep(1)
+                if not self._alive or self._is_over():
+                    break
+            if self._alive:
+                progress.signalled += 1
+
+    def _is_over(self) -> bool:
+        """Whether nothing is under way that could still make what is to be signalled."""
+        stack_id = self._progress.stack_id
+        if stack_id is None or self._progress.sent < len(self._scenario.requests):
+            return False
+        return all(op.status.final for op in operations_of(self._world, stack_id))
+
+    async def _signal(self, number: int) -> bool:
+        """Send a signal; whether it is stored."""
+        engine, progress = self._engine, self._progress
+        try:
+            address = await engine.operations.find(CALLER, "stack")
+            stored = await engine.ports.store.signals(address.id)
+            if any(signal.details.get("number") == number for signal in stored):
+                return True
+            progress.tries.append(number)
+            gate = await engine.views.resource(CALLER, address, "gate")
+            await engine.signals.signal(CALLER, address, "gate", {"number": number})
+        except Refused:
+            return False
+        progress.acknowledged.append(gate.id)
+        return True
+
+    async def _scale(self) -> None:
+        progress, engine = self._progress, self._engine
+        while progress.scaled < len(self._scenario.scales) and self._alive:
+            await self._until(self._scenario.scales[progress.scaled])
+            progress.scaled += 1
+            try:
+                address = await engine.operations.find(CALLER, "stack")
+                await engine.signals.signal(CALLER, address, "policy", {})
+                progress.adjusted += 1
+            except Refused:
+                continue
+            except Exception:
+                if not self._world.disk.failed:
+                    raise
+
+    async def _read(self) -> None:
+        """A user who looks again and again."""
+        progress, store, pause = self._progress, self._engine.ports.store, 0.3
+        while True:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, 60)
+            if progress.stack_id is None:
+                continue
+            events = await store.events([progress.stack_id], EventQuery())
+            open_ = await store.operations(progress.stack_id)
+            ended = len([e for e in events if e.resource_id is None])
+            progress.readings.append((len(events), ended))
+            assert len({op.id for op in open_}) == len(open_)
+
+    async def _clear_hooks(self) -> None:
+        """A user who clears hooks, each until he is answered and never again."""
+        # drawn apart, so that the rest of a scenario does not change with the hooks
+        source, pause = random.Random(self._generation), 0.1
+        while self._alive:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.3, 30)
+            for row, address in await self._standing():
+                place = (row.id, json.dumps(row.hook, sort_keys=True))
+                if place in self._progress.cleared or source.random() < 0.3:
+                    continue
+                details = {"unset_hook": source.choice((hook_of(row), "pre-create"))}
+                with contextlib.suppress(Refused):
+                    signal = self._engine.signals.signal
+                    await self._persist(
+                        functools.partial(signal, CALLER, address, row.name, details)
+                    )
+                    if details["unset_hook"] == hook_of(row) and self._alive:
+                        self._progress.cleared.add(place)
+                        pause = 0.1
+
+    async def _standing(self) -> list[tuple[Resource, StackAddress]]:
+        """The rows that stand at hooks, and where they are."""
+        store, stack_id = self._engine.ports.store, self._progress.stack_id
+        stack = await store.stack(stack_id) if stack_id is not None else None
+        if stack is None:
+            return []
+        return [
+            (row, each.address)
+            for each in (stack, *await store.children(stack.id))
+            for row in await store.resources(each.id)
+            if hook_of(row) is not None
+        ]

@@ -1,0 +1,153 @@
+"""What is between engines and the cloud: requests take time, and outlive who has sent them.
+
+The cloud does what a request asks for when it arrives, which may be after the death of the engine
+that has sent it: then, as with real services, it is done late, or never, and nobody is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+from collections.abc import Callable
+from typing import Any
+
+from tests.simulation.cloud import Cloud, Lost
+from tests.simulation.threads import CallThread, Returned, Sent, send
+
+REQUEST_TIMEOUT = 60.0
+"""Seconds after which an engine stops waiting for an answer, and no request is done any more."""
+
+
+class Connection:
+    """The cloud as resource types see it: each method is a request."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._cloud, name)
+
+        def request(*args: Any, takes: float = 0.0) -> Any:
+            return send(functools.partial(method, *args), takes)
+
+        return request
+
+
+class _Flight:
+    """A call, and the request that it waits for."""
+
+    def __init__(self, thread: CallThread, loop: asyncio.AbstractEventLoop) -> None:
+        self.thread = thread
+        self.loop = loop
+        self.ended: asyncio.Future[Any] = loop.create_future()
+        self.act: Callable[[], Any] | None = None
+        """What the cloud is still to do."""
+
+
+class Wire:
+    """All requests under way."""
+
+    def __init__(self, seed: random.Random, cloud: Cloud, time: Callable[[], float]) -> None:
+        self._seed = seed
+        self._cloud = cloud
+        self._time = time
+        self._flights: dict[_Flight, None] = {}
+        self._late: dict[int, tuple[float, Callable[[], Any]]] = {}
+        """Requests of dead engines that will still be done: when, and what."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.cuts = 0
+        """Requests that were under way when an engine died."""
+
+    @property
+    def rest(self) -> float:
+        """Seconds until the cloud has done all that was asked of it."""
+        return max((due - self._time() for due, _ in self._late.values()), default=0.0) + 1
+
+    async def call(self, call: Callable[[], Any]) -> Any:
+        """What the call returns or raises. It goes on when the caller is cancelled."""
+        loop = asyncio.get_running_loop()
+        flight = _Flight(CallThread(call), loop)
+        self._flights[flight] = None
+        loop.call_later(self._seed.uniform(0, 0.02), self._start, flight)
+        return await asyncio.shield(flight.ended)
+
+    def _start(self, flight: _Flight) -> None:
+        self._go_on(flight, flight.thread.start())
+
+    def _go_on(self, flight: _Flight, told: Sent | Returned) -> None:
+        if isinstance(told, Returned):
+            self._flights.pop(flight, None)
+            if flight.ended.cancelled():
+                return
+            if told.error is None:
+                flight.ended.set_result(told.value)
+            else:
+                flight.ended.set_exception(told.error)
+                flight.ended.exception()  # seen, even where the caller has gone away
+            return
+        if flight.loop is not self._loop:
+            # who was frozen for so long has lost its connections
+            flight.loop.call_soon(self._answer, flight, None, Lost("connection reset"))
+            return
+        flight.act = told.act
+        # a slow request is done early or late; its answer comes at the end
+        done = self._seed.uniform(0.01, 0.3) + told.takes * self._seed.choice((0, 0.5, 1))
+        answered = max(done, told.takes) + self._seed.uniform(0, 0.1)
+        flight.loop.call_later(done, self._arrive, flight, answered - done)
+
+    def _arrive(self, flight: _Flight, rest: float) -> None:
+        if flight.act is None:
+            return
+        act, flight.act = flight.act, None
+        value, error = self._done(act)
+        flight.loop.call_later(rest, self._answer, flight, value, error)
+
+    def _done(self, act: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+        self._cloud.now = self._time()
+        try:
+            return act(), None
+        except Exception as error:  # noqa: BLE001 - the answer of the cloud
+            return None, error
+
+    def _answer(self, flight: _Flight, value: Any, error: BaseException | None) -> None:
+        if flight in self._flights:
+            self._go_on(flight, flight.thread.answer(value, error))
+
+    def cut(self, fate: str) -> list[_Flight]:
+        """The engine dies, or freezes: what is to become of its requests. Returns its calls."""
+        flights = list(self._flights)
+        self._flights.clear()
+        for flight in flights:
+            how = self._seed.choice(("soon", "late", "never")) if fate == "any" else fate
+            self.cuts += flight.act is not None
+            if flight.act is not None and how != "never":
+                delay = {"soon": 1.0, "late": REQUEST_TIMEOUT - 1}[how] * self._seed.random()
+                self._late[id(flight)] = (self._time() + delay, flight.act)
+            flight.act = None
+        return flights
+
+    def deliver(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin with a new engine, whose loop does in time what dead ones have asked for."""
+        self._loop = loop
+        for key, (due, act) in self._late.items():
+            loop.call_later(max(due - self._time(), 0), self._do_late, key, act)
+
+    def _do_late(self, key: int, act: Callable[[], Any]) -> None:
+        if self._late.pop(key, None) is not None:
+            self._cloud.late = True
+            self._done(act)
+            self._cloud.late = False
+
+    def fail(self, flights: list[_Flight], loop: asyncio.AbstractEventLoop) -> None:
+        """An engine has come back that was frozen: its connections are gone."""
+        for flight in flights:
+            self._flights[flight] = None
+            if flight.thread.waits:
+                loop.call_soon(self._answer, flight, None, Lost("connection reset"))
+
+    @staticmethod
+    def bury(flights: list[_Flight]) -> None:
+        """The process of these calls is no more."""
+        for flight in flights:
+            flight.thread.kill()

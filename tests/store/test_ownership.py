@@ -1,0 +1,62 @@
+"""One engine owns a stack at a time: whoever has lost it writes nothing, whatever it tries."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from tests.simulation.world import Plain
+
+from stoker.engine.ports import Change, Fenced
+from stoker.engine.records import Action, Stack, Status
+from stoker.kernel.errors import Exists
+from stoker.store.databases import open_database
+from stoker.store.runners import InlineRunner
+from stoker.store.store import SqlStore
+
+STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0, "input")
+
+
+@pytest.fixture
+async def store() -> SqlStore:
+    store = SqlStore(open_database("sqlite://"), Plain(), InlineRunner())
+    await store.commit(Change(STACK.id, None, stacks=(STACK,)))
+    return store
+
+
+async def test_each_take_over_has_an_epoch_of_its_own(store: SqlStore) -> None:
+    epochs = [(await store.take(STACK.id)).epoch for _ in range(3)]
+    assert epochs == sorted(set(epochs))
+
+
+@pytest.mark.parametrize("off", [-1, 1])
+async def test_only_the_newest_epoch_writes(store: SqlStore, off: int) -> None:
+    await store.take(STACK.id)
+    taken = await store.take(STACK.id)
+    late = replace(taken, reason="late")
+    with pytest.raises(Fenced):
+        await store.commit(Change(STACK.id, taken.epoch + off, stacks=(late,)))
+    found = await store.stack(STACK.id)
+    assert found is not None
+    assert found.reason == ""
+    await store.commit(Change(STACK.id, taken.epoch, stacks=(replace(taken, reason="ours"),)))
+    found = await store.stack(STACK.id)
+    assert found is not None
+    assert found.reason == "ours"
+
+
+async def test_a_write_never_sets_the_epoch(store: SqlStore) -> None:
+    taken = await store.take(STACK.id)
+    await store.commit(Change(STACK.id, taken.epoch, stacks=(replace(taken, epoch=0),)))
+    found = await store.stack(STACK.id)
+    assert found is not None
+    assert found.epoch == taken.epoch
+
+
+async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
+    twins = [replace(STACK, id=id_, name="twin") for id_ in ("one", "other")]
+    commits = [store.commit(Change(twin.id, None, stacks=(twin,))) for twin in twins]
+    verdicts = await asyncio.gather(*commits, return_exceptions=True)
+    assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [Exists]
+    assert None in verdicts
