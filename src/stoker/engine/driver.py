@@ -27,7 +27,7 @@ from stoker.engine.session import Session
 from stoker.engine.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
 from stoker.engine.wanting import wanted_by
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused, fault_reason
+from stoker.kernel.errors import NotFound, Refused, fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -84,7 +84,10 @@ class Driver:
         Raises :class:`stoker.engine.ports.Fenced` when another engine has taken the stack over,
         and :class:`stoker.engine.ports.StoreFault`, after either of which nothing more is done.
         """
-        stack = await self._ports.store.take(self._stack_id)
+        try:
+            stack = await self._ports.store.take(self._stack_id)
+        except NotFound:
+            return  # it was told of a request whose commit has failed
         if stack.take_ups >= MOST_TAKE_UPS:
             await self._give_up(stack)
             return
