@@ -94,9 +94,14 @@ class Driver:
         await hold(self._ports, stack, self.news)
         async with proving(self._ports, stack):
             session = await self._open(stack)
+            told = False
             while (operation := await self._next(session)) is not None:
                 await self._drive(session, operation)
                 await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+                self._tell_parent(stack)
+                told = True
+            if not told:
+                # an operation may have ended with a commit that failed, and yet was written
                 self._tell_parent(stack)
 
     async def _open(self, stack: Stack) -> Session:
