@@ -14,7 +14,7 @@ from stoker.engine.requests import (
     StackQuery,
     StackRequest,
 )
-from stoker.engine.views import ChangeView, EventView, ResourceView, StackView
+from stoker.engine.views import ChangeView, EventView, PropertyChange, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import Exists, Invalid, NotFound
@@ -130,7 +130,7 @@ class FakeService:
                 "COMPLETE",
                 "",
                 stack,
-                ("x",),
+                (PropertyChange("x", 1, 2),),
             )
         ]
 

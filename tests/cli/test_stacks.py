@@ -78,7 +78,7 @@ def test_an_update_asks_before_it_replaces_or_deletes_what_works(
     template.write_text(text.replace("length: 8", "length: 9").rpartition("  b:")[0])
     unanswered = service.run("deploy", str(template))
     assert unanswered.exit_code == 2
-    assert "± a  OS::Heat::RandomString  because of length" in unanswered.output
+    assert "± a  OS::Heat::RandomString  because of length\n    length: 8 -> 9" in unanswered.output
     assert "- b  OS::Heat::RandomString" in unanswered.output
     assert "--yes" in unanswered.output
     assert service.run("deploy", str(template), text="n\n").exit_code == 1

@@ -10,6 +10,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.requests import StackRequest
+from stoker.engine.views import PropertyChange
 
 
 def stack_of(**resources: str) -> str:
@@ -135,5 +136,30 @@ def test_a_group_is_previewed_with_the_members_that_it_has(make: Any) -> None:
         assert sorted(found[2:4]) == sorted(f"unchanged {name} in g" for name in members)
         assert len(found) == 5
         assert found[4].startswith("added ")
+
+    in_lab(story)
+
+
+def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> None:
+    def wanted(secret: str, value: str) -> dict[str, Any]:
+        text = template(
+            {
+                "a": thing(value=value),
+                "b": thing(value={"get_attr": ["a", "value"]}),
+                "c": thing(value={"get_param": "secret"}),
+            }
+        )
+        hidden = {"type": "string", "hidden": True, "default": secret}
+        return {**text, "parameters": {"secret": hidden}}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted("first secret", "old"))
+        address = (await lab.stack()).address
+        body = StackRequest(template=wanted("second secret", "new"))
+        views = await lab.engine.operations.preview_update(CALLER, address, body, show_nested=True)
+        found = {view.name: view.changed_properties for view in views}
+        assert found["a"] == (PropertyChange("value", "old", "new"),)
+        assert found["b"] in ((), (PropertyChange("value", "old", None, known=False),))
+        assert found["c"] == (PropertyChange("value", "******", "******"),)
 
     in_lab(story)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import click
@@ -17,6 +19,43 @@ _SIGNS = {
     "deleted": ("-", "red"),
 }
 """Kinds of change as the API names them, in the order in which they are shown."""
+_WIDEST = 50
+"""Characters of a value that are shown."""
+_BEFORE = 12
+"""Of these, those before the first difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """A property before and after."""
+
+    name: str
+    old: Any
+    new: Any
+    known: bool
+
+    def __str__(self) -> str:
+        if not self.known:
+            return f"{self.name}: {_shown(_text(self.old))} -> (known once it is made)"
+        old, new = _text(self.old), _text(self.new)
+        same = sum(1 for _ in takewhile(_is_pair, zip(old, new, strict=False)))
+        start = max(same - _BEFORE, 0) if max(len(old), len(new)) > _WIDEST else 0
+        return f"{self.name}: {_shown(old, start)} -> {_shown(new, start)}"
+
+
+def _is_pair(characters: tuple[str, str]) -> bool:
+    return characters[0] == characters[1]
+
+
+def _text(value: Any) -> str:
+    return "(none)" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _shown(text: str, start: int = 0) -> str:
+    """A piece of a text that fits a line, from where it begins to differ."""
+    begin = "..." if start else ""
+    end = "..." if len(text) - start > _WIDEST else ""
+    return f"{begin}{text[start : start + _WIDEST]}{end}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +66,24 @@ class Change:
     name: str
     stack_name: str
     type_name: str
-    properties: tuple[str, ...] = ()
-    """The names of the properties that bring the change about."""
+    properties: tuple[PropertyChange, ...] = ()
+    """Those that bring the change about."""
 
     @property
     def is_loss(self) -> bool:
         """Whether the object that there is goes."""
         return self.kind in ("replaced", "deleted")
 
-    def line(self, stack_name: str) -> str:
-        """The change in one line, for those who look at that stack."""
+    def lines(self, stack_name: str) -> str:
+        """The change, for those who look at that stack; below it the values that change."""
         sign, colour = _SIGNS[self.kind]
         name = self.name if self.stack_name == stack_name else f"{self.stack_name}/{self.name}"
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
-        return f"{line}  because of {', '.join(self.properties)}" if self.properties else line
+        if not self.properties:
+            return line
+        because = ", ".join(changed.name for changed in self.properties)
+        values = [f"    {changed}" for changed in self.properties]
+        return "\n".join([f"{line}  because of {because}", *values])
 
 
 def changes_of_new(answer: Any) -> list[Change]:
@@ -89,5 +132,8 @@ def _change(kind: str, found: Mapping[str, Any]) -> Change:
         found["resource_name"],
         found["stack_name"],
         found["resource_type"],
-        tuple(found.get("changed_properties") or ()),
+        tuple(
+            PropertyChange(each["name"], each["old"], each["new"], each["known"])
+            for each in found.get("property_changes") or ()
+        ),
     )

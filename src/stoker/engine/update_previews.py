@@ -16,9 +16,10 @@ from stoker.engine.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.plan import Planner, defined
 from stoker.engine.ports import Ports
 from stoker.engine.preparation import call_about, find_usable
+from stoker.engine.property_changes import property_changes
 from stoker.engine.records import Input, Resource, Stack
 from stoker.engine.session import Session
-from stoker.engine.views import ChangeView
+from stoker.engine.views import ChangeView, PropertyChange
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluation import Evaluation
 from stoker.template.nesting import is_foreseen
@@ -50,11 +51,14 @@ class UpdatePreviews:
         planner = Planner(rows, session.reference_of, call_about(session), usable)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.applied}
+        compared = await self._ports.workers.compute(
+            lambda: property_changes(session, evaluation, planned)
+        )
         changes = []
         for name in evaluation.names:
             node, row = planned.get(name), session.current.get(name)
             change = _CHANGES[node.change] if node is not None else "unchanged"
-            changed = node.changed if node is not None else ()
+            changed = compared.get(name, ())
             shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
             changes.append(_change_view(stack, shown, change, changed))
             if not self._show_nested:
@@ -139,7 +143,9 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
     )
 
 
-def _change_view(stack: Stack, row: Resource, change: str, changed: Sequence[str]) -> ChangeView:
+def _change_view(
+    stack: Stack, row: Resource, change: str, changed: Sequence[PropertyChange]
+) -> ChangeView:
     return ChangeView(
         name=row.name,
         type_name=row.type_name,

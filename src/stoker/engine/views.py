@@ -81,6 +81,17 @@ class EventView:
 
 
 @dataclass(frozen=True, slots=True)
+class PropertyChange:
+    """What an update would do to a property."""
+
+    name: str
+    old: Any
+    new: Any
+    known: bool = True
+    """Whether the new value is known yet; if not, it hangs on an object that there will be."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeView:
     """One line of a plan: what an update would do to a resource."""
 
@@ -94,7 +105,7 @@ class ChangeView:
     status: str
     reason: str
     stack: StackAddress
-    changed_properties: tuple[str, ...] = ()
+    changed_properties: tuple[PropertyChange, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
     created_at: float | None = None
     updated_at: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from starlette.responses import Response
@@ -120,7 +120,8 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "metadata": change.metadata,
         "attributes": {},
         "properties": change.properties,
-        "changed_properties": change.changed_properties,
+        "changed_properties": [changed.name for changed in change.changed_properties],
+        "property_changes": [asdict(changed) for changed in change.changed_properties],
     }
     if change.parent_resource is not None:
         shown["parent_resource"] = change.parent_resource

@@ -152,7 +152,7 @@ def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
     if not losses:
         return
     for change in losses:
-        click.echo(change.line(wanted.name))
+        click.echo(change.lines(wanted.name))
     confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")
 
 

@@ -34,5 +34,5 @@ def command(wanted: Wanted, target: Target) -> None:
     finally:
         client.close()
     for change in changes:
-        click.echo(change.line(wanted.name))
+        click.echo(change.lines(wanted.name))
     click.echo(f"{wanted.name}: {summary(changes)}")
