@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Path,
+    Severity,
+    did_you_mean,
+)
 from stoker.template.registry import Entry, registry_findings
 from stoker.template.single_resources import child_registry
 from stoker.template.source import read
@@ -92,8 +98,16 @@ def parse_environment(
         ),
         event_sinks=_event_sinks(given, file),
         merge_strategies=_merge_strategies(given, file),
-        warnings=warnings,
+        warnings=(*warnings, *_without_effect(given, file)),
     )
+
+
+def _without_effect(given: Mapping[str, Any], file: str | None) -> list[Diagnostic]:
+    if not given.get("event_sinks"):
+        return []
+    message = "event_sinks have no effect yet: no events are sent"
+    place = file or "<environment>"
+    return [Diagnostic("event-sinks", message, ("event_sinks",), Severity.WARNING, file=place)]
 
 
 def _parse_text(text: str, file: str | None, wrong: str) -> tuple[Any, tuple[Diagnostic, ...]]:

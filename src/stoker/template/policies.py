@@ -51,6 +51,10 @@ def policy_findings(definition: Definition, version: Version, path: Path) -> lis
     if definition.update_policy:
         place = (*path, dialect.update_policy)
         found.extend(_update_policy(type_, definition.update_policy, place))
+    if definition.creation_policy:
+        place = (*path, dialect.creation_policy)
+        message = f"{dialect.creation_policy} has no effect: wait with a wait condition instead"
+        found.append(Diagnostic("creation-policy", message, place, Severity.WARNING))
     return found
 
 
