@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "plan": ("plan", "Show what a deployment would do, without doing it."),
     "status": ("status", "Show where the service runs and what stacks there are, or one stack."),
     "logs": ("logs", "Show the console log of a server."),
+    "ssh": ("ssh", "Log in to a server with ssh."),
     "destroy": ("destroy", "Delete a stack with all that belongs to it."),
     "validate": ("validate", "Check templates, without a service."),
     "doctor": (

@@ -110,6 +110,11 @@ class Server:
     name: str
     status: str
     created: str
+    key_name: str | None = None
+    floating: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    forwarded: Mapping[int, tuple[str, int]] | None = None
+    """In the local cloud: where this machine reaches which of its ports. Elsewhere None."""
 
 
 def find_stack(client: Client, name: str) -> Stack | None:
@@ -215,7 +220,23 @@ def _each(parse: Callable[[Any], Value]) -> Callable[[Any], list[Value]]:
 
 
 def _server(found: Mapping[str, Any]) -> Server:
-    return Server(found["id"], found["name"], found["status"], found["created"])
+    addresses = [each for net in (found.get("addresses") or {}).values() for each in net]
+    by_kind: dict[str, list[str]] = {"floating": [], "fixed": []}
+    for each in addresses:
+        by_kind.setdefault(each.get("OS-EXT-IPS:type", "fixed"), []).append(each["addr"])
+    forwardings = found.get("stoker:forwardings")
+    return Server(
+        id=found["id"],
+        name=found["name"],
+        status=found["status"],
+        created=found["created"],
+        key_name=found.get("key_name"),
+        floating=tuple(by_kind["floating"]),
+        fixed=tuple(by_kind["fixed"]),
+        forwarded=None
+        if forwardings is None
+        else {each["server_port"]: (each["host"], each["port"]) for each in forwardings},
+    )
 
 
 def _stack(found: Mapping[str, Any]) -> Stack:

@@ -8,13 +8,12 @@ import click
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
-from stoker.cli.failures import BadInput
+from stoker.cli.servers import find_server
 from stoker.cli.service import connect
-from stoker.cli.stacks import Server, console_log, find_stack, resources_of, servers
+from stoker.cli.stacks import console_log
 from stoker.cli.target import Target
 
 _PAUSE_SECONDS = 0.5
-_SERVER = "OS::Nova::Server"
 
 
 @click.command("logs")
@@ -35,7 +34,7 @@ def command(server: str, follow: bool, lines: int | None, target: Target) -> Non
     """
     client = connect(target)
     try:
-        found = _server_id(client, server)
+        found = find_server(client, server).id
         text = console_log(client, found)
         shown = text if lines is None else "".join(text.splitlines(keepends=True)[-lines:])
         click.echo(shown, nl=not follow and bool(shown) and not shown.endswith("\n"))
@@ -45,33 +44,6 @@ def command(server: str, follow: bool, lines: int | None, target: Target) -> Non
         return
     finally:
         client.close()
-
-
-def _server_id(client: Client, wanted: str) -> str:
-    stack_name, _, resource_name = wanted.partition("/")
-    there = servers(client)
-    named = [each for each in there if wanted in (each.id, each.name)]
-    if not named:
-        named = _of_stack(client, stack_name, resource_name, there)
-    if len(named) == 1:
-        return named[0].id
-    if named:
-        listed = ", ".join(f"{each.name} ({each.id})" for each in named)
-        raise BadInput(f'"{wanted}" means several servers: {listed}')
-    listed = ", ".join(each.name for each in there) or "none"
-    raise BadInput(f'there is no server "{wanted}"; there are: {listed}')
-
-
-def _of_stack(client: Client, name: str, resource: str, there: list[Server]) -> list[Server]:
-    stack = find_stack(client, name)
-    if stack is None:
-        return []
-    ids = {
-        each.physical_id
-        for each in resources_of(client, stack)
-        if each.type_name == _SERVER and resource in ("", each.name)
-    }
-    return [each for each in there if each.id in ids]
 
 
 def _follow(client: Client, server_id: str, printed: str) -> None:

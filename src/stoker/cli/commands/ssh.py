@@ -1,0 +1,131 @@
+"""``stoker ssh``: log in to a server with this machine's own ssh client."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.client import Client
+from stoker.cli.failures import CommandFailed
+from stoker.cli.servers import PassingOn, find_server, wanted_server
+from stoker.cli.service import connect
+from stoker.cli.stacks import Server
+from stoker.cli.target import Target
+
+_PORT = 22
+_LOCAL_USER = "stoker"
+_FORGETFUL = (
+    "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
+)  # fmt: skip
+"""Floating addresses of a local cloud pass from server to server, each with its own host key."""
+_LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
+_BOOT_SECONDS = 10.0
+_PAUSE_SECONDS = 0.2
+
+
+@click.command("ssh", cls=PassingOn)
+@click.argument("stack")
+@click.argument("server", required=False)
+@click.option(
+    "-u",
+    "--user",
+    help='User to log in as. Default: "stoker" in the local cloud, elsewhere what ssh chooses.',
+)
+@click.option(
+    "-i",
+    "--identity",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File of the private key, if it is not one that ssh tries by itself.",
+)
+@shared.service
+@click.pass_context
+def command(
+    context: click.Context,
+    stack: str,
+    server: str | None,
+    user: str | None,
+    identity: Path | None,
+    target: Target,
+) -> None:
+    """Log in to a server with ssh, or run a command there: what stands behind -- is for ssh.
+
+    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
+    meant. The exit code is that of ssh.
+
+    \b
+    Examples
+      stoker ssh web-app
+      stoker ssh web-app server -- tail /var/log/sshd.log
+      stoker ssh web-app -i ~/.ssh/demo -- -L 8080:localhost:80
+    """
+    program = shutil.which("ssh")
+    if program is None:
+        raise CommandFailed("this machine has no ssh; install it (Debian: openssh-client)")
+    client = connect(target)
+    try:
+        wanted = wanted_server(stack, server)
+        found = find_server(client, wanted)
+        host, port = _reached_at(client, found)
+    finally:
+        client.close()
+    line = [program]
+    if ipaddress.ip_address(host) in _LOOPBACK:
+        line += _FORGETFUL
+    if identity is not None:
+        line += ["-i", str(identity)]
+    if port != _PORT:
+        line += ["-p", str(port)]
+    user = user or (None if found.forwarded is None else _LOCAL_USER)
+    if user is not None:
+        line += ["-l", user]
+    context.exit(_run([*line, host, *PassingOn.words()]))
+
+
+def _reached_at(client: Client, server: Server) -> tuple[str, int]:
+    """Address and port of a server's SSH server. Raises :class:`CommandFailed`."""
+    if server.forwarded is None:
+        addresses = (*server.floating, *server.fixed)
+        if not addresses:
+            raise CommandFailed(f"the server {server.name} has no address (it is {server.status})")
+        return addresses[0], _PORT
+    if not server.floating:
+        raise CommandFailed(
+            f"the server {server.name} has no floating IP, so this machine does not reach it;"
+            " give its port one, or deploy it with an OS::Neutron::FloatingIP"
+        )
+    deadline = time.monotonic() + _BOOT_SECONDS
+    while (place := (server.forwarded or {}).get(_PORT)) is None:
+        if server.status != "ACTIVE":
+            raise CommandFailed(f"the server {server.name} does not run (it is {server.status})")
+        if server.key_name is None:
+            raise CommandFailed(
+                f"no SSH server runs in {server.name}, as it has no key pair;"
+                " give it one with the property key_name"
+            )
+        if time.monotonic() > deadline:
+            raise CommandFailed(
+                f"no SSH server of {server.name} is reached: either its security groups close"
+                f' port {_PORT}, or none runs ("stoker logs {server.name}" says why)'
+            )
+        time.sleep(_PAUSE_SECONDS)
+        server = find_server(client, server.id)
+    return place
+
+
+def _run(line: list[str]) -> int:
+    """Run the client on this terminal; returns its exit code."""
+    with subprocess.Popen(line) as client:  # noqa: S603 - the program of the user's own PATH
+        # Ctrl-C is for ssh, and for what runs in the server.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            code = client.wait()
+        finally:
+            signal.signal(signal.SIGINT, before)
+    return code if code >= 0 else 128 - code
