@@ -12,6 +12,7 @@ from localcloud.cloud import Cloud, Service
 from localcloud.compute.routes import service as compute_service
 from localcloud.disturbances import PATH as DISTURBANCES_PATH
 from localcloud.disturbances import Disturbances
+from localcloud.executions import ExecutionSocket
 from localcloud.fabric.interface import Fabric
 from localcloud.identity.identity import identity_of
 from localcloud.identity.routes import service as identity_service
@@ -89,12 +90,15 @@ class CloudApp:
         """Start fabric and services on entry; stop what was started, in reverse, at the end."""
         started: list[Service] = []
         await self._cloud.fabric.start(self._cloud.server_ended)
+        executions = ExecutionSocket(self._cloud.settings.cloud_dir, self._cloud.fabric.execute)
         try:
+            executions.open()
             for service in self.services:
                 await service.start()
                 started.append(service)
             yield
         finally:
+            executions.close()
             for service in reversed(started):
                 await service.stop()
             await self._cloud.fabric.close()

@@ -7,8 +7,10 @@ effect; servers cannot be booted.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from localcloud.fabric.execute import refuse
 from localcloud.fabric.interface import (
     Capabilities,
+    Execute,
     Exit,
     FabricError,
     FloatingIP,
@@ -24,6 +26,8 @@ _LACKS = "Servers were switched off with --no-servers; start the cloud without t
 
 class NoFabric:
     """A fabric that makes nothing and refuses to boot servers."""
+
+    execute: Execute = staticmethod(refuse)
 
     @property
     def capabilities(self) -> Capabilities:

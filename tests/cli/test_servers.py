@@ -1,15 +1,22 @@
-"""Ways into a server: ssh, against a running service with a real server."""
+"""Ways into a server: ssh and exec, against a running service with a real server."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from localcloud.fabric import identities
+from localcloud.fabric.probe import probe
+from stoker.cli.commands.exec import check_is_within_reach
+from stoker.cli.failures import CommandFailed
+from stoker.cli.stacks import Server
 from tests.cli.conftest import Served, command_line, environment_without_cloud, stoker
 
 TEMPLATE = """heat_template_version: 2018-08-31
@@ -116,3 +123,128 @@ def test_ssh_without_a_client_says_so(service: Served, monkeypatch: pytest.Monke
     done = stoker("ssh", "web-app")
     assert done.exit_code == 1
     assert "this machine has no ssh" in done.output
+
+
+@pytest.fixture(scope="module")
+def isolated() -> None:
+    if not (found := probe()).isolated:
+        pytest.skip(f"the kernel forbids namespaces: {' '.join(found.lacks)}")
+
+
+@pytest.mark.usefixtures("isolated")
+def test_exec_connects_standard_descriptors_and_passes_the_exit_code_on(
+    service: Served, ways_in: str
+) -> None:
+    script = "id -u; cat; echo bad >&2; exit 5"
+    done = run(service, "exec", ways_in, "closed", "--", "sh", "-c", script, input="typed\n")
+    assert done.stdout == "0\ntyped\n", done.stderr
+    assert done.stderr == "bad\n"
+    assert done.returncode == 5
+
+
+@pytest.mark.usefixtures("isolated")
+def test_what_exec_runs_is_in_the_server_and_has_nothing_of_the_host(
+    service: Served, ways_in: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOST_SECRET", "known to the host")
+    script = (
+        "hostname; env; for one in 0 1 2 3 4 5 6 7 8 9; do readlink /proc/$$/fd/$one; done;"
+        " grep Seccomp: /proc/self/status; cat /proc/1/environ"
+    )
+    done = run(service, "exec", ways_in, "closed", "--", "sh", "-c", script)
+    name, *_ = done.stdout.splitlines()
+    assert name.startswith("ways-in-closed-")
+    assert "HOST_SECRET" not in done.stdout
+    opened = [
+        line for line in done.stdout.splitlines() if line.startswith(("pipe:", "/", "socket"))
+    ]
+    assert len(opened) == 3
+    assert all(line.startswith("pipe:") for line in opened)
+    assert "Seccomp:\t2" in done.stdout
+    assert "ermission denied" in done.stderr  # the first process is hidden from root, too
+
+
+@pytest.mark.usefixtures("isolated")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--user", "stoker", "--", "sh", "-c", "echo $USER in $PWD"), 0, "stoker in /home/stoker"),
+        (("--user", "nobody-here", "--", "true"), 126, "there is no user nobody-here"),
+        (("--", "no-such-program"), 127, "no-such-program: No such file"),
+        (("--", "sh", "-c", "kill -TERM $$"), 143, ""),
+        (("--", "sh", "-c", "seq 100000; sleep 60 &"), 0, "99999\n100000\n"),
+        ((), 2, "say behind -- what to run"),
+    ],
+)
+def test_exec_says_how_it_went(
+    service: Served, ways_in: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = run(service, "exec", ways_in, "open", *arguments, stdin=subprocess.DEVNULL)
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def begin(service: Served, stack: str, script: str) -> subprocess.Popen[str]:
+    """Run a script in a server; it has said its first word."""
+    place = ("exec", "--data-dir", str(service.data_dir), stack, "closed", "--")
+    process = subprocess.Popen(
+        command_line(*place, "sh", "-c", script),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment_without_cloud(),
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.usefixtures("isolated")
+def test_ctrl_c_is_for_the_command_and_the_second_one_ends_it(
+    service: Served, ways_in: str
+) -> None:
+    script = "trap 'echo caught' INT; echo ready; while :; do sleep 0.05; done"
+    with begin(service, ways_in, script) as process:
+        assert process.stdout is not None
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "caught\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 128 + signal.SIGKILL
+
+
+@pytest.mark.usefixtures("isolated")
+def test_a_command_is_hung_up_when_exec_is_killed(service: Served, ways_in: str) -> None:
+    with begin(service, ways_in, "echo $$ > /tmp/mine; echo ready; sleep 1000") as process:
+        process.kill()
+    looking = "while kill -0 $(cat /tmp/mine); do sleep 0.05; done 2>/dev/null"
+    done = run(service, "exec", ways_in, "closed", "--", "timeout", "20", "sh", "-c", looking)
+    assert done.returncode == 0
+
+
+@pytest.mark.usefixtures("isolated")
+def test_servers_are_given_pipes_and_nothing_else_of_the_host(
+    service: Served, ways_in: str
+) -> None:
+    path = service.data_dir / "cloud" / "exec.sock"
+    assert path.stat().st_mode & 0o777 == 0o600
+    directory = os.open("/", os.O_RDONLY)
+    reading, writing = os.pipe()
+    ours, theirs = socket.socketpair()
+    with ours, theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as cloud:
+        cloud.settimeout(20)
+        cloud.connect(str(path))
+        request = {"server": "any", "command": ["true"], "user": "root"}
+        given = [directory, writing, writing, theirs.fileno()]
+        socket.send_fds(cloud, [json.dumps(request).encode()], given)
+        assert "three pipes and a socket" in json.loads(cloud.recv(4096))["error"]
+    for descriptor in (directory, reading, writing):
+        os.close(descriptor)
+
+
+def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
+    elsewhere = Server("1", "web", "ACTIVE", "")
+    with pytest.raises(CommandFailed, match='local cloud alone; "stoker ssh web"'):
+        check_is_within_reach(elsewhere)
+    with pytest.raises(CommandFailed, match="does not run"):
+        check_is_within_reach(Server("1", "web", "SHUTOFF", "", forwarded={}))

@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from localcloud.fabric.execute import refuse
 from localcloud.fabric.interface import (
     Capabilities,
+    Execute,
     Exit,
     FabricError,
     FloatingIP,
@@ -35,6 +37,7 @@ class RecordingFabric:
     """Reasons by method: these methods raise FabricError."""
     listening: list[Forwarding] = field(default_factory=list)
     on_exit: Callable[[Exit], None] | None = None
+    execute: Execute = refuse
 
     @property
     def capabilities(self) -> Capabilities:

@@ -7,7 +7,7 @@ says. Two fabrics exist: one on user namespaces, and one of plain processes for 
 kernel forbids those.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +16,12 @@ from typing import Protocol
 METADATA = ("169.254.169.254", 80)
 NAMES = ("169.254.169.254", 53)
 """Where servers find their metadata, and a name server."""
+Execute = Callable[[str, Sequence[str], str, Sequence[int]], Awaitable[None]]
+"""Starts a command in a running server: the server's id, the words, the user, and descriptors.
+
+The descriptors are those that :mod:`localcloud.guest.executions` names; the caller keeps and closes
+its own. Raises :class:`FabricError` where it cannot be started.
+"""
 
 
 @dataclass(frozen=True)
@@ -234,6 +240,10 @@ class Fabric(Protocol):
 
     async def pause(self, server_id: str, paused: bool) -> None:
         """Freeze or thaw all processes of the server."""
+
+    @property
+    def execute(self) -> Execute:
+        """What starts commands in servers."""
 
     def running(self) -> frozenset[str]:
         """The ids of the servers whose first process lives."""

@@ -84,11 +84,14 @@ class RunningServer:
     cabling: Cabling
     ports: dict[str, Port]
     """By the name of the link."""
+    requests: socket.socket
+    """Asks its first process to run commands."""
     asked: bool = False
 
     def close(self) -> None:
         """Let go of its namespaces."""
         self.cabling.close()
+        self.requests.close()
         os.close(self.pidfd)
 
 
@@ -196,12 +199,15 @@ class Belongings:
 
 def start(
     switch: Switch, cabling: Cabling, plan: Plan, machine: Machine, given: Belongings
-) -> tuple[int, int]:
-    """Fork a server's first process. Returns its pid and a pipe that ends when it is up.
+) -> tuple[int, int, socket.socket]:
+    """Fork a server's first process. Returns its pid, and a pipe that ends when it is up.
 
-    The pipe carries the text of the error when it does not come up, else nothing.
+    The pipe carries the text of the error when it does not come up, else nothing. The socket is
+    for commands that shall run in the server, a message for each.
     """
     report_read, report_write = os.pipe2(os.O_CLOEXEC)
+    requests, taken = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    requests.setblocking(False)
     with switch.inside(cabling):
         kernel.unshare(Clone.NEWPID)
         try:
@@ -210,12 +216,13 @@ def start(
             if "pid" not in locals() or pid != 0:
                 kernel.setns(machine.pid_namespace, Clone.NEWPID)
         if pid == 0:
-            _live(plan, machine, given, report_write)
+            _live(plan, machine, given, report_write, taken.fileno())
     os.close(report_write)
-    return pid, report_read
+    taken.close()
+    return pid, report_read, requests
 
 
-def _live(plan: Plan, machine: Machine, given: Belongings, report: int) -> None:
+def _live(plan: Plan, machine: Machine, given: Belongings, report: int, requests: int) -> None:
     code = 1
     try:
         kernel.die_with_parent()
@@ -223,10 +230,10 @@ def _live(plan: Plan, machine: Machine, given: Belongings, report: int) -> None:
         signal.set_wakeup_fd(-1)
         instance = _read_instance(given.facts, plan.many_users)
         _furnish(plan, machine)
-        _close_all_but(sorted({given.console, report}))
+        _close_all_but(sorted({given.console, report, requests}))
         kernel.name_process("init")
         _confine(plan)
-        code = init.run(instance, given.console, ready=lambda: os.close(report))
+        code = init.run(instance, given.console, requests, ready=lambda: os.close(report))
     except BaseException as error:  # noqa: BLE001 - the last frame of this process: it must not return
         try:
             os.write(report, f"{type(error).__name__}: {error}".encode())

@@ -11,6 +11,7 @@ from pathlib import Path
 from localcloud.fabric import specs
 from localcloud.fabric.interface import (
     Capabilities,
+    Execute,
     Exit,
     FloatingIP,
     Forwarding,
@@ -35,6 +36,8 @@ class NamespaceFabric:
         self._on_exit: Callable[[Exit], None] = lambda _: None
         self._outbound = Outbound()
         self._servers = Servers(process, lambda end: self._on_exit(end))
+        self.execute: Execute = self._servers.execute
+        """Starts commands in servers."""
 
     @property
     def capabilities(self) -> Capabilities:

@@ -6,6 +6,7 @@ and never waits for a server.
 """
 
 import gc
+import json
 import os
 import select
 import selectors
@@ -56,6 +57,7 @@ class Owner:
             "plug": self._plug,
             "unplug": self._unplug,
             "boot": self._boot,
+            "execute": self._execute,
             "power_off": lambda r: self._end(r, signal.SIGTERM),
             "kill": lambda r: self._end(r, signal.SIGKILL),
             "pause": self._pause,
@@ -156,7 +158,7 @@ class Owner:
         given = Belongings(*request["descriptors"])
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
         try:
-            pid, report = machines.start(self._switch, cabling, plan, self._machine, given)
+            pid, report, asking = machines.start(self._switch, cabling, plan, self._machine, given)
         except BaseException:
             cabling.close()
             _close(descriptors)
@@ -167,11 +169,22 @@ class Owner:
             pidfd=os.pidfd_open(pid),
             cabling=cabling,
             ports={cabling.names[port.id]: port for port in ports},
+            requests=asking,
         )
         self._servers[plan.id] = server
         self._watch(server.pidfd, lambda: self._ended(server))
         self._watch(report, lambda: self._reported(request, report, descriptors))
         return _LATER
+
+    def _execute(self, request: Request) -> None:
+        server = self._servers.get(request["server_id"])
+        if server is None:
+            raise FabricError("the server does not run")
+        order = json.dumps({"command": request["command"], "user": request["user"]}).encode()
+        try:
+            socket.send_fds(server.requests, [order], request["descriptors"])
+        except BlockingIOError:
+            raise FabricError("the server has more commands to start than it can take") from None
 
     def _watch(self, descriptor: int, notice: Callable[[], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, notice)

@@ -21,9 +21,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcloud.fabric import relays
+from localcloud.fabric.execute import refuse
 from localcloud.fabric.forwards import Forwards, as_in_table
 from localcloud.fabric.interface import (
     Capabilities,
+    Execute,
     Exit,
     FabricError,
     FloatingIP,
@@ -102,6 +104,8 @@ class PlainFabric:
     def __init__(self, reasons: Sequence[str] = (), third: int = 0) -> None:
         self.capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
         """What the machine allows."""
+        self.execute: Execute = refuse
+        """Starts commands in servers: never."""
         self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self._processes: dict[str, _Process] = {}

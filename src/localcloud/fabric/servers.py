@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -152,6 +152,13 @@ class Servers:
         booted = self._booted.get(server_id)
         if booted is not None:
             booted.server = replace(booted.server, metadata=metadata, ec2_metadata=ec2_metadata)
+
+    async def execute(
+        self, server_id: str, command: Sequence[str], user: str, descriptors: Sequence[int]
+    ) -> None:
+        """Start a command in a server. See :data:`localcloud.fabric.execute.Execute`."""
+        order = {"server_id": server_id, "command": list(command), "user": user}
+        await self.client.ask("execute", descriptors, **order)
 
     async def power_off(self, server_id: str) -> None:
         """End a server, giving its programs a moment."""

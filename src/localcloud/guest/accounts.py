@@ -45,6 +45,11 @@ def find_group(name: str) -> int | None:
     return None
 
 
+def groups_of(name: str) -> list[int]:
+    """The ids of the groups that name a user among their members."""
+    return [int(row[2]) for row in _read("group") if len(row) >= 4 and name in row[3].split(",")]
+
+
 def give(path: Path, owner: str) -> None:
     """Set the owner (``user``, ``user:group``) of a file; says so where that cannot be done."""
     user, _, group = owner.partition(":")

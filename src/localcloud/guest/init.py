@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from localcloud.guest import processor
 from localcloud.guest.banner import banner
+from localcloud.guest.executions import Executions
 from localcloud.guest.instance import (
     CONFIGURATION,
     EXIT_POWER_OFF,
@@ -43,8 +44,11 @@ class Console:
             os.write(self._descriptor, b"\n[console log is full; later output is not kept]\n")
 
 
-def run(instance: Instance, console: int, ready: Callable[[], None]) -> int:
-    """Run a server as its first process and return its exit code. ``ready`` is called once."""
+def run(instance: Instance, console: int, requests: int, ready: Callable[[], None]) -> int:
+    """Run a server as its first process and return its exit code. ``ready`` is called once.
+
+    Over the socket ``requests`` it is asked to run commands.
+    """
     signal.set_wakeup_fd(-1)
     wakeup_read, wakeup_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     received: list[int] = []
@@ -71,9 +75,12 @@ def run(instance: Instance, console: int, ready: Callable[[], None]) -> int:
         selector.register(wakeup_read, selectors.EVENT_READ)
         selector.register(spoken, selectors.EVENT_READ)
         selector.register(told_read, selectors.EVENT_READ)
+        executions = Executions(requests, instance, selector)
         while True:
             for key, _ in selector.select():
-                if key.fd == wakeup_read:
+                if key.data is not None:
+                    key.data()
+                elif key.fd == wakeup_read:
                     os.read(wakeup_read, _CHUNK)
                 elif key.fd == spoken:
                     log.write(os.read(spoken, _CHUNK))
@@ -81,22 +88,22 @@ def run(instance: Instance, console: int, ready: Callable[[], None]) -> int:
                     data = os.read(told_read, _CHUNK)
                     log.write(data)
                     os.write(output, data)
-            code = _obey(received)
+            code = _obey(received, executions)
             if code is not None:
                 # User data that restarts its server must not do so at each boot.
                 instance.note_done(CONFIGURATION)
                 instance.note_done(SCRIPTS)
-                _end_all()
+                _end_all(executions)
                 log.write(b"The server is going down.\n")
                 return code
 
 
-def _obey(received: list[int]) -> int | None:
+def _obey(received: list[int], executions: Executions) -> int | None:
     """Do what the signals ask for; returns the exit code when the server is to end."""
     while received:
         number = received.pop(0)
         if number == signal.SIGCHLD:
-            _reap()
+            _reap(executions)
         elif number == signal.SIGUSR1:
             _signal_all(signal.SIGSTOP)
         elif number == signal.SIGUSR2:
@@ -106,15 +113,16 @@ def _obey(received: list[int]) -> int | None:
     return None
 
 
-def _reap() -> bool:
+def _reap(executions: Executions) -> bool:
     """Collect ended children; false when none is left."""
     while True:
         try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return False
         if pid == 0:
             return True
+        executions.ended(pid, status)
 
 
 def _signal_all(number: int) -> None:
@@ -124,11 +132,11 @@ def _signal_all(number: int) -> None:
         return
 
 
-def _end_all() -> None:
+def _end_all(executions: Executions) -> None:
     _signal_all(signal.SIGTERM)
     _signal_all(signal.SIGCONT)
     deadline = time.monotonic() + _GRACE_SECONDS
-    while _reap() and time.monotonic() < deadline:
+    while _reap(executions) and time.monotonic() < deadline:
         time.sleep(0.01)
 
 

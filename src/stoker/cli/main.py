@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "Show where the service runs and what stacks there are, or one stack."),
     "logs": ("logs", "Show the console log of a server."),
     "ssh": ("ssh", "Log in to a server with ssh."),
+    "exec": ("exec", "Run a command in a server of the local cloud."),
     "destroy": ("destroy", "Delete a stack with all that belongs to it."),
     "validate": ("validate", "Check templates, without a service."),
     "doctor": (

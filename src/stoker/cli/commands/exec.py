@@ -1,0 +1,57 @@
+"""``stoker exec``: run a command in a server of the local cloud, without ssh."""
+
+from __future__ import annotations
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.execution import run_in_server
+from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.servers import PassingOn, find_server, wanted_server
+from stoker.cli.service import connect
+from stoker.cli.stacks import Server
+from stoker.cli.target import Target
+
+
+@click.command("exec", cls=PassingOn)
+@click.argument("stack")
+@click.argument("server", required=False)
+@click.option("-u", "--user", default="root", show_default=True, help="User of the server.")
+@shared.service
+@click.pass_context
+def command(
+    context: click.Context, stack: str, server: str | None, user: str, target: Target
+) -> None:
+    """Run the command behind -- in a server of the local cloud; it needs no SSH server.
+
+    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
+    meant. Standard input and output are connected, without a terminal; Ctrl-C ends the command.
+    The exit code is that of the command.
+
+    \b
+    Examples
+      stoker exec web-app -- cloud-init status
+      stoker exec web-app server -- sh -c 'ps aux | head'
+      stoker exec web-app --user stoker -- tar c . > home.tar
+    """
+    words = PassingOn.words()
+    if not words:
+        raise BadInput('say behind -- what to run, as in "stoker exec web-app -- uptime"')
+    client = connect(target)
+    try:
+        found = find_server(client, wanted_server(stack, server))
+    finally:
+        client.close()
+    check_is_within_reach(found)
+    context.exit(run_in_server(target.data_dir, found.id, words, user))
+
+
+def check_is_within_reach(server: Server) -> None:
+    """Raise :class:`CommandFailed` for a server of another cloud, or one that does not run."""
+    if server.forwarded is None:
+        raise CommandFailed(
+            '"stoker exec" works for servers of the local cloud alone;'
+            f' "stoker ssh {server.name}" logs in to this one'
+        )
+    if server.status != "ACTIVE":
+        raise CommandFailed(f"the server {server.name} does not run (it is {server.status})")

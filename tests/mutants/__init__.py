@@ -1,1 +1,0 @@
-"""Deliberate faults, and the tests that must notice them."""
