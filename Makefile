@@ -8,7 +8,7 @@ WORKERS ?= 2
 SEEDS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long check format bench metrics simulate conformance clean
+.PHONY: help setup run test test-long check format bench metrics simulate mutants conformance clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ metrics: $(READY)  ## figures of the code, beside Heat's
 simulate: $(READY)  ## SEEDS=200: play so many scenarios with engines that die
 	@$(PYTHON) -m tests.simulation --seeds $(SEEDS)
 	@$(PYTHON) -m tests.simulation --sweep all --every 25
+
+mutants: $(READY)  ## make deliberate faults in copies of the tree: a test must notice each
+	@$(PYTHON) -m tests.mutants
 
 conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance

@@ -1,0 +1,86 @@
+"""Copies of the tree in which faults are made: nothing is ever changed in place."""
+
+from __future__ import annotations
+
+import compileall
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.table import ROOT, SIMULATION, Mutant
+
+LONGEST = 180.0
+"""Seconds that a check may take; one that is cut off has noticed nothing."""
+_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one mutant, or of the tree without any."""
+
+    noticed_by: str | None
+    seconds: float
+    told: str = ""
+    """The end of what the check has printed."""
+
+
+class Copy:
+    """A copy of the source; everything else in it is the tree itself."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        for entry in ROOT.iterdir():
+            if entry.name == "src":
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(entry, place / "src", ignore=ignored)
+            elif entry.name not in {".git", "var"}:
+                (place / entry.name).symlink_to(entry)
+        compileall.compile_dir(place / "src", quiet=2)
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """Make the fault, see which check notices it, and take it back."""
+        path = self._place / mutant.file
+        source = path.read_text(encoding="utf-8")
+        path.write_text(mutant.applied(source), encoding="utf-8")
+        started, told = time.monotonic(), ""
+        try:
+            for check in mutant.checks:
+                passed, told = self.passes([check])
+                if not passed:
+                    return Verdict(check, time.monotonic() - started, told)
+            return Verdict(None, time.monotonic() - started, told)
+        finally:
+            path.write_text(source, encoding="utf-8")
+
+    def passes(self, checks: Sequence[str]) -> tuple[bool, str]:
+        """Whether the checks pass, and the end of what they print. All are tests, or one is not."""
+        if checks[0].startswith(SIMULATION):
+            options = checks[0].removeprefix(SIMULATION).split()
+            command = ["-m", "tests.simulation", "--processes", "1", "--first", *options]
+        else:
+            tests = [part for check in checks for part in check.split()]
+            command = ["-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
+        # nothing compiled is kept: a fault that is made and taken back leaves the same times
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join((str(self._place / "src"), str(self._place))),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        try:
+            done = subprocess.run(
+                [sys.executable, *command],
+                cwd=self._place,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=LONGEST,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return True, f"no end after {LONGEST:.0f} s"
+        return done.returncode == 0, "\n".join(done.stdout.splitlines()[-_LINES:])

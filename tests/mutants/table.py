@@ -1,0 +1,48 @@
+"""The table of deliberate faults: what is changed, and what must notice it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TABLE = Path(__file__).parent / "mutants.toml"
+SIMULATION = "simulation "
+"""Begins a check that is no test: the rest are options of ``python -m tests.simulation``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One deliberate fault."""
+
+    name: str
+    file: str
+    before: str
+    """Text that is found in the file exactly once."""
+    after: str
+    checks: tuple[str, ...]
+    """What notices it, the fastest first: tests as pytest names them, or a simulation."""
+
+    def applied(self, source: str) -> str:
+        """The file with the fault. Raises ValueError when the table is out of date."""
+        found = source.count(self.before)
+        if found != 1:
+            raise ValueError(
+                f'"{self.name}": its text is found {found} times in {self.file}, not once:'
+                f" bring {TABLE.name} up to date"
+            )
+        return source.replace(self.before, self.after)
+
+
+def mutants() -> list[Mutant]:
+    """All of them. Raises ValueError when the table is out of date."""
+    content = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    found = [Mutant(**{**each, "checks": tuple(each["checks"])}) for each in content["mutant"]]
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f'there are two mutants called "{name}"')
+    for each in found:
+        each.applied((ROOT / each.file).read_text(encoding="utf-8"))
+    return found
