@@ -101,6 +101,7 @@ class App:
             settings,
             self._engine,
             self._templates,
+            self._cloud.workers.compute,
         )
         signals = application(
             self.service,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,7 +81,16 @@ async def client_for(service: FakeService, policy: FakePolicy) -> AsyncIterator[
     ) -> Any:
         settings = RestSettings(**options)
         fetch = WebTemplates(web, httpx.MockTransport(templates), public_address)
-        app = build(service, FakeCatalogue(), authenticate, policy, settings, engines, fetch)
+        app = build(
+            service,
+            FakeCatalogue(),
+            authenticate,
+            policy,
+            settings,
+            engines,
+            fetch,
+            asyncio.to_thread,
+        )
         headers = {} if token is None else {"X-Auth-Token": token}
         transport = httpx.ASGITransport(app)
         client = httpx.AsyncClient(transport=transport, base_url="http://api:8004", headers=headers)

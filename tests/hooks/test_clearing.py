@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -138,7 +139,16 @@ def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() 
         await standing(lab)
         settings, policy = RestSettings(), Everything()
         service = EngineService(lab.engine.operations, lab.engine.views, lab.engine.signals)
-        app = build(service, FakeCatalogue(), everybody, policy, settings, one_engine, no_templates)
+        app = build(
+            service,
+            FakeCatalogue(),
+            everybody,
+            policy,
+            settings,
+            one_engine,
+            no_templates,
+            asyncio.to_thread,
+        )
         transport = httpx.ASGITransport(app=app)
         path = f"/v1/project/stacks/stack/{address.id}/resources"
         async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet, InvalidToken
@@ -40,6 +42,18 @@ def test_what_was_opened_is_kept_within_bounds() -> None:
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert after - before < 2 * MOST_KEPT
+
+
+@pytest.mark.parametrize("value", ["é\n" * 200_000, {"a": [[]] * 100_000, "b": float("inf")}])
+def test_what_is_long_is_sealed_in_pieces_and_opened_again(value: Any) -> None:
+    key = Fernet.generate_key()
+    assert FernetSeal(key).open(FernetSeal(key).close(value)) == value
+
+
+def test_a_long_text_that_was_sealed_in_one_piece_is_opened() -> None:
+    key, value = Fernet.generate_key(), ["x" * 500_000]
+    sealed = Fernet(key).encrypt(json.dumps(value).encode()).decode()
+    assert FernetSeal(key).open(sealed) == value
 
 
 def test_another_key_opens_nothing() -> None:

@@ -4,11 +4,13 @@ service, no policy language and no database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from stoker.engine.requests import Caller
+
+Answer = TypeVar("Answer")
 
 
 class Authenticate(Protocol):
@@ -20,6 +22,13 @@ class Authenticate(Protocol):
         ``headers`` have lower-case names; ``project_id`` is the one in the path. Raises
         :class:`stoker.kernel.errors.Refused` (``ServiceUnavailable``) when nobody can tell.
         """
+
+
+class Compute(Protocol):
+    """Computes what takes long beside the event loop, fairly between projects."""
+
+    async def __call__(self, call: Callable[[], Answer]) -> Answer:
+        """What ``call`` returns or raises."""
 
 
 class VerifySignature(Protocol):

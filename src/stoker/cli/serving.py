@@ -189,7 +189,8 @@ def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
         # one machine has no tenants to protect from each other
         "max_resources_per_stack": -1,
         "max_stacks_per_tenant": -1,
-        "max_json_body_size": 64 * MEBIBYTE,
+        # the largest template with all its characters escaped
+        "max_json_body_size": 32 * MEBIBYTE,
         "max_template_size": 16 * MEBIBYTE,
     }.items():
         conf.set_override(name, value)

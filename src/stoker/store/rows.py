@@ -23,7 +23,7 @@ from stoker.engine.records import (
 )
 from stoker.kernel.log import Log
 from stoker.store import tables
-from stoker.store.sealing import Seal, dumps
+from stoker.store.sealing import Seal, dumps, loads
 from stoker.store.tables import Kind, kind_of
 
 log = Log(__name__)
@@ -141,18 +141,15 @@ def _dump(_: Seal, value: Any) -> str | None:
     return dumps(value if not isinstance(value, Mapping) else dict(value))
 
 
-_decode = json.JSONDecoder().raw_decode
-
-
 def _load(_: Seal, text: str | None) -> Any:
     """The value of JSON; what is nearly always there needs no reading."""
     if text is None or text == "{}":
         return None if text is None else {}
-    return [] if text == "[]" else _decode(text)[0]
+    return [] if text == "[]" else loads(text)
 
 
 def _load_tuple(_: Seal, text: str) -> tuple[Any, ...]:
-    return () if text == "[]" else tuple(_decode(text)[0])
+    return () if text == "[]" else tuple(loads(text))
 
 
 def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import json
+import math
+from functools import partial
 from threading import Lock
 from typing import Any, Protocol
 
 from cryptography.fernet import Fernet
 
+from stoker.kernel import long_json
+
 
 def dumps(value: Any) -> str:
     """Compact JSON; values that JSON does not know (dates of YAML) become text."""
-    return json.dumps(value, separators=(",", ":"), default=str)
+    return "".join(long_json.pieces(value, _written))
+
+
+_written = partial(json.dumps, separators=(",", ":"), default=str)
+
+
+def loads(text: str) -> Any:
+    """The value of what :func:`dumps` has written."""
+    if len(text) > long_json.WINDOW:
+        return long_json.read(text, float, math.inf)
+    return _decode(text)[0]
 
 
 _decode = json.JSONDecoder().raw_decode
+_PIECE = 128 * 1024
+"""Bytes that are encrypted in one go, for which no other thread can run."""
+_BETWEEN = "."
+"""Stands between the pieces of a sealed text."""
 _MARK = "gAAAA"
 """What begins every sealed text, and no JSON."""
 
@@ -50,17 +68,19 @@ class FernetSeal:
         """The sealed text."""
         if not value:
             return dumps(value)
-        return self._fernet.encrypt(dumps(value).encode()).decode("ascii")
+        text = dumps(value).encode()
+        pieces = (text[begin : begin + _PIECE] for begin in range(0, len(text), _PIECE))
+        return _BETWEEN.join(self._fernet.encrypt(piece).decode("ascii") for piece in pieces)
 
     def open(self, text: str) -> Any:
         """The value. Raises ``cryptography.fernet.InvalidToken`` under a wrong key."""
         if not text.startswith(_MARK):
-            return json.loads(text)
+            return loads(text)
         opened = self._opened.get(text)
         if opened is None:
-            opened = self._fernet.decrypt(text.encode("ascii")).decode()
+            opened = b"".join(map(self._fernet.decrypt, text.split(_BETWEEN))).decode()
             self._keep(text, opened)
-        return _decode(opened)[0]
+        return loads(opened)
 
     def _keep(self, text: str, opened: str) -> None:
         """Keep a text; those kept longest give way."""

@@ -13,7 +13,7 @@ ACTIONS = ("suspend", "resume", "check", "cancel_update", "cancel_without_rollba
 
 async def act(call: Call) -> Response:
     """Start the one action that the body names; its value is of no account."""
-    names = list(call.document())
+    names = list(await call.document())
     if len(names) != 1:
         raise bad_request(f"The body names {len(names)} actions; it takes exactly one.")
     action = names[0]

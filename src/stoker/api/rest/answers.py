@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from html import escape
 from http import HTTPStatus
 from typing import Any
 
 from starlette.responses import Response
 
+from stoker.kernel import long_json
 from stoker.schema.unknown import Unknown
 
 
 def json_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An answer with a JSON body, in ASCII."""
-    content = json.dumps(value, default=_plain).encode("ascii")
+    """An answer with a short JSON body, in ASCII."""
+    content = _written(value).encode("ascii")
     return Response(content, status, headers, media_type="application/json")
+
+
+async def document_response(value: Any) -> Response:
+    """An answer that may be long: then it is written on a thread, in pieces."""
+    if long_json.is_short(value):
+        return json_response(value)
+    return await made_response(lambda: value)
+
+
+async def made_response(make: Callable[[], Any]) -> Response:
+    """An answer whose value is made, and written, on a thread."""
+
+    def content() -> bytes:
+        return "".join(long_json.pieces(make(), _written)).encode("ascii")
+
+    return Response(await asyncio.to_thread(content), media_type="application/json")
 
 
 async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
@@ -30,7 +47,7 @@ async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response
     """
 
     def content() -> bytes:
-        written = ", ".join(json.dumps(row, default=_plain) for row in rows)
+        written = ", ".join("".join(long_json.pieces(row, _written)) for row in rows)
         members = [f'"{name}": [{written}]', *(f'"{k}": {json.dumps(v)}' for k, v in more.items())]
         return f"{{{', '.join(members)}}}".encode("ascii")
 
@@ -55,6 +72,10 @@ def accepted() -> Response:
 def no_content() -> Response:
     """The answer (204) with nothing to say."""
     return Response(status_code=204)
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, default=_plain)
 
 
 def _plain(value: Any) -> Any:

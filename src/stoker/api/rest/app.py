@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stoker.api.body import read_body
-from stoker.api.ports import Authenticate, Catalogue, Engines, Policy
+from stoker.api.ports import Authenticate, Catalogue, Compute, Engines, Policy
 from stoker.api.rest import versions
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call, FetchTemplate
@@ -56,9 +56,10 @@ def build(
     settings: RestSettings,
     engines: Engines,
     fetch_template: FetchTemplate,
+    compute: Compute,
 ) -> ASGIApp:
     """The REST application, complete with version negotiation and authentication."""
-    api = Api(service, catalogue, engines, policy, settings, fetch_template)
+    api = Api(service, catalogue, engines, policy, settings, fetch_template, compute)
     server = _Server(api, authenticate)
     if not settings.cors_origins:
         return server

@@ -10,6 +10,7 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.values import flag, optional_text, whole_number
 from stoker.engine.requests import StackRequest
+from stoker.kernel import long_json
 from stoker.kernel.errors import Invalid
 
 _LONGEST_TAG = 80
@@ -35,7 +36,7 @@ async def stack_request(
         parameters=_mapping(body, "parameters"),
         environment=None if environment_files else _environment(body),
         environment_files=environment_files,
-        files=_files(body),
+        files=await _files(call, body),
         timeout_mins=_timeout(body),
         disable_rollback=_optional_flag(body, "disable_rollback"),
         tags=_tags(body),
@@ -127,13 +128,18 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     return value
 
 
-def _files(body: Body) -> Mapping[str, str]:
-    return {name: _file(name, content) for name, content in _mapping(body, "files").items()}
+async def _files(call: Call, body: Body) -> Mapping[str, str]:
+    found = _mapping(body, "files")
+
+    def texts() -> Mapping[str, str]:
+        return {name: _file(name, content) for name, content in found.items()}
+
+    return texts() if long_json.is_short(found) else await call.api.compute(texts)
 
 
 def _file(name: str, content: Any) -> str:
     if isinstance(content, dict | list):
-        return json.dumps(content)
+        return "".join(long_json.pieces(content, json.dumps))
     if not isinstance(content, str):
         raise Invalid(f'The file "{name}" is no text.')
     return content
@@ -149,8 +155,12 @@ def _optional_flag(body: Body, field: str) -> bool | None:
         return None
     value = body[field]
     if not isinstance(value, str | bool) or str(value).lower() not in ("true", "false"):
-        raise Invalid(f"{field} is either true or false, not {json.dumps(value)[:100]}.")
+        raise Invalid(f"{field} is either true or false, not {_quoted(value)}.")
     return flag(field, value)
+
+
+def _quoted(value: Any) -> str:
+    return type(value).__name__ if isinstance(value, dict | list) else json.dumps(value)[:100]
 
 
 def _tags(body: Body) -> tuple[str, ...] | None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from starlette.datastructures import QueryParams
 
-from stoker.api.ports import Catalogue, Engines, Policy
+from stoker.api.ports import Catalogue, Compute, Engines, Policy
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import Links
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.requests import Caller
 from stoker.engine.service import Service
+from stoker.kernel import long_json
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Forbidden
 
+_FEW_BYTES = 16 * 1024
+"""That are read on the event loop, within a millisecond."""
 _JSON_TYPES = ("", "text/plain", "application/json")
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
@@ -33,6 +37,15 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
+def _read(content: bytes) -> dict[str, Any]:
+    """The object that a body is; raises ValueError where it is no JSON, or no Unicode text."""
+    value: dict[str, Any] = long_json.read(content.decode(), _refuse_constant)
+    if b"\\ud" in content or b"\\uD" in content:
+        for piece in long_json.pieces(value, partial(json.dumps, ensure_ascii=False)):
+            piece.encode()
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """What the application as a whole has at hand."""
@@ -43,6 +56,7 @@ class Api:
     policy: Policy
     settings: RestSettings
     fetch_template: FetchTemplate
+    compute: Compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ class Call:
         """The stack that the path names in full."""
         return StackAddress(self.project_id, self.path["stack_name"], self.path["stack_id"])
 
-    def optional_document(self) -> dict[str, Any] | None:
+    async def optional_document(self) -> dict[str, Any] | None:
         """The body's JSON object; None where the body is empty or something else.
 
         Raises a refusal (400) for a body that starts like an object and is none.
@@ -80,20 +94,19 @@ class Call:
         if kind not in _JSON_TYPES or not text.startswith(b"{"):
             return None
         try:
-            value: dict[str, Any] = json.loads(text, parse_constant=_refuse_constant)
-            if b"\\ud" in text.lower():
-                json.dumps(value, ensure_ascii=False).encode()
+            if len(text) <= _FEW_BYTES:
+                return _read(text)
+            return await self.api.compute(lambda: _read(text))
         except RecursionError:
             raise bad_request("The JSON of the body is nested too deeply.") from None
         except UnicodeError:
             raise bad_request("The body holds characters that are no Unicode text.") from None
         except ValueError as error:
             raise bad_request(f"The body is no valid JSON: {error}.") from None
-        return value
 
-    def document(self) -> dict[str, Any]:
+    async def document(self) -> dict[str, Any]:
         """The body's JSON object; raises a refusal (400) where there is none."""
-        value = self.optional_document()
+        value = await self.optional_document()
         if value is None:
             raise bad_request(NOT_AN_OBJECT)
         return value

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response, list_response
+from stoker.api.rest.answers import document_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import not_found
 from stoker.api.rest.links import link
@@ -42,7 +42,7 @@ async def show(call: Call) -> Response:
     full = _summary(call, event)
     full["resource_type"] = event.resource_type
     full["resource_properties"] = event.properties or {}
-    return json_response({"event": full})
+    return await document_response({"event": full})
 
 
 async def _list(call: Call, resource_name: str | None) -> Response:

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response
+from stoker.api.rest.answers import document_response
 from stoker.api.rest.call import Call
 from stoker.template.definition import Output
 
@@ -20,13 +20,13 @@ async def index(call: Call) -> Response:
         {"output_key": key, "description": description or _NO_DESCRIPTION}
         for key, description in found
     ]
-    return json_response({"outputs": outputs})
+    return await document_response({"outputs": outputs})
 
 
 async def show(call: Call) -> Response:
     """One output with its value."""
     output = await call.service.views.output(call.caller, call.stack, call.path["output_key"])
-    return json_response({"output": shown(output)})
+    return await document_response({"output": shown(output)})
 
 
 def shown(output: Output) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response
+from stoker.api.rest.answers import made_response
 from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.shapes import described_stack, moment
@@ -25,14 +25,17 @@ _INITIAL = ("unchanged", *_NEW)
 
 async def preview_create(call: Call) -> Response:
     """The stack that a create would make, with its resources; nested stacks are nested lists."""
-    body = call.document()
+    body = await call.document()
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
     stack, resources = await call.service.operations.preview_create(call.caller, request)
-    described = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
-    described["resources"] = _tree(resources, stack.address)
-    return json_response({"stack": described})
+
+    def described() -> dict[str, Any]:
+        shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
+        return {"stack": {**shown, "resources": _tree(resources, stack.address)}}
+
+    return await made_response(described)
 
 
 async def preview_update(call: Call) -> Response:
@@ -47,14 +50,18 @@ async def preview_patch(call: Call) -> Response:
 
 async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
-    request = await stack_request(call, call.document(), existing=existing)
+    request = await stack_request(call, await call.document(), existing=existing)
     changes = await call.service.operations.preview_update(
         call.caller, call.stack, request, show_nested=show_nested
     )
-    grouped: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
-    for change in changes:
-        grouped[change.change].append(_changed(change))
-    return json_response({"resource_changes": grouped})
+
+    def grouped() -> dict[str, Any]:
+        found: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
+        for change in changes:
+            found[change.change].append(_changed(change))
+        return {"resource_changes": found}
+
+    return await made_response(grouped)
 
 
 def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response, list_response
+from stoker.api.rest.answers import document_response, json_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import link
@@ -42,26 +42,26 @@ async def show(call: Call) -> Response:
     name = call.path["resource_name"]
     wanted = several(call.query, "with_attr")
     found = await call.service.views.resource(call.caller, call.stack, name, with_attributes=wanted)
-    return json_response({"resource": _detailed(call, found)})
+    return await document_response({"resource": _detailed(call, found)})
 
 
 async def metadata(call: Call) -> Response:
     """The metadata of a resource."""
     name = call.path["resource_name"]
     found = await call.service.views.metadata(call.caller, call.stack, name)
-    return json_response({"metadata": found})
+    return await document_response({"metadata": found})
 
 
 async def signal(call: Call) -> Response:
     """Record a signal; the body may be empty."""
     name = call.path["resource_name"]
-    await call.service.signals.signal(call.caller, call.stack, name, call.optional_document())
+    await call.service.signals.signal(call.caller, call.stack, name, await call.optional_document())
     return json_response(None)
 
 
 async def mark_unhealthy(call: Call) -> Response:
     """Mark a resource for replacement by the next update, or take the mark back."""
-    body = call.document()
+    body = await call.document()
     unknown = sorted(body.keys() - {_MARK, _REASON})
     if unknown:
         raise bad_request(f"{', '.join(unknown)}: the body takes only {_MARK} and {_REASON}.")

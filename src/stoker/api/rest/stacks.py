@@ -7,7 +7,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import accepted, json_response, list_response, no_content
+from stoker.api.rest.answers import (
+    accepted,
+    document_response,
+    json_response,
+    list_response,
+    no_content,
+)
 from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.links import link
@@ -19,7 +25,7 @@ from stoker.api.rest.values import query_flag
 
 async def create(call: Call) -> Response:
     """Start making a stack."""
-    body = call.document()
+    body = await call.document()
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
@@ -55,33 +61,33 @@ async def show(call: Call) -> Response:
     """One stack."""
     resolve = query_flag(call.query, "resolve_outputs", default=True)
     stack = await call.service.views.stack(call.caller, call.stack, resolve_outputs=resolve)
-    return json_response({"stack": shown_stack(call.links, stack)})
+    return await document_response({"stack": shown_stack(call.links, stack)})
 
 
 async def template(call: Call) -> Response:
     """The template of a stack."""
-    return json_response(await call.service.views.template(call.caller, call.stack))
+    return await document_response(await call.service.views.template(call.caller, call.stack))
 
 
 async def environment(call: Call) -> Response:
     """The environment of a stack."""
-    return json_response(await call.service.views.environment(call.caller, call.stack))
+    return await document_response(await call.service.views.environment(call.caller, call.stack))
 
 
 async def files(call: Call) -> Response:
     """The files of a stack."""
-    return json_response(await call.service.views.files(call.caller, call.stack))
+    return await document_response(await call.service.views.files(call.caller, call.stack))
 
 
 async def update(call: Call) -> Response:
     """Start bringing a stack to what the body says."""
-    body = call.document()
+    body = await call.document()
     return await _update(call, body, existing=False)
 
 
 async def patch(call: Call) -> Response:
     """Start changing what the body names, and nothing else."""
-    body = call.document()
+    body = await call.document()
     rule = "update_no_change" if changes_nothing(body) else "update_patch"
     call.enforce(f"stacks:{rule}")
     return await _update(call, body, existing=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from starlette.responses import Response
 
-from stoker.api.rest.answers import json_response
+from stoker.api.rest.answers import document_response, json_response
 from stoker.api.rest.bodies import stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request, findings
@@ -28,7 +28,7 @@ async def validate(call: Call) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     if "ignore_errors" in call.query:
         _check_ignorable(call.query["ignore_errors"].split(","))
-    request = await stack_request(call, call.document())
+    request = await stack_request(call, await call.document())
     try:
         described, warnings = await call.service.operations.validate(
             call.caller, request, show_nested=show_nested
@@ -38,7 +38,7 @@ async def validate(call: Call) -> Response:
     answer = dict(described)
     if warnings and query_flag(call.query, "with_diagnostics"):
         answer["diagnostics"] = findings(warnings)
-    return json_response(answer)
+    return await document_response(answer)
 
 
 def _check_ignorable(codes: list[str]) -> None:

@@ -1,0 +1,175 @@
+"""Long documents of JSON are read and written as Python's own reader and writer do, in pieces."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from stoker.kernel import long_json
+
+LONG = 150_000
+
+
+def refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def read(text: str) -> Any:
+    return long_json.read(text, refuse)
+
+
+def write(value: Any) -> str:
+    return "".join(long_json.pieces(value, json.dumps))
+
+
+def dice(seed: int, size: int) -> Any:
+    """A value of about so many characters, of everything that JSON has."""
+    chance = random.Random(seed)
+    letters = 'aé€😀"\\\n\t/ {}[],:'
+
+    def text(most: int) -> str:
+        return "".join(chance.choices(letters, k=chance.randrange(most)))
+
+    def value(left: int) -> Any:
+        kind = chance.randrange(12 if left > 30 else 6)
+        scalars = (None, True, chance.random() * 1e9, chance.randrange(10**18), "", text(20))
+        if kind < 6:
+            return scalars[kind]
+        if kind == 6:
+            return text(left)
+        parts = chance.choice((2, 5, 50))
+        if kind % 2:
+            return [value(left // parts) for _ in range(parts)]
+        return {text(8): value(left // parts) for _ in range(parts)}
+
+    return [value(size) for _ in range(3)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_written_is_read_as_python_does(seed: int) -> None:
+    value, indent = dice(seed, LONG), seed % 2 or None
+    for ascii_only in (True, False):
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+        assert read(text) == value
+    assert json.loads(write(value)) == value
+
+
+LONG_TEXTS = {
+    "a pair at the seam": '"' + "a" * (long_json.WINDOW - 7) + "\\ud83d\\ude00" * 3 + '"',
+    "pairs at each place": '"' + "\\ud83d\\ude00x" * 50_000 + '"',
+    "half a pair": '"' + "b" * LONG + "\\ud83d\\n" + "c" * LONG + '"',
+    "backslashes": '"' + "\\\\" * LONG + '"',
+    "numbers": "[" + "1234567.5e3," * 30_000 + "0]",
+    "words": "[" + "true,null," * 30_000 + "false]",
+    "long keys": json.dumps({"k" * LONG: 1, "l" * LONG: {}}),
+    "twice the same key": '{"a": 1,' + '"b": "x",' * 20_000 + '"a": 2}',
+    "spaces": " [ " + " " * LONG + "1 ,\n" + " " * LONG + "2 ] \n",
+}
+
+
+@pytest.mark.parametrize("what", LONG_TEXTS)
+def test_a_long_text_is_read_as_python_does(what: str) -> None:
+    assert read(LONG_TEXTS[what]) == json.loads(LONG_TEXTS[what])
+
+
+FAULTS = {
+    "no end": "[" + "1," * LONG,
+    "no end of a text": '["' + "a" * LONG,
+    "a comma too many": "[" + "1," * LONG + "]",
+    "no comma": "[" + "1," * LONG + '1 "a"]',
+    "no colon": "{" + '"a": [],' * LONG + '"a" 1}',
+    "no key": "{" + '"a": [],' * LONG + "1: 1}",
+    "a control character": '["' + "a" * LONG + "\n" + '"]',
+    "no escape": '["' + "a" * LONG + '\\x"]',
+    "half an escape": '["' + "a" * LONG + '\\u12"]',
+    "more than one": "[" + "1," * LONG + "1] 2",
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_in_a_long_text_is_told_as_python_does(what: str) -> None:
+    with pytest.raises(json.JSONDecodeError) as expected:
+        json.loads(FAULTS[what])
+    with pytest.raises(json.JSONDecodeError) as told:
+        read(FAULTS[what])
+    assert (told.value.pos, told.value.msg) == (expected.value.pos, expected.value.msg)
+
+
+def test_words_that_json_does_not_have_are_refused() -> None:
+    with pytest.raises(ValueError, match="NaN is no JSON number"):
+        read("[" + "1," * LONG + "NaN]")
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(RecursionError):
+        read("[" * LONG + "]" * LONG)
+
+
+@pytest.mark.parametrize("value", ["[]", "1", '{"a":1}', '"a,b,c,d,e"'])
+def test_more_values_than_are_allowed_are_refused(value: str) -> None:
+    most = 40_000
+    count = most // (2 if value[0] in "[{" else 1) - 1
+    assert len(long_json.read("[" + f"{value}," * count + "0]", refuse, most)) == count + 1
+    with pytest.raises(ValueError, match="more than 40000 values"):
+        long_json.read("[" + f"{value}," * (count + 1) + "0]", refuse, most)
+
+
+def test_other_mappings_and_what_has_no_json_form_are_given_to_the_writer() -> None:
+    def plain(value: Any) -> Any:
+        return dict(value) if isinstance(value, MappingProxyType) else sorted(value)
+
+    inner = MappingProxyType({str(n): {"b", "a"} for n in range(20_000)})
+    value = {"inner": inner, "tuple": (1, 2)}
+    text = "".join(long_json.pieces(value, lambda part: json.dumps(part, default=plain)))
+    assert json.loads(text) == json.loads(json.dumps(value, default=plain))
+
+
+@pytest.mark.parametrize("value", [[], {}, "", [[]] * 20_000, {"a": {}}, {1: 2, None: 3}])
+def test_empty_values_and_keys_of_other_kinds_are_written_as_python_does(value: Any) -> None:
+    assert json.loads(write(value)) == json.loads(json.dumps(value))
+
+
+class Other:
+    """A thread that wants its turn all the time, and the longest processor time it went without."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+
+    def _wait(self) -> None:
+        while not self._over.is_set():
+            before = time.process_time()
+            time.sleep(0.0005)
+            self.longest = max(self.longest, time.process_time() - before)
+
+    def during(self, call: Callable[[], Any]) -> float:
+        self._thread.start()
+        call()
+        self._over.set()
+        self._thread.join()
+        return self.longest
+
+
+LARGE: dict[str, Any] = {
+    "maps": [{"ab": 1}] * 100_000,
+    "keys": {str(n): n for n in range(100_000)},
+    "numbers": [1.5] * 300_000,
+    "a text": {"a": "é\n" * 2_000_000},
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_other_threads_have_their_turn_while_a_long_document_is_read_or_written(what: str) -> None:
+    value = LARGE[what]
+    text = json.dumps(value)
+    kept: list[Any] = []
+    assert Other().during(lambda: kept.append(read(text))) < 0.05
+    assert Other().during(lambda: kept.append(list(long_json.pieces(value, json.dumps)))) < 0.05
