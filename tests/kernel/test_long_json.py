@@ -173,3 +173,9 @@ def test_other_threads_have_their_turn_while_a_long_document_is_read_or_written(
     kept: list[Any] = []
     assert Other().during(lambda: kept.append(read(text))) < 0.05
     assert Other().during(lambda: kept.append(list(long_json.pieces(value, json.dumps)))) < 0.05
+
+
+@pytest.mark.parametrize("value", [[[1] * 6_000], {"a": {"b": ["x"] * 6_000}}, "x" * 400_000])
+def test_what_is_long_is_told_from_what_is_short(value: Any) -> None:
+    assert not long_json.is_short(value)
+    assert long_json.is_short({"a": [1, "b", None], "c": {"d": 1.5}})

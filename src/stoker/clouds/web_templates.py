@@ -13,13 +13,13 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 import httpx
 
 from stoker.kernel.errors import Invalid
+from stoker.kernel.lazy import lazy
 from stoker.kernel.log import Log
 
 _SCHEMES = ("http", "https")
@@ -47,11 +47,11 @@ class AllowedHosts:
 
     entries: tuple[str, ...] = ()
 
-    @cached_property
+    @lazy
     def _networks(self) -> tuple[Any, ...]:
         return tuple(network for entry in self.entries if (network := _network(entry)) is not None)
 
-    @cached_property
+    @lazy
     def _names(self) -> frozenset[str]:
         return frozenset(entry.lower() for entry in self.entries if _network(entry) is None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -32,6 +32,7 @@ _RUN = re.compile(
 )
 """What a text can be cut after: nothing that is written as several characters stays open."""
 _SPACE = re.compile(r"[ \t\n\r]*")
+_SCALARS = frozenset({int, float, bool, type(None)})
 _DEEPEST = 200
 """Levels of what is longer than a window."""
 
@@ -218,18 +219,27 @@ def _joined(
 
 def _size(value: Any, most: int) -> int:
     """How many values there are within a value; no more are counted than asked for."""
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         return 1 + len(value) // _TEXT
     count = 1
-    if isinstance(value, Mapping):
-        for key, member in value.items():
-            count += 1 + len(key) // _TEXT if isinstance(key, str) else 1
+    if kind is dict or isinstance(value, Mapping):
+        for key in value:
+            if type(key) is str:
+                count += 1 + len(key) // _TEXT
             if count > most:
-                break
-            count += _size(member, most - count)
-    elif isinstance(value, list | tuple):
-        for member in value:
-            count += _size(member, most - count)
-            if count > most:
-                break
+                return count
+        members: Iterable[Any] = value.values()
+    elif kind is list or isinstance(value, tuple):
+        members = value
+    else:
+        return count
+    for member in members:
+        kind = type(member)
+        if kind is str:
+            count += 1 + len(member) // _TEXT
+        else:
+            count += 1 if kind in _SCALARS else _size(member, most - count)
+        if count > most:
+            break
     return count

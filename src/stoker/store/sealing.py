@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
 from threading import Lock
 from typing import Any, Protocol
 
@@ -15,10 +14,12 @@ from stoker.kernel import long_json
 
 def dumps(value: Any) -> str:
     """Compact JSON; values that JSON does not know (dates of YAML) become text."""
-    return "".join(long_json.pieces(value, _written))
+    if long_json.is_short(value):
+        return _encode(value)
+    return "".join(long_json.pieces(value, _encode))
 
 
-_written = partial(json.dumps, separators=(",", ":"), default=str)
+_encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 
 def loads(text: str) -> Any:
