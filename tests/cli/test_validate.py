@@ -41,8 +41,8 @@ def test_findings_look_like_those_of_a_compiler(bad: Path) -> None:
     assert done.exit_code == 2
     assert f"{bad}:3:10: error: parameters.size.type:" in done.output
     assert (
-        f"{bad}:6:5: error: resources.a.type: there is no resource type"
-        ' "OS::Heat::RandomStrin" (did you mean "OS::Heat::RandomString"?)\n'
+        f"{bad}:6:5: error: resources.a.type: The Resource Type (OS::Heat::RandomStrin) could"
+        ' not be found. (did you mean "OS::Heat::RandomString"?)\n'
         "    6 |     type: OS::Heat::RandomStrin\n"
         "            ^\n"
     ) in done.output
@@ -75,7 +75,7 @@ def test_a_missing_file_does_not_hide_other_findings(bad: Path) -> None:
     bad.write_text(BAD + "  b: {type: OS::Heat::Value, properties: {value: {get_file: nothing}}}\n")
     done = stoker("validate", str(bad))
     assert "there is no file" in done.output
-    assert "there is no resource type" in done.output
+    assert "could not be found" in done.output
 
 
 def test_values_are_checked_where_they_are_given(tmp_path: Path) -> None:

@@ -182,7 +182,9 @@ def test_heatclient_sees_failures_and_rollbacks(heat: Any) -> None:
     heat.stacks.create(stack_name="fails", template=template)
     await_end(heat, "fails", "CREATE_FAILED")
     stack = heat.stacks.get("fails")
-    assert stack.stack_status_reason.startswith("Resource CREATE failed: resources.bad: ")
+    assert stack.stack_status_reason.startswith(
+        "Resource CREATE failed: ValueError: resources.bad: "
+    )
     heat.stacks.update("fails", template=yaml.safe_load(TEMPLATE))
     await_end(heat, "fails", "UPDATE_COMPLETE")
     text = heat.stacks.output_show("fails", "text")["output"]["output_value"]

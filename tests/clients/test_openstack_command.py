@@ -230,14 +230,14 @@ def test_a_failure_is_said_and_is_the_exit_code(
     )
     assert ended.returncode == 1
     assert "CREATE_FAILED" in ended.stdout
-    assert "Resource CREATE failed: resources.bad: " in ended.stdout + ended.stderr
+    assert "Resource CREATE failed: ValueError: resources.bad: " in ended.stdout + ended.stderr
     failures = shell.run("stack failures list bad")
     assert "bad.bad:" in failures
     assert "status: CREATE_FAILED" in failures
     assert "fine" not in failures.replace("define", "")
     again = shell.run(f"stack create -t {files}/bad.yaml bad")
     assert again.strip().startswith("ERROR: ")
-    assert '"bad" exists already' in again
+    assert "The Stack (bad) already exists" in again
     delete(shell, "bad")
 
 

@@ -136,6 +136,21 @@ def test_a_list_of_resources_has_attributes_where_asked_for() -> None:
     in_lab(story)
 
 
+def test_an_event_says_in_known_words_what_is_restricted() -> None:
+    async def story(lab: Lab) -> None:
+        fixed = {"resource_registry": {"resources": {"a": {"restricted_actions": "update"}}}}
+        await lab.create(ASKING, environment=fixed)
+        await lab.update(ASKING, environment=fixed, parameters={"value": "two"})
+        reasons = [event.reason for event in await lab.events()]
+        assert reasons.count("update is restricted for resource.") == 1
+        assert (await lab.stack()).reason.startswith(
+            "Resource UPDATE failed: ResourceActionRestricted: resources.a:"
+            " update is restricted for resource."
+        )
+
+    in_lab(story)
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "value"),
     [("update", "UPDATE_FAILED", "one"), ("replace", "UPDATE_COMPLETE", "two")],

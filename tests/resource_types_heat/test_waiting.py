@@ -34,7 +34,7 @@ def test_a_condition_waits_for_the_next_signal_or_its_timeout():
     waiting = outcome(stored({"id": "a"}), count=2, timeout=30, now=110.0)
     assert isinstance(waiting, Wait)
     assert (waiting.on_signal, waiting.after) == (True, 20.0)
-    assert waiting.reason == "1 of 2 signals received"
+    assert waiting.reason == "1 of 2 received"
 
 
 def test_enough_signals_complete_a_condition_and_their_data_is_kept():
@@ -58,7 +58,7 @@ def test_a_failure_fails_the_condition_with_its_reason_whatever_else_came():
 def test_the_timeout_fails_the_condition_and_tells_how_far_it_came():
     failed = outcome(stored({"id": "a"}), count=2, timeout=5, now=105.0)
     assert isinstance(failed, Failed)
-    assert failed.reason.startswith("1 of 2 signals received")
+    assert failed.reason.startswith("1 of 2 received")
 
 
 def test_signals_that_came_in_time_count_even_if_they_are_seen_after_the_timeout():

@@ -253,8 +253,8 @@ class Acceptance:
     async def _check_free(self, caller: Caller, name: str) -> None:
         if await self._ports.store.find_stack(caller.project_id, name) is not None:
             raise Exists(
-                f'a stack named "{name}" exists already in this project; choose another name, or'
-                " update or delete that one"
+                f"The Stack ({name}) already exists. Choose another name, or update or delete that"
+                " one"
             )
         most = self._most_stacks(caller)
         if most is not None:
@@ -280,7 +280,8 @@ class Acceptance:
         most = self._ports.limits.resources_per_stack
         if 0 <= most < len(evaluation.names):
             raise LimitExceeded(
-                f"the template has {len(evaluation.names)} resources; a stack may have {most}"
+                f"Maximum resources per stack exceeded. The template has {len(evaluation.names)}"
+                f" resources; a stack may have {most}"
             )
         checks = evaluation.custom_checks()
         if not checks:
@@ -298,15 +299,14 @@ class Acceptance:
 
 def _check_name(name: str | None) -> str:
     if name is None:
-        raise Invalid("the request has no stack name", "HTTPBadRequest")
+        raise Invalid("No stack name specified", "HTTPBadRequest")
     if not NAME.fullmatch(name):
         raise DiagnosticError(
             [
                 Diagnostic(
                     code="invalid-stack-name",
-                    message=f'"{name[:80]}" cannot name a stack: a name begins with a letter,'
-                    ' goes on with letters, digits, "_", "-" and ".", and has at most 255'
-                    " characters",
+                    message=f'Invalid stack name "{name[:80]}": it must contain only alphanumeric'
+                    ' or "_-." characters, must start with alpha and have 255 characters at most',
                 )
             ]
         )
@@ -315,7 +315,9 @@ def _check_name(name: str | None) -> str:
 
 def _require_room(count: int, most: int) -> None:
     if count >= most:
-        raise LimitExceeded(f"this project has {most} stacks, which is all that it may have")
+        raise LimitExceeded(
+            f"You have reached the maximum stacks per tenant, {most}. Delete stacks of this project"
+        )
 
 
 def _description(evaluation: Evaluation) -> str:

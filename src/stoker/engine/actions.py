@@ -9,6 +9,7 @@ A type's method is called, and called again after every ``Wait``. Knows nothing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,10 @@ from stoker.engine.waiting import Stopped, Waiting
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import Done, Failed, Outcome, Reads, ResourceType, Wait
 
+_OF_STACK = re.compile(r"Resource [A-Z]+ failed: ((?:[A-Za-z]+: )?)(?=resources\.)")
+"""How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
+follow: the failure of ``disk`` in the nested stack of ``web``. Programs take it apart."""
+
 
 class ActionFailed(Exception):
     """An action has failed, and the row says so. The text is the reason."""
@@ -32,6 +37,24 @@ class ActionFailed(Exception):
         super().__init__(reason)
         self.row = row
         self.reason = reason
+
+
+def reason_of_resource(name: str, reason: str, kind: str | None) -> str:
+    """The reason of a resource that has failed itself."""
+    return reason if kind is None else f"{kind}: resources.{name}: {reason}"
+
+
+def reason_of_nested(name: str, reason: str) -> str:
+    """The reason of a resource whose nested stack has failed for ``reason``."""
+    found = _OF_STACK.match(reason)
+    return reason if found is None else f"{found[1]}resources.{name}.{reason[found.end() :]}"
+
+
+def reason_of_stack(action: Action, name: str, reason: str) -> str:
+    """The reason of a stack whose resource has failed for ``reason``."""
+    own = (f"resources.{name}: ", f"resources.{name}.")
+    named = reason.startswith(own) or reason.partition(": ")[2].startswith(own)
+    return f"Resource {action} failed: {reason if named else f'resources.{name}: {reason}'}"
 
 
 class Actions:
@@ -93,8 +116,9 @@ class Actions:
             match outcome:
                 case Failed():
                     kept = _kept(row, outcome.physical_id, None, outcome.data, None)
-                    row = await self.fail(kept, outcome.reason)
-                    raise ActionFailed(row, outcome.reason)
+                    reason = reason_of_resource(row.name, outcome.reason, outcome.kind)
+                    row = await self.fail(kept, reason)
+                    raise ActionFailed(row, reason)
                 case Done():
                     if work.action is Action.DELETE:
                         await self._creating.sweep_one(row)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.actions import ActionFailed, Actions, reason_of_resource
 from stoker.engine.asking import Work
 from stoker.engine.calls import make_call
 from stoker.engine.decision import Change, Choice, Decision, choose, implementation_of
@@ -125,10 +125,10 @@ class Applying:
 
     async def _refuse(self, row: Resource, change: Change) -> None:
         """A change that the environment forbids: an event tells of it, the row stays as it is."""
-        reason = f"the environment forbids to {change} {row.name} (restricted_actions)"
+        reason = f"{change} is restricted for resource."
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
-        raise ActionFailed(shown, reason)
+        raise ActionFailed(shown, _restricted(row.name, reason))
 
     async def _keep(self, row: Resource, definition: Definition) -> None:
         """Nothing changes but, perhaps, the rows that this one stands on."""
@@ -337,3 +337,8 @@ def _still_unknown(definition: Definition) -> Diagnostic:
         " have",
         path=("resources", definition.name, "properties"),
     )
+
+
+def _restricted(name: str, reason: str) -> str:
+    why = f"{reason} The environment forbids it (restricted_actions)"
+    return reason_of_resource(name, why, "ResourceActionRestricted")

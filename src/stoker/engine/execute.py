@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from graphlib import TopologicalSorter
 
-from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.actions import ActionFailed, Actions, reason_of_stack
 from stoker.engine.apply import Applying
 from stoker.engine.decision import Change
 from stoker.engine.hooks import Hooks, hook_of
@@ -164,7 +164,7 @@ class Execution:
         return False
 
     def _fail_by(self, action: Action, name: str, reason: str) -> None:
-        self.fail(f"Resource {action} failed: resources.{name}: {reason}")
+        self.fail(reason_of_stack(action, name, reason))
 
     async def _abandon(self, node: Node) -> None:
         """The row of a call that was left behind; its object will be found by its token."""

@@ -10,9 +10,18 @@ from stoker.kernel.errors import Forbidden, NotFound
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFound:
-    named = f'"{name[:255]}"' + (f' with the id "{stack_id[:255]}"' if stack_id else "")
+    why = "No stack of this project has that name"
+    if stack_id is not None:
+        why += f' with the id "{stack_id[:255]}"'
     return NotFound(
-        f'there is no stack {named} in this project; list them with "openstack stack list"'
+        f'The Stack ({name[:255]}) could not be found. {why}; list them with "openstack stack list"'
+    )
+
+
+def no_resource(stack: Stack, name: str) -> NotFound:
+    """The refusal of a name that no resource of the stack bears."""
+    return NotFound(
+        f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", "ResourceNotFound"
     )
 
 

@@ -63,7 +63,7 @@ def update_under_way(stack: Stack, queue: Sequence[Queued]) -> str:
     changes = [op for op in queue if op.action is not Action.SIGNAL]
     if not changes or changes[-1].action is not Action.UPDATE:
         raise NotSupported(
-            f"the stack {stack.name} is {stack.action}_{stack.status}: only an update that is in"
-            " progress can be cancelled"
+            f"Cancelling update when stack is {stack.action}_{stack.status} is not supported."
+            f" {stack.name} has no update in progress"
         )
     return changes[-1].id

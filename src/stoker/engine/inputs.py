@@ -47,7 +47,7 @@ def _source(request: StackRequest, old: Input | None) -> Source:
     """The template of the request, or the one that the stack has."""
     if request.template is None:
         if old is None or not request.existing:
-            raise Invalid("the request has no template", "HTTPBadRequest")
+            raise Invalid("No template specified", "HTTPBadRequest")
         return Source(old.template, old.text, old.template_file)
     if isinstance(request.template, str):
         return read(request.template, request.template_file)

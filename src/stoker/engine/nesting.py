@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.actions import ActionFailed, Actions
+from stoker.engine.actions import ActionFailed, Actions, reason_of_nested
 from stoker.engine.calls import make_call, physical_name
 from stoker.engine.evaluations import evaluation_at
 from stoker.engine.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
@@ -72,7 +72,7 @@ class Nesting:
 
     async def _action_failed(self, row: Resource, failed: NestedFailed) -> ActionFailed:
         """The failure of the resource's own action, committed on the row as it is by now."""
-        reason = str(failed)
+        reason = reason_of_nested(row.name, str(failed))
         return ActionFailed(await self._actions.fail(self._session.rows[row.id], reason), reason)
 
     async def bring(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.acceptance import Acceptance
-from stoker.engine.finding import Finder
+from stoker.engine.finding import Finder, no_resource
 from stoker.engine.ports import Fenced, Ports
 from stoker.engine.previews import Previews
 from stoker.engine.records import Action, Stack, Status
@@ -17,7 +17,7 @@ from stoker.engine.session import Session
 from stoker.engine.views import ChangeView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
-from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.kernel.errors import InProgress, NotSupported
 from stoker.schema.helpers import NotComputed
 from stoker.template.description import describe_template
 from stoker.template.validation import as_template_findings
@@ -112,7 +112,10 @@ class Operations:
         stack = await self._finder.at(caller, address)
         store, busy = (
             self._ports.store,
-            InProgress(f"the stack {stack.name} has an operation under way; wait for its end"),
+            InProgress(
+                f"Stack {stack.name} already has an action ({stack.action}) in progress; wait for"
+                " its end"
+            ),
         )
         if await store.queue(stack.id):
             raise busy
@@ -129,7 +132,7 @@ class Operations:
         session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
         row = session.current.get(name)
         if row is None:
-            raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+            raise no_resource(stack, name)
         if unhealthy == row.unhealthy:
             return
         status = Status.FAILED if unhealthy else Status.COMPLETE

@@ -49,7 +49,7 @@ def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> Non
     """Raise Forbidden for a type, also in nested stacks, that the policy forbids to the caller."""
     for name in sorted(_types_in(evaluation)):
         if not policy.allows(f"resource_types:{name}", caller):
-            raise Forbidden(f"the policy of this service does not let you use {name}")
+            raise Forbidden(f"You are not authorized to use {name}. The policy forbids it")
 
 
 def _types_in(evaluation: Evaluation) -> set[str]:

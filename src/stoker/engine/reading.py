@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from stoker.engine.calls import make_call
 from stoker.engine.evaluations import evaluation_at
 from stoker.engine.facts import HIDDEN, ShownFacts
-from stoker.engine.finding import Finder, require_own
+from stoker.engine.finding import Finder, no_resource, require_own
 from stoker.engine.ports import Ports
 from stoker.engine.records import Resource, Stack
 from stoker.engine.requests import Caller, EventQuery, ResourceQuery, StackQuery
@@ -88,7 +88,10 @@ class Views:
         for output in await self._outputs(stack, await self._evaluation(stack)):
             if output.name == key:
                 return output
-        raise NotFound(f'the stack {stack.name} has no output "{key}"', "NotFound")
+        raise NotFound(
+            f"Specified output key {key} not found. The stack {stack.name} has no such output",
+            "NotFound",
+        )
 
     async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
         """Keys and descriptions of the outputs."""
@@ -176,7 +179,7 @@ class Views:
         stack = await self._finder.at(caller, address)
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
-            raise NotFound(f'{name} has no event "{event_id}"')
+            raise NotFound(f"No event {event_id} found for {name}")
         return event_view(stack, event, self._ports.types)
 
     async def _evaluation(self, stack: Stack) -> Evaluation:
@@ -254,7 +257,7 @@ def _named(rows: Sequence[Resource], name: str, stack: Stack) -> Resource:
     for row in rows:
         if row.name == name:
             return row
-    raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+    raise no_resource(stack, name)
 
 
 def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from stoker.engine.calls import make_call
-from stoker.engine.finding import Finder, require_own
+from stoker.engine.finding import Finder, no_resource, require_own
 from stoker.engine.guards import live, record
 from stoker.engine.hooks import clear_details, clears_of, stands_at
 from stoker.engine.ports import Change, Guard, Inside, Ports
@@ -88,7 +88,7 @@ class SignalService:
         session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
         row = session.current.get(name)
         if row is None:
-            raise NotFound(f'the stack {stack.name} has no resource "{name}"', "ResourceNotFound")
+            raise no_resource(stack, name)
         require_own(caller, row)
         if details and UNSET_HOOK in details:
             await self._clear(session, name, details[UNSET_HOOK])

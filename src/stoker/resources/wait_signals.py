@@ -52,7 +52,10 @@ class Condition:
 def await_signals(call: Call, condition: Condition) -> Outcome:
     """Done when enough signals have come, Failed when one reports a failure or none comes."""
     if not condition.handle:
-        return Failed("the handle is empty, so that no signal can ever come")
+        return Failed(
+            "the empty text is not a valid wait condition handle. No signal can ever come",
+            kind="ValueError",
+        )
     signals = call.signals.get(condition.handle, ())
     records = received(signals)
     reasons = [
@@ -62,13 +65,14 @@ def await_signals(call: Call, condition: Condition) -> Outcome:
     ]
     attributes = {condition.attribute: data_text(signals)}
     if reasons:
-        return Failed("; ".join(reasons), call.physical_name)
+        return Failed("; ".join(reasons), call.physical_name, kind="WaitConditionFailure")
     if len(records) >= condition.count:
         return Done(physical_id=call.physical_name, attributes=attributes)
-    waiting = f"{len(records)} of {condition.count} signals received"
+    waiting = f"{len(records)} of {condition.count} received"
     left = call.started_at + condition.timeout - call.now
     if left <= 0:
-        return Failed(f"{waiting} within {condition.timeout} seconds", call.physical_name)
+        late = f"{waiting} within {condition.timeout} seconds"
+        return Failed(late, call.physical_name, kind="WaitConditionTimeout")
     return Wait(
         after=left,
         physical_id=call.physical_name,

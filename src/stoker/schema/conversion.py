@@ -38,13 +38,13 @@ def to_integer(value: Any) -> int:
         try:
             return int(value)
         except (ValueError, OverflowError):
-            raise Mismatch(f"{value} is not a whole number") from None
+            raise Mismatch(f"Value '{value}' is not an integer") from None
     if isinstance(value, str) and len(value) <= MAX_DIGITS:
         try:
             return int(value)
         except ValueError:
             pass
-    raise Mismatch(f"{shown(value)} is not a whole number")
+    raise Mismatch(f"Value '{shown(value).strip(chr(34))}' is not an integer")
 
 
 def to_boolean(value: Any) -> bool:
@@ -53,7 +53,7 @@ def to_boolean(value: Any) -> bool:
         return value
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower() == "true"
-    raise Mismatch(f"{shown(value)} is neither true nor false")
+    raise Mismatch(f"{shown(value)} is not a valid boolean: it is neither true nor false")
 
 
 def to_string(value: Any) -> str:

@@ -62,6 +62,8 @@ class Failed:
     reason: str
     physical_id: str | None = None
     data: Mapping[str, Any] | None = None
+    kind: str | None = None
+    """The name by which clients know this kind of failure, where they know one."""
 
 
 Outcome = Done | Wait | Failed

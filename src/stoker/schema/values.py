@@ -91,7 +91,7 @@ class _Checker:
             if key not in schema:
                 self._error(
                     "unknown-key" if path else "unknown-property",
-                    f'there is no property "{key}" here',
+                    f"Unknown Property {key}",
                     (*path, key),
                     did_you_mean(str(key), schema),
                 )
@@ -119,7 +119,7 @@ class _Checker:
                 return None
             if name in given:
                 return self.check_value(_EMPTY[declared.type], declared, path)
-            self._error(MISSING, f'the property "{name}" is required', path[:-1], None)
+            self._error(MISSING, f"Property {name} not assigned: it is required", path[:-1], None)
             return None
         if not declared.implemented:
             self._error("unimplemented-property", "this property is not implemented", path, None)

@@ -85,7 +85,7 @@ def _length(constraint: Length, value: Any) -> str | None:
 def _range(constraint: Range, value: Any) -> str | None:
     if not isinstance(value, int | float) or not _outside(constraint.min, constraint.max, value):
         return None
-    return f"{value} must be {_between(constraint.min, constraint.max)}"
+    return f"{value} is out of range (min: {constraint.min}, max: {constraint.max})"
 
 
 def _modulo(constraint: Modulo, value: Any) -> str | None:
@@ -107,7 +107,7 @@ def _allowed_values(constraint: AllowedValues, value: Any) -> str | None:
             return f"{shown(item)} is not allowed: the list of allowed values is empty"
         choices = ", ".join(shown(choice) for choice in allowed[:SHOWN_CHOICES])
         more = ", …" if len(allowed) > SHOWN_CHOICES else ""
-        return f"{shown(item)} is not one of: {choices}{more}"
+        return f"{shown(item)} is not an allowed value [{choices}{more}]"
     return None
 
 

@@ -43,7 +43,7 @@ def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception
     """Why the change is not to be written."""
     for stack in change.stacks:
         if change.epoch is None and stack.parent_id is None and _is_taken(connection, stack):
-            return Exists(f'a stack named "{stack.name}" exists already')
+            return Exists(f"The Stack ({stack.name}) already exists.")
     if change.guard is None:
         return None
     try:

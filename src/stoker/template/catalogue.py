@@ -75,9 +75,9 @@ class Catalogue:
         if name in self._withdrawn or (
             type_ is not None and type_.support.status is Support.HIDDEN
         ):
-            raise NotSupported(f'the resource type "{name}" is not offered any more')
+            raise NotSupported(f"{name} is not supported. It is not offered any more")
         if type_ is None:
-            raise NotFound(f'there is no resource type "{name}"')
+            raise NotFound(f"The Resource Type ({name}) could not be found.")
         return type_
 
     def template_versions(self) -> Sequence[Mapping[str, Any]]:

@@ -81,7 +81,7 @@ class NamedConditions:
             [
                 Diagnostic(
                     "unknown-condition",
-                    f'there is no condition "{name}"',
+                    f'Invalid condition "{name}": there is none of that name',
                     suggestion=did_you_mean(name, self._written),
                 )
             ]

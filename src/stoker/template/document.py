@@ -125,7 +125,8 @@ def _parse(source: Source) -> tuple[Template, Findings]:
             [
                 Diagnostic(
                     "not-a-map",
-                    f"a template is a map of sections, not {kind_of(data)}",
+                    "The template is not a JSON object or YAML mapping of sections, but"
+                    f" {kind_of(data)}",
                     error_type="HTTPBadRequest",
                 )
             ]
@@ -173,7 +174,8 @@ def _check_sections(data: Mapping[Any, Any], version: Version, findings: Finding
             findings.add(
                 Diagnostic(
                     "unknown-section",
-                    f'"{key}" is not a section of {version.key} {version.name}',
+                    f"The template section is invalid: {key} is not known in {version.key}"
+                    f" {version.name}",
                     (key,),
                     suggestion=did_you_mean(str(key), version.sections),
                 )
@@ -242,7 +244,8 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         )
         return None
     if not type_name:
-        reader.refuse("no-type", f'a resource needs "{dialect.type}"', path)
+        word = "resource" if dialect.type.islower() else "Resource"
+        reader.refuse("no-type", f"Each {word} must contain a {dialect.type} key", path)
         return None
     for key, kinds, words in _shapes(reader.version):
         value = body.get(key)
@@ -287,7 +290,8 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
     return [
         Diagnostic(
             "unknown-key",
-            f'"{key}" is not a key of a resource in {version.key} {version.name}',
+            f'"{key}" is not a valid keyword inside a resource definition of {version.key}'
+            f" {version.name}",
             (*path, key),
             suggestion=did_you_mean(str(key), version.resource_keys),
         )

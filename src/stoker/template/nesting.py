@@ -44,7 +44,10 @@ def nested_in(
     if nested is None:
         return None
     if inputs.depth >= inputs.max_depth:
-        message = f"templates are nested deeper than {inputs.max_depth} levels"
+        message = (
+            f"Recursion depth exceeds {inputs.max_depth}. Templates are nested deeper than"
+            f" {inputs.max_depth} levels"
+        )
         raise DiagnosticError([Diagnostic("nested-too-deep", message)])
     template = _template(definition, nested, inputs, resolver)
     inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)

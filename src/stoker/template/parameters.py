@@ -204,7 +204,7 @@ def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
 def _unknown_parameter(name: str, parameters: Mapping[str, Parameter]) -> Diagnostic:
     return Diagnostic(
         "unknown-parameter",
-        f'a value is given for "{name}", which the template does not declare',
+        f"The Parameter ({name}) was not defined in template. A value is given for it",
         ("parameters", name),
         error_type="UnknownUserParameter",
         suggestion=did_you_mean(name, parameters),
@@ -214,7 +214,7 @@ def _unknown_parameter(name: str, parameters: Mapping[str, Parameter]) -> Diagno
 def _missing(name: str) -> Diagnostic:
     return Diagnostic(
         "missing-parameter",
-        f'the parameter "{name}" has no default and no value is given for it',
+        f"The Parameter ({name}) was not provided. It has no default, and no value is given for it",
         ("parameters", name),
         error_type="UserParameterMissing",
         suggestion=f"give it with --parameter {name}=VALUE or in an environment",
@@ -228,14 +228,19 @@ def _invalid(name: str, message: str) -> Diagnostic:
 def immutable_changes(
     parameters: Mapping[str, Parameter], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> list[Diagnostic]:
-    """Findings for immutable parameters whose (coerced) values differ between two updates."""
+    """A finding on the immutable parameters whose (coerced) values differ between two updates."""
+    changed = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.immutable and name in old and name in new and old[name] != new[name]
+    ]
+    if not changed:
+        return []
     return [
         Diagnostic(
             "immutable-parameter",
-            f'the parameter "{name}" is immutable: its value cannot change',
-            ("parameters", name),
+            "The following parameters are immutable and may not be updated: " + ", ".join(changed),
+            ("parameters", changed[0]),
             error_type="ImmutableParameterModified",
         )
-        for name, parameter in parameters.items()
-        if parameter.immutable and name in old and name in new and old[name] != new[name]
     ]

@@ -260,7 +260,7 @@ def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
     via = "" if name == type_name else f' (it stands for "{name}")'
     return _refused(
         "unknown-type",
-        f'there is no resource type "{type_name}"{via}',
+        f"The Resource Type ({type_name}) could not be found.{via}",
         _nearest(name, types.names()),
     )
 

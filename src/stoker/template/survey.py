@@ -308,7 +308,7 @@ def _parts_of(facade: Facade | None) -> list[Any]:
 def _unknown_need(name: Any, path: Path, known: Iterable[str]) -> Diagnostic:
     return Diagnostic(
         "unknown-resource",
-        f'there is no resource "{name}"',
+        f'The specified reference "{name}" (in {path[1]}) is incorrect: there is no such resource',
         path,
         error_type="InvalidTemplateReference",
         suggestion=did_you_mean(str(name), known),

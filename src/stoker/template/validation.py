@@ -92,7 +92,7 @@ def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Dia
     return [
         Diagnostic(
             "circular-dependency",
-            f"Circular dependency: {' -> '.join(circle)}",
+            f"Circular Dependency Found: {' -> '.join(circle)}",
             template.resources[circle[0]].path,
             error_type="CircularDependencyException",
         )

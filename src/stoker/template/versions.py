@@ -300,11 +300,11 @@ def version_of(data: Mapping[Any, Any]) -> Version:
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Names the misspelt key, if one of the keys at the top looks like the right one."""
-    message = f"a template needs a version, as {VERSION_KEYS[0]}: 2021-04-16"
+    message = f"Template format version not found. It is given as {VERSION_KEYS[0]}: 2021-04-16"
     for key in islice(data, 100):
         near = did_you_mean(str(key), VERSION_KEYS)
         if near is not None:
-            message = f'"{key}" is not a section; {message}'
+            message = f'{message}; "{key}" is not a section'
             found = Diagnostic(
                 "no-version", message, (key,), error_type="HTTPBadRequest", suggestion=near
             )
@@ -317,7 +317,7 @@ def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None)
         [
             Diagnostic(
                 "bad-version",
-                message,
+                f"The template version is invalid: {message}",
                 path,
                 error_type="InvalidTemplateVersion",
                 suggestion=suggestion,

@@ -15,10 +15,10 @@ async def act(call: Call) -> Response:
     """Start the one action that the body names; its value is of no account."""
     names = list(await call.document())
     if len(names) != 1:
-        raise bad_request(f"The body names {len(names)} actions; it takes exactly one.")
+        raise bad_request("Multiple actions specified" if names else "No action specified")
     action = names[0]
     if action not in ACTIONS:
-        raise bad_request(f'There is no action "{action}"; there are {", ".join(ACTIONS)}.')
+        raise bad_request(f"Invalid action {action} specified; there are {', '.join(ACTIONS)}.")
     call.enforce(f"actions:{action}")
     await call.service.operations.act(call.caller, call.stack, action)
     return json_response(None)

@@ -49,7 +49,7 @@ async def stack_request(
 def stack_name(body: Body) -> str:
     """The name of the stack to be; raises a refusal (400) where there is none."""
     if "stack_name" not in body:
-        raise bad_request("The request names no stack: stack_name is missing.")
+        raise bad_request("No stack name specified: the request has no stack_name.")
     name = body["stack_name"]
     if not isinstance(name, str):
         raise Invalid("stack_name takes a text.", "StackValidationFailed")
@@ -93,7 +93,7 @@ async def _template(
     if url is not None:
         return await call.api.fetch_template(url), url
     if required:
-        raise bad_request("The request has neither template nor template_url.")
+        raise bad_request("No template specified: neither template nor template_url is there.")
     return None, None
 
 
@@ -172,7 +172,7 @@ def _tags(body: Body) -> tuple[str, ...] | None:
         raise Invalid("tags takes a text with commas between the tags.", "AttributeError")
     for tag in tags:
         if len(tag) > _LONGEST_TAG:
-            raise bad_request(f'The tag "{tag}" has more than {_LONGEST_TAG} characters.')
+            raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')
         if "," in tag:
             raise bad_request(f'The tag "{tag}" has a comma inside.')
     return tuple(tags)

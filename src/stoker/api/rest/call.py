@@ -118,4 +118,6 @@ class Call:
     def enforce(self, rule: str) -> None:
         """Raise :class:`Forbidden` unless a policy rule lets the caller through."""
         if not self.allows(rule):
-            raise Forbidden(f"The policy {rule} does not allow this to you.")
+            raise Forbidden(
+                f"You are not authorized to use {rule.removeprefix('resource_types:')}."
+            )

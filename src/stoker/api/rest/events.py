@@ -38,7 +38,7 @@ async def show(call: Call) -> Response:
         event = await call.service.views.event(call.caller, call.stack, name, event_id)
     except NotFound as error:
         await call.service.views.stack(call.caller, call.stack, resolve_outputs=False)
-        raise not_found(f'The resource "{name}" has no event "{event_id}".') from error
+        raise not_found(f"No event {event_id} found for the resource {name}.") from error
     full = _summary(call, event)
     full["resource_type"] = event.resource_type
     full["resource_properties"] = event.properties or {}

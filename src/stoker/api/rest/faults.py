@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import json_response
-from stoker.kernel.diagnostics import MORE_FINDINGS, Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import MORE_FINDINGS, Diagnostic, DiagnosticError, format_path
 from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
 
 _STATUSES: Mapping[str, int] = {
@@ -108,6 +109,13 @@ def method_not_allowed(method: str, allowed: str) -> Refused:
     return Refused(f"{method} is not possible here, only {allowed}.", "HTTPMethodNotAllowed")
 
 
+_RESOURCES = ("resources", "Resources")
+_PROPERTIES = ("properties", "Properties")
+_PROPERTY = 3
+"""Parts of the shortest path to the properties of a resource."""
+_UNKNOWN = ("unknown-property", "unknown-key")
+"""Findings on a name that is not declared; their paths end with it."""
+
 _MOST_FINDINGS = 100
 """So many findings are told at once."""
 
@@ -129,7 +137,7 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     status = status_of(error)
     detail: dict[str, Any] = {"type": _type_of(error), "traceback": None}
     if isinstance(error, DiagnosticError):
-        lines = [str(d) for d in _errors(error)]
+        lines = [_line(d) for d in _errors(error)]
         if len(lines) > _MOST_FINDINGS:
             counted = (d.message for d in error.diagnostics if d.code == MORE_FINDINGS)
             lines[_MOST_FINDINGS:] = [next(counted, f"and {len(lines) - _MOST_FINDINGS} more")]
@@ -164,6 +172,17 @@ def _type_of(error: Exception) -> str:
 
 def _errors(error: DiagnosticError) -> list[Diagnostic]:
     return [d for d in error.diagnostics if d.severity == "error"]
+
+
+def _line(diagnostic: Diagnostic) -> str:
+    """A finding as a line of text; one on a property has the form that programs look for."""
+    path = diagnostic.path
+    if diagnostic.code in _UNKNOWN:
+        path = path[:-1]  # the message has the name
+    if len(path) < _PROPERTY or path[0] not in _RESOURCES or path[2] not in _PROPERTIES:
+        return str(diagnostic)
+    message = f"Property error: : {format_path(path)}: : {diagnostic.message}"
+    return str(replace(diagnostic, path=(), message=message))
 
 
 def _finding(diagnostic: Diagnostic) -> dict[str, Any]:

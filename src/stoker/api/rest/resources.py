@@ -25,7 +25,7 @@ async def index(call: Call) -> Response:
     """The resources of a stack; keys of the query that are no filter are refused."""
     unknown = [key for key in call.query if key not in _FILTERS + _OPTIONS]
     if unknown:
-        raise bad_request(f"{', '.join(unknown)}: no such filter; there are {', '.join(_FILTERS)}.")
+        raise bad_request(f"Invalid filter parameters {unknown}; there are {', '.join(_FILTERS)}.")
     detailed = query_flag(call.query, "with_detail")
     query = ResourceQuery(
         nested_depth=query_number(call.query, "nested_depth") or 0,

@@ -21,7 +21,9 @@ def flag(name: str, value: Any) -> bool:
     """A boolean: ``true`` or ``false`` in any case, or a JSON boolean. Refuses all else (400)."""
     found = _FLAGS.get(str(value).lower()) if isinstance(value, str | bool) else None
     if found is None:
-        raise bad_request(f'"{value}" is no value for {name}: it is either true or false.')
+        raise bad_request(
+            f'Unrecognized value "{value}" for "{name}", acceptable values are: true, false.'
+        )
     return found
 
 
@@ -29,9 +31,12 @@ def whole_number(name: str, value: Any) -> int:
     """An integer from 0 to 2147483647, also as text. Refuses all else (400)."""
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, str | int) or not _INTEGER.match(text):
-        raise bad_request(f"{name} takes an integer, not {value!r}.")
+        raise bad_request(f"Only integer is acceptable by '{name}'. It is {value!r}.")
     if len(text) > _LONGEST_NUMBER or not 0 <= int(text) <= _LARGEST:
-        raise bad_request(f"{name} takes an integer from 0 to {_LARGEST}, not {text:.40}.")
+        raise bad_request(
+            f"Value '{text:.40}' is invalid for '{name}' which only accepts non-negative integer"
+            f" up to {_LARGEST}."
+        )
     return int(text)
 
 

@@ -115,7 +115,7 @@ def _act(call: Call, action: str, physical_id: str | None) -> Outcome:
     if waiting is not None:
         return replace(waiting, attributes=attributes)
     if call.properties["fail"]:
-        return Failed(f"{call.name} was told to fail", physical_id)
+        return Failed(f"Test Resource failed {call.name}", physical_id, kind="ValueError")
     return Done(physical_id=physical_id, attributes=attributes)
 
 

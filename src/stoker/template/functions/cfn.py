@@ -33,7 +33,8 @@ def ref(arguments: Any, scope: Scope) -> Any:
         [
             Diagnostic(
                 "unknown-name",
-                f'there is no parameter and no enabled resource "{arguments}"',
+                f'The specified reference "{arguments}" is incorrect: there is no parameter and no'
+                " enabled resource of that name",
                 suggestion=did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
             )
         ]

@@ -104,7 +104,8 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
             [
                 Diagnostic(
                     code,
-                    f'there is no enabled resource "{name}"',
+                    f'The specified reference "{name}" is incorrect: there is no enabled resource'
+                    " of that name",
                     error_type="InvalidTemplateReference",
                     suggestion=did_you_mean(str(name), scope.resources),
                 )
@@ -204,13 +205,16 @@ def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
 def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failure:
     """Outputs of a nested stack are only looked for when they are needed."""
     code = "unknown-output" if isinstance(type_, Nests) else "unknown-attribute"
-    message = f'"{name}" of type {type_.type_name} has no attribute "{attribute_}"'
+    message = (
+        f"The Referenced Attribute ({name} {attribute_}) is incorrect: {type_.type_name} has no"
+        " such attribute"
+    )
     suggestion = did_you_mean(attribute_, type_.attributes)
     return Failure([Diagnostic(code, message, (1,), suggestion=suggestion)])
 
 
 def get_file(arguments: Any, scope: Scope) -> Any:
-    """The content of a file that came with the template."""
+    """A function for including a file inline. It must have come with the template."""
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name
