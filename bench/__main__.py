@@ -83,6 +83,9 @@ def services(quick: bool) -> Iterator[Row]:
     found = measured(120, "service", "start", "5")
     yield Row("stoker serve: ready, the first time", found.get("first"), 1.5)
     yield Row("stoker serve: ready, again", found.get("again"), 1.5, memory=found.get("memory"))
+    found = measured(120, "service", "slow-keystone", "20")
+    work = "create answered, Keystone of 50 ms per call"
+    yield Row(work, found.get("answered"), 0.03, "ms")
     found = measured(120, "service", "web-app")
     yield Row("deploy examples/web-app.yaml", found.get("deploy"))
     yield Row("destroy it", found.get("destroy"))

@@ -1,6 +1,6 @@
 """Times a running ``stoker serve`` with its local cloud, over HTTP.
 
-Run: ``python -m bench.service {start,web-app,servers,stacks,big,kill} [COUNT]``. Prints JSON.
+Run: ``python -m bench.service MEASUREMENT [COUNT]``; the table below names them. Prints JSON.
 """
 
 from __future__ import annotations
@@ -71,10 +71,19 @@ class Served:
         [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
         return int(line.split()[1]) / 1024
 
-    def connect(self) -> Api:
+    def slow_keystone(self, seconds: float) -> None:
+        """Let every call of the identity service take so long."""
+        answer = httpx.put(
+            f"http://127.0.0.1:{self._ports[1]}/disturbances",
+            json={"disturbances": [{"service": "identity", "before": seconds}]},
+            headers=self.connect("stoker-admin").headers,
+        )
+        answer.raise_for_status()
+
+    def connect(self, cloud: str = "stoker") -> Api:
         """A client with a token."""
         clouds = yaml.safe_load((self.directory / "clouds.yaml").read_text())
-        auth = clouds["clouds"]["stoker"]["auth"]
+        auth = clouds["clouds"][cloud]["auth"]
         user = {
             "name": auth["username"],
             "password": auth["password"],
@@ -142,6 +151,21 @@ def median_of(work: Callable[[], Any], times: int = 7) -> float:
         work()
         found.append(time.perf_counter() - begin)
     return statistics.median(found)
+
+
+def slow_keystone(served: Served, count: int) -> dict[str, float]:
+    """The answer to a create while each call of Keystone takes 50 ms; the first makes the trust."""
+    api = served.connect()
+    served.slow_keystone(0.05)
+    wanted = {"heat_template_version": "2021-04-16", "resources": {"a": {"type": "OS::Heat::None"}}}
+    taken = []
+    for number in range(count + 1):
+        begin = time.perf_counter()
+        api.create(f"s{number}", wanted)
+        taken.append(time.perf_counter() - begin)
+        api.await_status(f"s{number}", "CREATE_COMPLETE", 60)
+    first, *later = taken
+    return {"with_trust": first, "answered": statistics.median(later), "least": min(later)}
 
 
 def start(served: Served, count: int) -> dict[str, float]:
@@ -261,6 +285,7 @@ def kill(served: Served, count: int) -> dict[str, float]:
 
 MEASUREMENTS = {
     "start": start,
+    "slow-keystone": slow_keystone,
     "web-app": web_app,
     "servers": servers,
     "stacks": stacks,
