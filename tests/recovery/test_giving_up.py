@@ -152,7 +152,8 @@ def test_a_member_type_that_does_not_exist_is_named_also_when_it_is_found_late(
 ) -> None:
     async def story(lab: Lab) -> None:
         member = {"type": "Sim::Thingg", "properties": {"value": {"get_attr": ["a", "value"]}}}
-        sizes = {"count": 2} if key == "resource_def" else {"min_size": 1, "max_size": 2}
+        late = {"get_attr": ["a", "value"]}  # how many there are decides whether they are looked at
+        sizes = {"count": late} if key == "resource_def" else {"min_size": late, "max_size": 2}
         group = {"type": kind, "properties": {**sizes, key: member}}
         await lab.create(template({"a": thing(value="1"), "g": group}))
         stack = await lab.stack()

@@ -224,7 +224,10 @@ class World:
     def live(
         self, life: Callable[[EngineLife], Awaitable[Result]], kill: Kill | None = None
     ) -> Result | None:
-        """Run an engine until ``life`` returns, or until it is killed (then None)."""
+        """Run an engine until ``life`` returns, or until it is killed (then None).
+
+        Types may kill it, too, by raising :class:`Killed`.
+        """
         self.generation += 1
         loop = VirtualLoop(self.seed, self.now, kill.after if kill else None)
         asyncio.set_event_loop(loop)
@@ -244,10 +247,9 @@ class World:
         try:
             return loop.run_until_complete(running)
         except Killed:
-            assert kill is not None
             _graveyard.append(asyncio.all_tasks(loop))
-            calls = self.wire.cut(kill.fate)
-            if kill.returns:
+            calls = self.wire.cut(kill.fate if kill else "never")
+            if kill and kill.returns:
                 self._frozen = (loop, calls)
             else:
                 self.wire.bury(calls)
