@@ -83,6 +83,20 @@ def test_an_update_after_a_create_that_was_rolled_back_goes_back_to_nothing() ->
     in_lab(story)
 
 
+def test_a_second_update_that_is_rolled_back_goes_back_to_where_the_first_went_back() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="0")}))
+        kept = (await lab.rows())["a"].physical_id
+        for value in ("1", "2"):
+            bad = {"a": thing(value=value), "c": thing(fail="create")}
+            await lab.update(template(bad), disable_rollback=False)
+            assert await lab.status() == "ROLLBACK_COMPLETE"
+            assert await values(lab) == {"a": "0"}
+        assert (await lab.rows())["a"].physical_id == kept
+
+    in_lab(story)
+
+
 def test_a_cancel_goes_back_to_what_was_before_the_update_that_it_cancels() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0", fail="update"), "x": thing(value="0")}))

@@ -20,13 +20,15 @@ REQUEST_TIMEOUT = 60.0
 
 
 class Connection:
-    """The cloud as resource types see it: each method is a request."""
+    """The cloud as resource types see it: each method is a request. What it has is there to see."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
         method = getattr(self._cloud, name)
+        if not callable(method):
+            return method
 
         def request(*args: Any, takes: float = 0.0) -> Any:
             return send(functools.partial(method, *args), takes)
