@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from tests.mutants.table import ROOT, SIMULATION, Mutant
 LONGEST = 180.0
 """Seconds that a check may take; one that is cut off has noticed nothing."""
 _LINES = 12
+_NOT_RUN = (4, 5)
+"""Exit codes of pytest: there is no such test."""
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Verdict:
     """What came of one mutant, or of the tree without any."""
 
     noticed_by: str | None
+    """The test that failed, or the simulation."""
     seconds: float
     told: str = ""
     """The end of what the check has printed."""
@@ -51,14 +56,19 @@ class Copy:
         try:
             for check in mutant.checks:
                 passed, told = self.passes([check])
-                if not passed:
-                    return Verdict(check, time.monotonic() - started, told)
+                if passed is False:
+                    failed = _FAILED.search(told)
+                    by = failed.group(1) if failed else check
+                    return Verdict(by, time.monotonic() - started, told)
             return Verdict(None, time.monotonic() - started, told)
         finally:
             path.write_text(source, encoding="utf-8")
 
-    def passes(self, checks: Sequence[str]) -> tuple[bool, str]:
-        """Whether the checks pass, and the end of what they print. All are tests, or one is not."""
+    def passes(self, checks: Sequence[str]) -> tuple[bool | None, str]:
+        """Whether the checks pass, and the end of what they print. All are tests, or one is not.
+
+        None when they have not told: they were cut off, or pytest knows no such test.
+        """
         if checks[0].startswith(SIMULATION):
             options = checks[0].removeprefix(SIMULATION).split()
             command = ["-m", "tests.simulation", "--processes", "1", "--first", *options]
@@ -82,5 +92,7 @@ class Copy:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return True, f"no end after {LONGEST:.0f} s"
+            return None, f"no end after {LONGEST:.0f} s"
+        if done.returncode in _NOT_RUN:
+            return None, done.stdout
         return done.returncode == 0, "\n".join(done.stdout.splitlines()[-_LINES:])
