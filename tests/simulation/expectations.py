@@ -47,11 +47,11 @@ def _signals_applied(outcome: Outcome) -> Iterator[str]:
     for row in outcome.rows:
         if row.implementation != "Sim::Gate" or row.action is Action.DELETE:
             continue
-        known = {
+        known = [
             s.details["number"]
             for s in outcome.signals
             if s.resource_id == row.id and "number" in s.details
-        }
+        ]
         answered, wanted = outcome.acknowledged.count(row.id), row.properties["count"]
         if answered >= wanted and row.status is not Status.COMPLETE and not outcome.scenario.fails:
             yield f"P6: {answered} signals were answered, {row.name} has not heard {wanted}"

@@ -74,6 +74,22 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _close_self_pipe(self) -> None:
         """There is none."""
 
+    def turn(self, within: VirtualLoop) -> float | None:
+        """Run one turn in the middle of another loop's; returns when the next is due, if ever."""
+        self.now = within.now
+        asyncio.events._set_running_loop(None)
+        self.stop()
+        try:
+            self.run_forever()
+        except (Killed, Stuck):
+            return None
+        finally:
+            asyncio.events._set_running_loop(within)
+        if self._ready:  # type: ignore[attr-defined]
+            return within.now
+        timers = self._scheduled  # type: ignore[attr-defined]
+        return float(timers[0].when()) if timers else None
+
     def _run_once(self) -> None:
         self.turns += 1
         if self.kill_after is not None and self.turns > self.kill_after:

@@ -42,6 +42,7 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outc
         users = Users(world, engine, scenario, progress)
         lookers = [asyncio.ensure_future(each) for each in users.lookers()]
         await asyncio.gather(*users.all())
+        await engine.missed.wait()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(engine.dispatch.idle(), QUIET)
         await asyncio.sleep(world.wire.rest)

@@ -240,7 +240,7 @@ STORIES: Mapping[str, Scenario] = {
         _update(
             _template(a=_thing(value="z"), b=_thing(value="y"), c=_thing(slow=300)),
             rollback=True,
-            timeout_mins=1,
+            timeout_mins=2,
         ),
         ends="create:ok update:bad rollback:ok",
     ),

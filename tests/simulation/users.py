@@ -10,6 +10,8 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import sqlalchemy as sa
+
 from stoker.engine.hooks import hook_of
 from stoker.engine.records import Action, Operation, Resource
 from stoker.engine.requests import EventQuery, StackRequest
@@ -70,6 +72,7 @@ class Users:
 
     @property
     def _alive(self) -> bool:
+        """Nobody sends anything new to an engine that was taken for dead."""
         return self._world.generation == self._generation
 
     def all(self) -> list[Awaitable[None]]:
@@ -112,25 +115,35 @@ class Users:
             request = scenario.requests[progress.sent]
             if request.rests:
                 await self._rest()
-                if not self._is_recorded():
+                if not self._is_recorded(request):
                     await asyncio.sleep(request.at)
             else:
                 await self._until(request.at)
+            if not self._alive:
+                return
             self._change_cloud(request.cloud)
             with contextlib.suppress(Refused):
                 await self._persist(functools.partial(self._send, request))
             if self._alive:
                 progress.accepted.append(self._world.time())
                 progress.sent += 1
-                progress.asked = self._asked()
+                progress.asked = len(self._asked())
 
     async def _rest(self) -> None:
         """Return when everything has come to its end."""
         await self._engine.dispatch.idle()
+        if self._open():
+            # an engine that came back has taken it, and will soon be missed
+            await self._engine.missed.wait()
+            await self._engine.dispatch.idle()
+        if self._alive:
+            self._progress.asleep += [f"{op.action} {op.status}" for op in self._open()]
+
+    def _open(self) -> list[Operation]:
+        """What was asked for and has not come to its end."""
         stack_id = self._progress.stack_id
-        if stack_id is not None and self._alive:
-            left = [op for op in operations_of(self._world, stack_id) if not op.status.final]
-            self._progress.asleep += [f"{op.action} {op.status}" for op in left]
+        known = [] if stack_id is None else operations_of(self._world, stack_id)
+        return [op for op in known if not op.status.final]
 
     def _change_cloud(self, what: str) -> None:
         cloud = self._world.cloud
@@ -146,16 +159,30 @@ class Users:
             case ["vanish", name]:
                 cloud.vanish(name)
 
-    def _asked(self) -> int:
-        """How many operations users have asked for."""
+    def _asked(self) -> list[Operation]:
+        """The operations that users have asked for."""
         if self._progress.stack_id is None:
-            return 0
+            return []
         known = operations_of(self._world, self._progress.stack_id)
-        return len([op for op in known if op.action not in (Action.ROLLBACK, Action.SIGNAL)])
+        return [op for op in known if op.action not in (Action.ROLLBACK, Action.SIGNAL)]
 
-    def _is_recorded(self) -> bool:
-        """Whether the request has been accepted, although its answer never came."""
-        return self._asked() > self._progress.asked
+    def _is_recorded(self, request: Request) -> bool:
+        """Whether the request has been accepted, although its answer never came.
+
+        What is new may also be the request before it, by an engine that came back: twice accepted.
+        """
+        return any(
+            op.action == request.action.upper()
+            and (request.template is None or self._template_of(op) == request.template)
+            for op in self._asked()[self._progress.asked :]
+        )
+
+    def _template_of(self, operation: Operation) -> object:
+        inputs, contents = tables.inputs.columns, tables.contents.columns
+        select = sa.select(contents.body).join(tables.inputs, inputs.template == contents.hash)
+        with self._world.database.connect() as connection:
+            body = connection.execute(select.where(inputs.id == operation.input_id)).scalar_one()
+        return self._world.seal.open(body)
 
     async def _send(self, request: Request) -> None:
         engine, progress = self._engine, self._progress
@@ -175,7 +202,7 @@ class Users:
             assert known is not None
             progress.stack_id = known.id
             return
-        if self._is_recorded():
+        if self._is_recorded(request):
             return
         address = await engine.operations.find(CALLER, "stack")
         if request.action == "update":
@@ -188,6 +215,8 @@ class Users:
         while progress.signalled < len(scenario.signals) and self._alive:
             number = progress.signalled
             await self._until(scenario.signals[number])
+            if not self._alive:
+                return
             for _ in range(MOST_TRIES):
                 try:
                     if await self._signal(number):
@@ -203,10 +232,9 @@ class Users:
 
     def _is_over(self) -> bool:
         """Whether nothing is under way that could still make what is to be signalled."""
-        stack_id = self._progress.stack_id
-        if stack_id is None or self._progress.sent < len(self._scenario.requests):
+        if self._progress.stack_id is None:
             return False
-        return all(op.status.final for op in operations_of(self._world, stack_id))
+        return self._progress.sent == len(self._scenario.requests) and not self._open()
 
     async def _signal(self, number: int) -> bool:
         """Send a signal; whether it is stored."""
@@ -228,6 +256,8 @@ class Users:
         progress, engine = self._progress, self._engine
         while progress.scaled < len(self._scenario.scales) and self._alive:
             await self._until(self._scenario.scales[progress.scaled])
+            if not self._alive:
+                return
             progress.scaled += 1
             try:
                 address = await engine.operations.find(CALLER, "stack")

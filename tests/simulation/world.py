@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ from stoker.store.store import SqlStore
 from tests.simulation.album import Album
 from tests.simulation.cloud import Busy, Cloud, Gone, Lost
 from tests.simulation.disk import Disk
-from tests.simulation.loop import Killed, Stuck, VirtualLoop
+from tests.simulation.loop import Killed, VirtualLoop
 from tests.simulation.scenario import Kill
 from tests.simulation.types import Types
 from tests.simulation.wire import REQUEST_TIMEOUT, Connection, Wire
@@ -35,6 +34,9 @@ from tests.simulation.wire import REQUEST_TIMEOUT, Connection, Wire
 Result = TypeVar("Result")
 CALLER = Caller("project", "user", "demo")
 START = 1_800_000_000.0
+LAST_TURNS = 60
+LAST_SECONDS = 10.0
+"""What an engine that has come back lives to see, at most."""
 
 _graveyard: list[object] = []
 """What dead engines held: were it collected, their coroutines would run their last blocks."""
@@ -168,10 +170,17 @@ class EngineLife:
         self.operations = Operations(ports, finder, self.dispatch.notify)
         self.views = Views(ports, finder)
         self.signals = SignalService(ports, finder, self.dispatch.notify)
+        self.missed = asyncio.Event()
+        """Set once it is known that no other engine lives, and what others have left is taken."""
+
+    async def take_over(self) -> None:
+        """Take up what other engines have left: none of them lives."""
+        await self.dispatch.recover()
+        self.missed.set()
 
 
 def _look_again(engine: EngineLife) -> None:
-    _graveyard.append(asyncio.ensure_future(engine.dispatch.recover()))
+    _graveyard.append(asyncio.ensure_future(engine.take_over()))
 
 
 Sabotage = Callable[[Store], Store]
@@ -236,8 +245,10 @@ class World:
             frozen, self._frozen = self._frozen, None
             self.wire.deliver(loop)
             engine = EngineLife(self._ports(Workers(self)))
-            await engine.dispatch.recover()
-            if frozen is not None:
+            if frozen is None:
+                await engine.take_over()
+            else:
+                await engine.dispatch.recover()
                 loop.call_later(0.2, self._thaw, *frozen)
                 # somebody notices that the engine that came back has died again
                 loop.call_later(30, _look_again, engine)
@@ -264,19 +275,20 @@ class World:
         _databases.append(self.database)
 
     def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
-        """Let an engine that everyone took for dead go on for a while."""
-        ours = self._loop
-        assert ours is not None
-        frozen.now = max(frozen.now, ours.now)
-        frozen.kill_after = frozen.turns + 60
-        asyncio.events._set_running_loop(None)
+        """Let an engine that everyone took for dead go on for a while, beside its successor."""
+        ours = self.loop
+        frozen.now, frozen.kill_after = ours.now, frozen.turns + LAST_TURNS
+        dies_at = ours.now + LAST_SECONDS
         self.wire.fail(calls, frozen)
-        try:
-            with contextlib.suppress(Killed, Stuck):
-                frozen.run_forever()
-        finally:
-            asyncio.events._set_running_loop(ours)
-            self.wire.bury(calls)
+
+        def go_on() -> None:
+            wakes_at = frozen.turn(ours)
+            if wakes_at is not None and wakes_at < dies_at:
+                ours.call_at(wakes_at, go_on)
+            else:
+                self.wire.bury(calls)
+
+        go_on()
 
     def _ports(self, workers: Workers) -> Ports:
         store: Store = SqlStore(self.database, self.seal, self.disk)
