@@ -323,11 +323,12 @@ def test_what_functions_tell_apart_is_not_the_same(one: Any, other: Any) -> None
     assert same(one, one)
 
 
-def test_a_resource_with_findings_is_looked_at_again() -> None:
-    text = """
+@pytest.mark.parametrize("value", ["{get_resource: nowhere}", "{str_split: [1, 2, 3, 4]}"])
+def test_a_resource_with_findings_is_looked_at_again(value: str) -> None:
+    text = f"""
 heat_template_version: 2021-04-16
 resources:
-  a: {type: OS::Heat::Value, properties: {value: {get_resource: nowhere}}}
+  a: {{type: OS::Heat::Value, properties: {{value: {value}}}}}
 """
     first = Evaluation(parse(text), with_helpers(), TYPES)
     again = Evaluation(parse(text), with_helpers(), TYPES, first)

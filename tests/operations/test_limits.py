@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -36,9 +36,14 @@ class QuickTypes(Types):
 class SlowWorkers(Workers):
     """Each call takes some seconds."""
 
-    async def run(self, service: str | None, call: Callable[[], Result]) -> Result:
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
         await asyncio.sleep(4 if service else 0)
-        return await super().run(service, call)
+        return await super().run(service, call, admitted)
 
 
 @pytest.mark.parametrize("failing", [False, True])

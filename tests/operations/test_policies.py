@@ -56,3 +56,14 @@ def test_a_changed_update_policy_is_on_record_although_nothing_else_changes() ->
             assert (await lab.rows())["a"].update_policy == policy
 
     in_lab(story)
+
+
+def test_changed_metadata_is_on_record_although_nothing_else_changes() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": {**thing(value="x"), "metadata": {"kind": "old"}}}))
+        made = set(lab.cloud.objects)
+        await lab.update(template({"a": {**thing(value="x"), "metadata": {"kind": "new"}}}))
+        assert dict((await lab.rows())["a"].metadata) == {"kind": "new"}
+        assert set(lab.cloud.objects) == made
+
+    in_lab(story)

@@ -181,6 +181,21 @@ async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
     assert all(isinstance(each, Exists) for each in done if each is not None)
 
 
+async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    bad, good = stack_in(project, "bad"), stack_in(project, "good")
+    bad = replace(bad, description="\ud800")
+    refused, written = await asyncio.gather(
+        stores.one.commit(Change(bad.id, stacks=(bad,))),
+        stores.one.commit(Change(good.id, stacks=(good,))),
+        return_exceptions=True,
+    )
+    assert isinstance(refused, Exception)
+    assert written is None
+    assert await stores.one.stack(bad.id) is None
+    assert await stores.one.stack(good.id) is not None
+
+
 async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
@@ -244,3 +259,20 @@ async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
     assert len(await stores.one.queue(stack.id)) == 1
     assert await stores.one.operation(ended[0].id) is None
     assert await stores.one.operation(ended[-1].id) is not None
+
+
+async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(
+    stores: TwoProcesses,
+) -> None:
+    stack = stack_in(str(uuid4()))
+    inputs = [Input(str(uuid4()), stack.id, {"number": number}) for number in range(4)]
+    old, before, now, _ = (each.id for each in inputs)
+    update = replace(operation_on(stack, Action.UPDATE), input_id=now, back_to=before)
+    stack = replace(stack, input_id=now)
+    await stores.one.commit(
+        Change(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
+    )
+    await stores.one.tidy(stack.id, 4)
+    assert [(await stores.one.input(each)).template["number"] for each in (before, now)] == [1, 2]
+    with pytest.raises(Exception, match=old):
+        await stores.one.input(old)

@@ -67,7 +67,6 @@ def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
     )
     needed = sa.union_all(
         sa.select(stacks.c.input_id).where(own),
-        sa.select(stacks.c.good_input_id).where(own, stacks.c.good_input_id.is_not(None)),
         sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
         sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
         sa.select(operations.c.back_to).where(
