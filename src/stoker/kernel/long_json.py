@@ -18,7 +18,7 @@ MOST_VALUES = 1_000_000
 """In a document that is read, as in a template; to give them back takes 40 ms."""
 WINDOW = 64 * 1024
 """Characters that are read in one go."""
-_PIECE = 5_000
+PIECE = 5_000
 """Values that are written in one go; a text counts one more for every 64 characters."""
 _TEXT = 64
 _MARGIN = 16
@@ -170,26 +170,26 @@ class _Reader:
         return json.JSONDecodeError(text, self._text, at)
 
 
-def is_short(value: Any) -> bool:
+def is_short(value: Any, most: int = PIECE) -> bool:
     """Whether a value is written within a few milliseconds; found out as fast."""
-    return _size(value, _PIECE) <= _PIECE
+    return _size(value, most) <= most
 
 
-def pieces(value: Any, write: Callable[[Any], str]) -> Iterator[str]:
+def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
     """The JSON text of a value, which ``write`` gives for what is short."""
     budget.check()
-    if is_short(value):
+    if is_short(value, most):
         yield write(value)
     elif isinstance(value, str):
-        step = _PIECE * _TEXT
+        step = most * _TEXT
         yield '"'
         for begin in range(0, len(value), step):
             yield write(value[begin : begin + step])[1:-1]
         yield '"'
     elif isinstance(value, Mapping):
-        yield from _joined("{}", iter(value.items()), dict, write)
+        yield from _joined("{}", iter(value.items()), dict, write, most)
     elif isinstance(value, list | tuple):
-        yield from _joined("[]", iter(value), list, write)
+        yield from _joined("[]", iter(value), list, write, most)
     else:
         yield write(value)
 
@@ -199,11 +199,12 @@ def _joined(
     members: Iterator[Any],
     together: Callable[[list[Any]], Any],
     write: Callable[[Any], str],
+    most: int,
 ) -> Iterator[str]:
     """Members that are short are written together, long ones each by itself."""
     between = brackets[0]
     while some := list(islice(members, 500)):
-        if is_short(some):
+        if is_short(some, most):
             yield between + write(together(some))[1:-1]
             between = ","
             continue
@@ -213,7 +214,7 @@ def _joined(
             if brackets == "{}":
                 yield write({member[0]: None})[1:-1].removesuffix("null")
                 member = member[1]
-            yield from pieces(member, write)
+            yield from pieces(member, write, most)
     yield brackets[1] if between == "," else brackets
 
 

@@ -14,9 +14,9 @@ from stoker.kernel import long_json
 
 def dumps(value: Any) -> str:
     """Compact JSON; values that JSON does not know (dates of YAML) become text."""
-    if long_json.is_short(value):
+    if long_json.is_short(value, _MOST_VALUES):
         return _encode(value)
-    return "".join(long_json.pieces(value, _encode))
+    return "".join(long_json.pieces(value, _encode, _MOST_VALUES))
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
@@ -24,12 +24,16 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=str).encode
 
 def loads(text: str) -> Any:
     """The value of what :func:`dumps` has written."""
-    if len(text) > long_json.WINDOW:
+    if len(text) > _LONGEST:
         return long_json.read(text, float, math.inf)
     return _decode(text)[0]
 
 
 _decode = json.JSONDecoder().raw_decode
+_MOST_VALUES = 8 * long_json.PIECE
+"""Values that are written in one go: what is stored was checked before, and is no list of lists."""
+_LONGEST = 8 * long_json.WINDOW
+"""Characters that are read in one go."""
 _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
 _BETWEEN = "."
