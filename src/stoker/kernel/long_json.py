@@ -21,6 +21,8 @@ WINDOW = 64 * 1024
 PIECE = 5_000
 """Values that are written in one go; a text counts one more for every 64 characters."""
 _TEXT = 64
+_PLAIN = 50
+_SHORT = 1000
 _MARGIN = 16
 """Of a window's last characters, which may be half a number or half a word."""
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -172,7 +174,18 @@ class _Reader:
 
 def is_short(value: Any, most: int = PIECE) -> bool:
     """Whether a value is written within a few milliseconds; found out as fast."""
-    return _size(value, most) <= most
+    return _is_plain(value) or _size(value, most) <= most
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a small map of short texts and numbers, as most that are written."""
+    if type(value) is not dict or len(value) > _PLAIN:
+        return False
+    for item in value.values():
+        kind = type(item)
+        if kind not in _SCALARS and not (kind is str and len(item) < _SHORT):
+            return False
+    return True
 
 
 def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
