@@ -103,7 +103,12 @@ CASES = (
     Bad(
         "a-slash-in-a-name", INVALID, "a/b", {"template": {**VERSION, "resources": {"a/b": RANDOM}}}
     ),
-    Bad("an-unknown-property", INVALID, "resources.a.properties.lenght", random(lenght=3)),
+    Bad(
+        "an-unknown-property",
+        INVALID,
+        "resources.a.properties: : Unknown Property lenght",
+        random(lenght=3),
+    ),
     Bad("a-wrong-type", INVALID, "resources.a.properties.length", random(length="abc")),
     Bad("a-number-out-of-range", INVALID, "resources.a.properties.length", random(length=10**6)),
     Bad("arguments-of-a-function", INVALID, "value.get_attr", value({"get_attr": "x"})),

@@ -268,7 +268,7 @@ def test_destroy_asks_first_and_then_deletes(service: Served, tmp_path: Path) ->
     assert "DELETE_COMPLETE      brief" in done.output
     gone = service.run("destroy", "brief", "--yes")
     assert gone.exit_code == 2
-    assert "The Stack (brief) could not be found" in gone.output
+    assert 'there is no stack "brief"' in gone.output
 
 
 def test_deploy_starts_a_service_that_stays_where_none_runs(

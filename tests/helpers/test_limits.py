@@ -75,7 +75,7 @@ def refusal(sandbox: Sandbox, expression: str, data: Any = DATA) -> NotComputed:
 def test_an_endless_expression_is_ended(sandbox: Sandbox, expression: str) -> None:
     found = refusal(sandbox, expression)
     assert "0.3 s of computing" in found.message
-    assert 0.25 < found.seconds < 1
+    assert 0.15 < found.seconds < 1  # the kernel counts in ticks
 
 
 @pytest.mark.parametrize("expression", LARGE)

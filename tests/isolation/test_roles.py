@@ -97,7 +97,7 @@ def test_a_group_that_learns_its_size_late_makes_no_forbidden_types(service: Ser
     assert answer.status_code == 201, answer.text
     path = f"/stacks/late/{answer.json()['stack']['id']}"
     until(lambda: "CREATE_FAILED" in owner.ask("GET", path).text, "the create fails")
-    assert "does not let you use OS::Nova::Flavor" in reasons(owner, path)
+    assert "You are not authorized to use OS::Nova::Flavor" in reasons(owner, path)
     assert flavors(service) == before
 
 
@@ -109,7 +109,7 @@ def test_a_scaling_group_makes_no_forbidden_types(service: Service) -> None:
     until(lambda: owner.status("grows", stack_id) == "CREATE_COMPLETE", "the group is there")
     path = f"/stacks/grows/{stack_id}"
     assert owner.ask("POST", f"{path}/resources/grow/signal").status_code == 200
-    until(lambda: "does not let you use" in reasons(owner, path), "the signal is refused")
+    until(lambda: "You are not authorized to use" in reasons(owner, path), "the signal is refused")
     assert flavors(service) == before
 
 
