@@ -249,7 +249,6 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
     "database": ("max_pool_size",),
     "ec2authtoken": ("auth_uri", "multi_cloud", "allowed_auth_uris"),
     "oslo_messaging_notifications": ("driver", "transport_url", "topics"),
-    "yaql": ("limit_iterators", "memory_quota"),
     "volumes": ("backups_enabled",),
 }
 """Options that are known and have no effect: a file that sets one is told so."""
