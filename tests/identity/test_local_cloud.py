@@ -34,6 +34,8 @@ from stoker.kernel.clock import SystemClock
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import Call, StackFacts
 
+from .trust_records import Records
+
 SERVICES = (
     ForeignService("orchestration", "http://stoker:8004/v1/%(project_id)s"),
     ForeignService("cloudformation", "http://stoker:8000/v1"),
@@ -127,13 +129,17 @@ async def test_users_of_the_cloud_are_callers(site: Site) -> None:
 
 async def test_trust_is_made_and_removed(site: Site) -> None:
     demo = await site.caller("demo")
-    trusts = Trusts(site.keystone)
+    trusts = Trusts(site.keystone, Records(), looks=(0.0,))
     credentials = await trusts.grant(demo)
+    trusts.settle(credentials)
     path = f"/OS-TRUST/trusts/{credentials['trust_id']}"
     assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 200
     await trusts.revoke(credentials)
-    assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 404
+    async with asyncio.timeout(10):
+        while (await site.keystone.request("GET", path, token=demo.token)).status_code != 404:
+            pass
     await trusts.revoke(credentials)
+    await trusts.close()
 
 
 async def test_stack_user_signals_by_token_and_by_signed_address(site: Site) -> None:

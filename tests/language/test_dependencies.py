@@ -9,14 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engine_world import Lab, in_lab, template, thing
+from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
-from stoker.template.environment import Environment
 from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
 
 TYPES = Registry()
 CALM = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)
@@ -196,7 +195,7 @@ def test_cloudformation_depends_on_all_that_it_refers_to(value: Any) -> None:
 
 
 def evaluated(document: dict[str, Any]) -> Evaluation:
-    return Evaluation(parse(document), Inputs(environment=Environment()), TYPES)
+    return Evaluation(parse(document), with_helpers(), TYPES)
 
 
 @pytest.mark.parametrize(

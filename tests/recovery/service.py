@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 import signal
 import socket
@@ -241,11 +240,12 @@ class Service:
 
 
 def server_processes(data_dir: Path) -> list[Process]:
-    """Processes that see the disk of a server of this data directory as their file system."""
-    place = os.fspath(data_dir.resolve() / "cloud/servers")
+    """Processes whose file system is the disk of a server of this data directory."""
+    servers = {place.name for place in (data_dir / "cloud/servers").glob("*")}
     found = []
     for process in processes().values():
         with contextlib.suppress(OSError):
-            if place in Path(f"/proc/{process.pid}/mountinfo").read_text():
+            instance = Path(f"/proc/{process.pid}/root/var/lib/cloud/data/instance-id")
+            if instance.read_text().strip() in servers:
                 found.append(process)
     return found
