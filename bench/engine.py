@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 from bench.report import print_json
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.ports import Limits, Ports
-from stoker.engine.records import Stack
-from stoker.engine.requests import Caller, StackRequest
-from stoker.engine.service import make_service
+from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.service.service import make_service
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds

@@ -21,8 +21,8 @@ from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.ports import Limits, Ports
-from stoker.engine.service import Service, make_service
+from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel.clock import SystemClock

@@ -13,7 +13,7 @@ import pytest
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.clouds.web_templates import WebLimits, WebTemplates
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 
 from .fake_service import PROJECT, FakeCatalogue, FakeService, one_engine
 

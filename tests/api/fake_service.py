@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.api.ports import EngineView
-from stoker.engine.requests import (
+from stoker.engine.model.requests import (
     Caller,
     EventQuery,
     ResourceQuery,
     StackQuery,
     StackRequest,
 )
-from stoker.engine.views import ChangeView, EventView, PropertyChange, ResourceView, StackView
+from stoker.engine.model.views import ChangeView, EventView, PropertyChange, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import Exists, Invalid, NotFound

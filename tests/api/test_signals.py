@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from stoker.api.signals.app import SignalSettings, application
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import ResourceAddress
 from stoker.kernel.errors import Forbidden, Refused
 

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from stoker.engine.requests import StackQuery, StackRequest
+from stoker.engine.model.requests import StackQuery, StackRequest
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 
 from .conftest import ClientFor, FakePolicy

@@ -8,7 +8,7 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.template.definition import Output
 

@@ -12,7 +12,7 @@ from tests.engine_world import Lab, template
 from tests.simulation.types import Types
 from tests.simulation.world import CALLER, World
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.heat.stack import RemoteStack
 from stoker.resources.registry import Registry

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.records import Event
-from stoker.engine.requests import EventQuery, StackRequest
+from stoker.engine.model.records import Event
+from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.kernel.addresses import StackAddress
 from tests.engine_world import Lab
 from tests.simulation.world import CALLER

@@ -10,8 +10,8 @@ import pytest
 
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
-from stoker.engine.requests import Caller
-from stoker.engine.service import EngineService
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.service import EngineService
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, NotFound
 from tests.api.fake_service import FakeCatalogue, one_engine

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from stoker.engine.records import Event
-from stoker.engine.requests import EventQuery, StackRequest
+from stoker.engine.model.records import Event
+from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.kernel.errors import Refused
 from tests.engine_world import template, thing
 from tests.hooks.breakpoints import hooks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.engine.requests import ResourceQuery
+from stoker.engine.model.requests import ResourceQuery
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.hooks.breakpoints import (
     begin_create,

@@ -20,7 +20,7 @@ from localcloud.identity.routes import service as identity_service
 from localcloud.no_fabric import NoFabric
 from localcloud.settings import ForeignService, Settings
 from stoker import config
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.blocking import BlockingKeystone
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.grants import by_password

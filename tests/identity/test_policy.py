@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stoker import config
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.policy import Policies
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.tokens import Authenticator
 from stoker.kernel.clock import isoformat

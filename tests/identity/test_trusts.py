@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.keystone import Keystone
 from stoker.identity.trusts import Trusts
 from stoker.kernel.errors import Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from stoker.engine.records import TrustRecord
+from stoker.engine.model.records import TrustRecord
 
 
 @dataclass

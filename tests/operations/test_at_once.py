@@ -10,8 +10,8 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
 
-from stoker.engine.ports import Limits
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.interfaces import Limits
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported, Refused
 from stoker.store.store import SqlStore
 

@@ -11,8 +11,8 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.fetching import MOST
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.service.fetching import MOST
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Invalid, LimitExceeded
 from stoker.resources.aws.stack import NestedStack

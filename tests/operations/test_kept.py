@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.engine.kept import KeptEvaluations
+from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
 from stoker.template.evaluation import Evaluation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stoker.engine.facts import RecordedFacts
-from stoker.engine.records import Action, Resource, Status
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.planning.facts import RecordedFacts
 from stoker.schema.unknown import Unknown
 
 

@@ -9,8 +9,8 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
-from stoker.engine.requests import StackRequest
-from stoker.engine.views import PropertyChange
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.views import PropertyChange
 
 
 def stack_of(**resources: str) -> str:

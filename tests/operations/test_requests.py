@@ -9,10 +9,10 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
-from stoker.engine.finding import Finder
-from stoker.engine.operations import Operations
-from stoker.engine.reading import Views
-from stoker.engine.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
+from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
+from stoker.engine.service.commands import Operations
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.queries import Views
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Exists, Forbidden, Refused
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stoker.engine.records import Action, Resource, Stack, Status
-from stoker.engine.transitions import ForbiddenTransition, Transitions
+from stoker.engine.model.records import Action, Resource, Stack, Status
+from stoker.engine.model.transitions import ForbiddenTransition, Transitions
 from stoker.kernel.ids import RandomIds
 
 

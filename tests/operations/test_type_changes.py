@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 
-from stoker.engine.records import Resource
+from stoker.engine.model.records import Resource
 
 NESTED = """
 heat_template_version: 2018-08-31

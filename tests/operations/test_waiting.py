@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stoker.engine.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.schema.resource_type import Wait
 
 LONG = Wait(after=3600, on_signal=True)

@@ -9,8 +9,8 @@ from tests.engine_world import Lab, in_lab, template
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.records import Event
-from stoker.engine.requests import EventQuery, ResourceQuery
+from stoker.engine.model.records import Event
+from stoker.engine.model.requests import EventQuery, ResourceQuery
 
 
 def group(value: str, pause: float = 0, count: int = 3, **member: Any) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""The rules of ``stoker.engine.ordering``, seen in the order of what happens."""
+"""The rules of ``stoker.engine.planning.ordering``, seen in the order of what happens."""
 
 from __future__ import annotations
 
 from tests.engine_world import Lab, in_lab, template, thing
 
-from stoker.engine.requests import EventQuery
+from stoker.engine.model.requests import EventQuery
 
 
 def _before(history: list[str], first: str, then: str) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stoker.engine.records import Status
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.records import Status
+from stoker.engine.model.requests import StackRequest
 from stoker.resources.names import BUILT_IN
 from stoker.resources.registry import Registry
 from tests.project.engine import CALLER, running_engine

@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from stoker.engine.ports import Limits, Ports
-from stoker.engine.records import Stack
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.ids import RandomIds
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType

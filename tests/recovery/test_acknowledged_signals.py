@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 

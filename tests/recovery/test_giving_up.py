@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 from stoker.store import tables
 from tests.engine_world import Lab, in_lab, template, thing

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
 

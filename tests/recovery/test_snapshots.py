@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 from tests.engine_world import Lab, template

@@ -13,7 +13,7 @@ from tests.simulation.scenario import Kill
 from tests.simulation.types import Thing, Types
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import Refused
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait

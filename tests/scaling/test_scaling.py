@@ -12,10 +12,10 @@ from tests.engine_world import Lab, in_lab, template
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.finding import Finder
-from stoker.engine.records import Stack
-from stoker.engine.requests import StackRequest
-from stoker.engine.signalling import SignalService
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.signals import SignalService
 from stoker.kernel.errors import InProgress, LimitExceeded
 
 

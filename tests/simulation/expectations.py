@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from stoker.engine.records import Action, Event, OperationStatus, Status
+from stoker.engine.model.records import Action, Event, OperationStatus, Status
 from tests.simulation.album import Picture
 from tests.simulation.outcome import Outcome
 from tests.simulation.scenario import Scenario

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.engine.records import Event, Operation, Resource, Stack, Status
+from stoker.engine.model.records import Event, Operation, Resource, Stack, Status
 from tests.simulation.album import Picture
 from tests.simulation.cloud import Cloud
 from tests.simulation.scenario import Scenario

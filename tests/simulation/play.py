@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 from typing import Any
 
-from stoker.engine.records import Action, Resource
-from stoker.engine.requests import EventQuery
+from stoker.engine.model.records import Action, Resource
+from stoker.engine.model.requests import EventQuery
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
 from tests.simulation.properties import violations

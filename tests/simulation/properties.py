@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from stoker.dispatch.in_process import LOOK_AGAIN
-from stoker.engine.records import Action, Operation, OperationStatus, Stack, Status
+from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
 from tests.simulation.expectations import expectations
 from tests.simulation.outcome import Outcome
 

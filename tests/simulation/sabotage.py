@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.ports import Change, Fenced, Store
-from stoker.engine.records import Action, Resource, Status
+from stoker.engine.model.interfaces import Change, Fenced, Store
+from stoker.engine.model.records import Action, Resource, Status
 
 
 class _Around:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from stoker.engine.hooks import hook_of
-from stoker.engine.records import Action, Operation, Resource
-from stoker.engine.requests import EventQuery, StackRequest
+from stoker.engine.execution.hooks import hook_of
+from stoker.engine.model.records import Action, Operation, Resource
+from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
-from stoker.engine.finding import Finder
-from stoker.engine.operations import Operations
-from stoker.engine.ports import Limits, Ports, Store
-from stoker.engine.reading import Views
-from stoker.engine.records import Stack
-from stoker.engine.requests import Caller
-from stoker.engine.signalling import SignalService
+from stoker.engine.model.interfaces import Limits, Ports, Store
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.commands import Operations
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.queries import Views
+from stoker.engine.service.signals import SignalService
 from stoker.kernel.ids import RandomIds
 from stoker.schema.pending import CustomCheck, NameLookup
 from stoker.store import tables

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 from cryptography.fernet import Fernet
 
-from stoker.engine.ports import Change, Fenced, Inside
-from stoker.engine.records import (
+from stoker.engine.model.interfaces import Change, Fenced, Inside
+from stoker.engine.model.records import (
     Action,
     Event,
     Input,
@@ -22,7 +22,7 @@ from stoker.engine.records import (
     Status,
     StoredSignal,
 )
-from stoker.engine.requests import EventQuery
+from stoker.engine.model.requests import EventQuery
 from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.store.databases import open_database
 from stoker.store.runners import ThreadRunner

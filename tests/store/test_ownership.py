@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from tests.simulation.world import Plain
 
-from stoker.engine.ports import Change, Fenced
-from stoker.engine.records import Action, Stack, Status
+from stoker.engine.model.interfaces import Change, Fenced
+from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
 from stoker.store.runners import InlineRunner

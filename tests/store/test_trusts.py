@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.records import TrustRecord
+from stoker.engine.model.records import TrustRecord
 from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.runners import InlineRunner

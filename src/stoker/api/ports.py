@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 
 Answer = TypeVar("Answer")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from stoker.engine.driver import Driver
-from stoker.engine.ports import Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
+from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 

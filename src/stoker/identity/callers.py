@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant
 from stoker.identity.settings import IdentitySettings
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.callers import IsAdmin, caller_of
 from stoker.identity.grants import granted
 from stoker.identity.keystone import Keystone

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.rules import DEFAULTS
 
 _TYPE_PREFIX = "resource_types:"

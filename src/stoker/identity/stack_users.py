@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx
 
-from stoker.engine.records import Stack
+from stoker.engine.model.records import Stack
 from stoker.identity.blocking import BlockingKeystone
 from stoker.identity.grants import by_user_id, json_of, unavailable
 from stoker.identity.settings import IdentitySettings, User

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx
 
-from stoker.engine.requests import Caller
+from stoker.engine.model.requests import Caller
 from stoker.identity.callers import IsAdmin, caller_of
 from stoker.identity.grants import Grant, by_password, json_of, project_scope, read_grant
 from stoker.identity.keystone import Keystone

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 import httpx
 
-from stoker.engine.records import TrustRecord
-from stoker.engine.requests import Caller
+from stoker.engine.model.records import TrustRecord
+from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant, by_password, granted, json_of, trust_scope, unavailable
 from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User

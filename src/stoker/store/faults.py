@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import StoreFault
+from stoker.engine.model.interfaces import StoreFault
 
 _PASSING_CODES = frozenset(
     {
@@ -30,7 +30,7 @@ _PASSING_CODES = frozenset(
 
 @contextmanager
 def database_faults() -> Iterator[None]:
-    """Raise faults of the database as :class:`stoker.engine.ports.StoreFault`."""
+    """Raise faults of the database as :class:`stoker.engine.model.interfaces.StoreFault`."""
     try:
         yield
     except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.Error, OSError) as error:

@@ -10,7 +10,7 @@ import asyncio
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Change, StoreFault
+from stoker.engine.model.interfaces import Change, StoreFault
 from stoker.store.databases import for_writing
 from stoker.store.faults import database_faults
 from stoker.store.runners import Runner
@@ -29,7 +29,7 @@ class GroupCommit:
         self._flushing: asyncio.Task[None] | None = None
 
     async def commit(self, change: Change) -> None:
-        """Return once the change is durable; see :class:`stoker.engine.ports.Store`."""
+        """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pending.append((change, written))
         if self._flushing is None:

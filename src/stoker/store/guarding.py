@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Inside
-from stoker.engine.records import Queued, Stack
+from stoker.engine.model.interfaces import Inside
+from stoker.engine.model.records import Queued, Stack
 from stoker.store import queries, rows, tables
 from stoker.store.sealing import Seal
 

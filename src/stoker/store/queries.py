@@ -9,8 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.records import Action, OperationStatus, Queued
-from stoker.engine.requests import EventQuery, Page, StackQuery
+from stoker.engine.model.records import Action, OperationStatus, Queued
+from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.store import tables
 
 OPEN = ("WAITING", "RUNNING")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.records import (
+from stoker.engine.model.records import (
     Event,
     Input,
     Operation,
@@ -17,7 +17,7 @@ from stoker.engine.records import (
     Stack,
     StoredSignal,
 )
-from stoker.engine.requests import EventQuery, StackQuery
+from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.faults import database_faults

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.records import (
+from stoker.engine.model.records import (
     Action,
     Event,
     Input,

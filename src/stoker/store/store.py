@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Change
-from stoker.engine.records import Stack
+from stoker.engine.model.interfaces import Change
+from stoker.engine.model.records import Stack
 from stoker.kernel.errors import NotFound
 from stoker.store import taking
 from stoker.store.databases import for_writing
@@ -35,7 +35,7 @@ class SqlStore(SqlReads):
         self._commits = GroupCommit(engine, seal, runner)
 
     async def commit(self, change: Change) -> None:
-        """Write a change; see :class:`stoker.engine.ports.Store`."""
+        """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.commit(change)
 
     async def _write(self, change: Callable[[sa.Connection], Result]) -> Result:

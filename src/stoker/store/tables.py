@@ -1,4 +1,4 @@
-"""The tables. One row of a table is one record of :mod:`stoker.engine.records`."""
+"""The tables. One row of a table is one record of :mod:`stoker.engine.model.records`."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import COUNTED_AT_ONCE, Fenced
-from stoker.engine.records import Stack
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced
+from stoker.engine.model.records import Stack
 from stoker.store import queries, rows
 from stoker.store.sealing import Seal
 from stoker.store.tables import events, operations, stacks

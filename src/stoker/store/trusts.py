@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.records import TrustRecord
+from stoker.engine.model.records import TrustRecord
 from stoker.store import tables
 from stoker.store.databases import for_writing
 from stoker.store.faults import database_faults

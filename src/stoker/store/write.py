@@ -8,8 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.ports import Change, Fenced, StoreFault
-from stoker.engine.records import Stack
+from stoker.engine.model.interfaces import Change, Fenced, StoreFault
+from stoker.engine.model.records import Stack
 from stoker.kernel.errors import Exists
 from stoker.store import rows, tables
 from stoker.store.guarding import InTransaction

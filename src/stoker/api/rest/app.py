@@ -30,7 +30,7 @@ from stoker.api.rest.faults import (
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
-from stoker.engine.service import Service
+from stoker.engine.service.service import Service
 from stoker.kernel.budget import project
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.values import flag, optional_text, whole_number
-from stoker.engine.requests import StackRequest
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
 from stoker.kernel.errors import Invalid
 

@@ -14,8 +14,8 @@ from stoker.api.ports import Catalogue, Compute, Engines, Policy
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import Links
 from stoker.api.rest.settings import RestSettings
-from stoker.engine.requests import Caller
-from stoker.engine.service import Service
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.service import Service
 from stoker.kernel import long_json
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Forbidden

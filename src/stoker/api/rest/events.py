@@ -12,8 +12,8 @@ from stoker.api.rest.faults import not_found
 from stoker.api.rest.links import link
 from stoker.api.rest.paging import page_of
 from stoker.api.rest.values import query_number, several
-from stoker.engine.requests import EventQuery
-from stoker.engine.views import EventView
+from stoker.engine.model.requests import EventQuery
+from stoker.engine.model.views import EventView
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import NotFound
 

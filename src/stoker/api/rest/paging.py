@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 
 from stoker.api.rest.links import link
 from stoker.api.rest.values import descending, query_number, several
-from stoker.engine.requests import Page
+from stoker.engine.model.requests import Page
 
 
 def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, str]) -> Page:

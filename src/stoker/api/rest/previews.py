@@ -13,7 +13,7 @@ from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.shapes import described_stack, moment
 from stoker.api.rest.values import query_flag
-from stoker.engine.views import ChangeView, ResourceView
+from stoker.engine.model.views import ChangeView, ResourceView
 from stoker.kernel.addresses import StackAddress
 
 _CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")

@@ -11,8 +11,8 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import link
 from stoker.api.rest.values import flag, optional_text, query_flag, query_number, several
-from stoker.engine.requests import ResourceQuery
-from stoker.engine.views import ResourceView
+from stoker.engine.model.requests import ResourceQuery
+from stoker.engine.model.views import ResourceView
 from stoker.kernel.clock import isoformat
 
 _FILTERS = ("type", "status", "name", "action", "id", "physical_resource_id")

@@ -6,7 +6,7 @@ from typing import Any
 
 from stoker.api.rest.links import Links, link
 from stoker.api.rest.outputs import shown
-from stoker.engine.views import StackView
+from stoker.engine.model.views import StackView
 from stoker.kernel.clock import isoformat
 
 _NO_DESCRIPTION = "No description"

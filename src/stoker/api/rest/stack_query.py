@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.paging import page_of
 from stoker.api.rest.values import query_flag, several
-from stoker.engine.requests import StackQuery
+from stoker.engine.model.requests import StackQuery
 
 _FILTERS = {
     "id": "id",

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from stoker.api.body import read_body
 from stoker.api.ports import Authenticate, Policy, VerifySignature
 from stoker.api.signals.answers import error_answer, resource_answer
-from stoker.engine.requests import Caller
-from stoker.engine.service import Service
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.service import Service
 from stoker.kernel.addresses import ResourceAddress, parse_arn
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused

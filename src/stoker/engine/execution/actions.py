@@ -1,0 +1,206 @@
+"""One action on one resource, from intent to result, with every commit that the rules ask for.
+
+1. The row says what is about to happen, and carries the intent token, before any call.
+2. The physical id is committed before anything else happens to the resource.
+3. A create that has intent but no physical id looks for its object first.
+
+A type's method is called, and called again after every ``Wait``. Knows nothing of plans and order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.asking import Asking, Method, Work
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.creating import Creating
+from stoker.engine.execution.late_updates import sent_before
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.planning.facts import REFERENCE
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Done, Failed, Outcome, Reads, ResourceType, Wait
+
+_OF_STACK = re.compile(r"Resource [A-Z]+ failed: ((?:[A-Za-z]+: )?)(?=resources\.)")
+"""How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
+follow: the failure of ``disk`` in the nested stack of ``web``. Programs take it apart."""
+
+
+class ActionFailed(Exception):
+    """An action has failed, and the row says so. The text is the reason."""
+
+    def __init__(self, row: Resource, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+        self.reason = reason
+
+
+def reason_of_resource(name: str, reason: str, kind: str | None) -> str:
+    """The reason of a resource that has failed itself."""
+    return reason if kind is None else f"{kind}: resources.{name}: {reason}"
+
+
+def reason_of_nested(name: str, reason: str) -> str:
+    """The reason of a resource whose nested stack has failed for ``reason``."""
+    found = _OF_STACK.match(reason)
+    return reason if found is None else f"{found[1]}resources.{name}.{reason[found.end() :]}"
+
+
+def reason_of_stack(action: Action, name: str, reason: str) -> str:
+    """The reason of a stack whose resource has failed for ``reason``."""
+    own = (f"resources.{name}: ", f"resources.{name}.")
+    named = reason.startswith(own) or reason.partition(": ")[2].startswith(own)
+    return f"Resource {action} failed: {reason if named else f'resources.{name}: {reason}'}"
+
+
+class Actions:
+    """Runs actions of one session."""
+
+    def __init__(self, session: Session, waiting: Waiting) -> None:
+        self._session = session
+        self._waiting = waiting
+        self._asking = Asking(session, waiting)
+        self._creating = Creating(session, waiting, self._asking)
+
+    async def begin(self, row: Resource, action: Action, **changes: Any) -> Resource:
+        """Commit the intent; the row then is in progress."""
+        row, event = self._session.transitions.resource_to(
+            row, action, Status.IN_PROGRESS, "state changed", **changes
+        )
+        await self._session.commit(resources=[row], events=[event])
+        return row
+
+    async def begin_update(
+        self, row: Resource, operation: Operation, dirty: tuple[str, ...]
+    ) -> Resource:
+        """The same for an update, which must not be overtaken by one that was sent before."""
+        asked = await sent_before(self._session, self._waiting, row, operation)
+        return await self.begin(row, Action.UPDATE, dirty=dirty, asked=asked)
+
+    async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
+        """Commit the failure of the action in progress."""
+        row, event = self._session.transitions.resource_to(
+            row, row.action, Status.FAILED, reason, **changes
+        )
+        await self._session.commit(resources=[row], events=[event])
+        return row
+
+    async def adopt_lost(self, row: Resource, type_: ResourceType) -> Resource:
+        """Look for the object of a create that was cut off, and record it if it is there."""
+        return await self._creating.adopt(row, type_)
+
+    async def sweep(self) -> None:
+        """Remove what lost creates of this stack have made beside its objects."""
+        await self._creating.sweep(list(self._session.rows.values()))
+
+    async def run(self, row: Resource, work: Work) -> Resource:
+        """Call the type until it is done; returns the row, still in progress.
+
+        Raises :class:`ActionFailed` after the failure is committed, and
+        :class:`Stopped` when the operation is no longer wanted.
+        """
+        while True:
+            seen = self._waiting.round
+            outcome: Outcome
+            try:
+                if row.physical_id is None and work.method == work.type.create:
+                    row, outcome = await self._creating.create(row, work)
+                else:
+                    outcome = await self._asking.ask(row, work, work.method)
+            except Refused as refused:
+                outcome = Failed(refused.message)
+            match outcome:
+                case Failed():
+                    kept = _kept(row, outcome.physical_id, None, outcome.data, None)
+                    reason = reason_of_resource(row.name, outcome.reason, outcome.kind)
+                    row = await self.fail(kept, reason)
+                    raise ActionFailed(row, reason)
+                case Done():
+                    if work.action is Action.DELETE:
+                        await self._creating.sweep_one(row)
+                    return await self._finish(row, work, outcome)
+                case Wait():
+                    row = await self._note(row, outcome)
+                    try:
+                        await self._waiting.wait(outcome, seen)
+                    except Stopped:
+                        if self._waiting.stopped:
+                            raise
+                        reason = f"{row.action} aborted: {self._waiting.failed}"
+                        row = await self.fail(row, reason)
+                        raise ActionFailed(row, reason) from None
+
+    async def settle(self, row: Resource, type_: ResourceType, method: Method) -> Resource:
+        """Call a method that belongs to no action until it is done; the row keeps its status.
+
+        Raises :class:`stoker.kernel.errors.Refused` where it fails.
+        """
+        work = Work(type_, row.action, method, row.properties, {})
+        while True:
+            seen = self._waiting.round
+            outcome = await self._asking.ask(row, work, method)
+            if isinstance(outcome, Failed):
+                raise Refused(outcome.reason)
+            kept = _kept(row, None, outcome.attributes, outcome.data, None)
+            if kept != row:
+                await self._session.commit(resources=[kept])
+                row = kept
+            if isinstance(outcome, Done):
+                return row
+            await self._waiting.wait(outcome, seen)
+
+    async def _note(self, row: Resource, wait: Wait) -> Resource:
+        """Commit what a pending type has told, if it is news."""
+        noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)
+        if wait.reason:
+            noted = replace(noted, reason=wait.reason)
+        if noted != row:
+            await self._session.commit(resources=[noted])
+        return noted
+
+    async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
+        kept = _kept(row, done.physical_id, done.attributes, done.data, None)
+        if done.metadata is not None:
+            kept = replace(kept, metadata=done.metadata)
+        # what was recorded before an update may have changed with it
+        known = (done.attributes or {}) if work.action is Action.UPDATE else kept.attributes
+        missing = work.attributes - known.keys()
+        if missing and isinstance(work.type, Reads):
+            if kept.physical_id != row.physical_id:
+                await self._session.commit(resources=[kept])
+            try:
+                attributes = await self._asking.ask(kept, work, work.type.read)
+            except Refused as refused:
+                failed = await self.fail(kept, refused.message)
+                raise ActionFailed(failed, refused.message) from refused
+            kept = replace(kept, attributes={**kept.attributes, **attributes})
+        # what neither the answer nor the object tells is empty, and nobody need wait for it
+        kept = replace(kept, attributes={**dict.fromkeys(missing), **kept.attributes})
+        call = make_call(self._session, kept, work.type, properties=work.properties)
+        reference = work.type.reference(call)
+        if reference != kept.physical_id:
+            kept = replace(kept, attributes={**kept.attributes, REFERENCE: reference})
+        return replace(kept, reason=done.reason or "state changed")
+
+
+def _kept(
+    row: Resource,
+    physical_id: str | None,
+    attributes: Mapping[str, Any] | None,
+    data: Mapping[str, Any] | None,
+    progress: Mapping[str, Any] | None,
+) -> Resource:
+    """The row with those values that an answer has named."""
+    if physical_id is not None and physical_id != row.physical_id:
+        row = replace(row, physical_id=physical_id)
+    if attributes is not None:
+        row = replace(row, attributes={**row.attributes, **attributes})
+    if data is not None:
+        row = replace(row, data=dict(data))
+    if progress is not None and dict(progress) != dict(row.progress):
+        row = replace(row, progress=dict(progress))
+    return row

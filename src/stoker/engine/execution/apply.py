@@ -1,0 +1,344 @@
+"""Brings the resource of one name to its definition: the apply step of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
+from stoker.engine.execution.asking import Work
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.hooks import Hooks
+from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.succession import Succession
+from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.planning.decision import Change, Choice, Decision, choose, implementation_of
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.plan import Definitions, Node, defined, replaced_rows
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.resource_type import Call, MakesStack, Nests, Updates, can
+from stoker.schema.unknown import unknown_in
+from stoker.template.definition import Definition, TooMuch
+
+
+class Applying:
+    """The apply steps of one operation."""
+
+    def __init__(
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        actions: Actions,
+        nesting: Nesting,
+        hooks: Hooks,
+        usable: frozenset[str],
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._wanted = wanted
+        self._actions = actions
+        self._succession = Succession(session, actions)
+        self._nesting = nesting
+        self._hooks = hooks
+        self._usable = usable
+        self._facts = RecordedFacts(session.current, session.reference_of)
+        self._used = wanted.attributes_used
+        self._replaced = replaced_rows(session.rows.values())
+
+    async def apply(self, node: Node) -> None:
+        """Do what the resource needs; nothing when an earlier run of this operation has done it."""
+        row = self._session.current.get(node.name)
+        if row is not None and self._is_done(row):
+            await self._hooks.passed(row)
+            return
+        definition, choice = await self._decided(row, node.name)
+        decision = choice.decision
+        if row is not None and decision.change.value in definition.restricted:
+            await self._refuse(row, decision.change)
+        if row is not None and choice.row is not None and choice.row is not row:
+            await self._take_up(choice.row, row, definition, decision)
+            return
+        match decision.change:
+            case Change.KEEP:
+                assert row is not None
+                await self._keep(row, definition)
+            case Change.CREATE:
+                await self._create(row or self.new_row(node.name), definition)
+            case Change.CONTINUE:
+                assert row is not None
+                await self._continue(row, definition)
+            case Change.UPDATE:
+                assert row is not None
+                await self._update(row, definition, decision)
+            case Change.REPLACE:
+                assert row is not None
+                await self._replace(row, definition, decision)
+            case _:
+                raise DiagnosticError([_still_unknown(definition)])
+
+    async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
+        """What the resource is to be, and what brings it there; on a thread if it takes long."""
+        replaced = [self._session.rows[old.id] for old in self._replaced.get(name, ())]
+
+        def decided(*, light: bool = False) -> tuple[Definition, Choice]:
+            definition = defined(self._wanted, name, self._facts, light=light)
+            choice = choose(row, replaced, definition, self._call_for, self._usable)
+            return definition, _with_known(choice, definition)
+
+        try:
+            return decided(light=True)
+        except TooMuch:
+            return await self._session.ports.workers.compute(decided)
+
+    def new_row(self, name: str) -> Resource:
+        """A row for a resource that is to be made, not stored yet."""
+        ids, now = self._session.ports.ids, self._session.ports.clock.now()
+        return Resource(
+            id=ids.uuid(),
+            stack_id=self._session.stack.id,
+            name=name,
+            type_name="",
+            token=ids.token(),
+            created_at=now,
+            updated_at=now,
+        )
+
+    def _is_done(self, row: Resource) -> bool:
+        return row.operation_id == self._operation.id and row.status is Status.COMPLETE
+
+    def _call_for(self, row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
+        return make_call(
+            self._session,
+            row,
+            definition.type,
+            properties=definition.properties,
+            previous=row.properties,
+            changed=changed,
+            update_policy=definition.update_policy,
+        )
+
+    def _columns(self, definition: Definition) -> dict[str, Any]:
+        return _recorded(definition, self._session.current)
+
+    async def _refuse(self, row: Resource, change: Change) -> None:
+        """A change that the environment forbids: an event tells of it, the row stays as it is."""
+        reason = f"{change} is restricted for resource."
+        shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
+        await self._session.commit(events=[self._session.transitions.event_of(shown)])
+        raise ActionFailed(shown, _restricted(row.name, reason))
+
+    async def _keep(self, row: Resource, definition: Definition) -> None:
+        """Nothing changes but, perhaps, the rows that this one stands on."""
+        row = await self._hooks.before(row, Action.UPDATE)
+        row = replace(row, operation_id=self._operation.id, **self._columns(definition))
+        await self._session.commit(resources=[row])
+
+    async def _create(self, row: Resource, definition: Definition) -> None:
+        if definition.external_id is not None:
+            await self._refer(row, definition)
+            return
+        columns = self._columns(definition)
+        row = await self._hooks.before(replace(row, **columns), Action.CREATE)
+        row = await self._actions.begin(
+            row,
+            Action.CREATE,
+            properties=definition.properties,
+            metadata=definition.metadata,
+            **columns,
+        )
+        await self._finish(row, definition, self._work(Action.CREATE, definition))
+
+    async def _refer(self, row: Resource, definition: Definition) -> None:
+        """An object that exists already, and is not ours."""
+        if not isinstance(definition.external_id, str) or not definition.external_id:
+            raise DiagnosticError([_no_id(definition)])
+        row = await self._actions.begin(
+            row,
+            Action.CHECK,
+            properties=definition.properties,
+            metadata=definition.metadata,
+            external=True,
+            physical_id=definition.external_id,
+            **self._columns(definition),
+        )
+        await self._complete(row)
+
+    async def _continue(self, row: Resource, definition: Definition) -> None:
+        """A create that an earlier operation, or an engine that died, had begun."""
+        if row.status is Status.FAILED:
+            row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
+        row = await self._actions.adopt_lost(row, definition.type)
+        await self._succession.release(row)
+        await self._finish(row, definition, self._work(Action.CREATE, definition))
+
+    async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
+        row = await self._hooks.before(row, Action.UPDATE)
+        row = await self._actions.begin_update(row, self._operation, _dirty(row, decision))
+        await self._finish_update(row, definition, decision)
+
+    async def _take_up(
+        self, row: Resource, current: Resource, definition: Definition, decision: Decision
+    ) -> None:
+        """A row that was replaced stands for the resource again, and the current one goes."""
+        current = await self._hooks.before(current, Action.UPDATE)
+        row, begun = self._session.transitions.resource_to(
+            replace(row, replaced_by=None),
+            Action.UPDATE,
+            Status.IN_PROGRESS,
+            "state changed",
+            dirty=_dirty(row, decision),
+        )
+        going = replace(current, replaced_by=row.id)
+        await self._session.commit(resources=[going, row], events=[begun])
+        await self._finish_update(row, definition, decision, going)
+
+    async def _finish_update(
+        self,
+        row: Resource,
+        definition: Definition,
+        decision: Decision,
+        going: Resource | None = None,
+    ) -> None:
+        """The rest of an update; ``going`` is the row whose place this one has just taken."""
+        row = await self._succession.reclaim(row, going)
+        previous = row.properties
+        row = replace(row, metadata=definition.metadata)
+        work = self._work(Action.UPDATE, definition, decision.changed, previous)
+        columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
+        await self._finish(row, definition, work, **columns)
+
+    async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
+        """A new object beside the old one, which goes when all else is in its place."""
+        for action in (Action.UPDATE, Action.CREATE):
+            old = await self._hooks.before(old, action)
+        session = self._session
+        events = []
+        if decision.by_property:
+            # clients know a replacement by this pair of events on the old resource
+            for status in (Status.IN_PROGRESS, Status.COMPLETE):
+                shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
+                events.append(session.transitions.event_of(shown))
+        new, event = session.transitions.resource_to(
+            self.new_row(old.name),
+            Action.CREATE,
+            Status.IN_PROGRESS,
+            "state changed",
+            properties=definition.properties,
+            metadata=definition.metadata,
+            hook=old.hook,
+            **self._columns(definition),
+        )
+        replaced = replace(old, replaced_by=new.id)
+        await session.commit(resources=[replaced, new], events=[*events, event])
+        await self._succession.release(new, replaced)
+        await self._finish(new, definition, self._work(Action.CREATE, definition))
+
+    def _work(
+        self,
+        action: Action,
+        definition: Definition,
+        changed: frozenset[str] = frozenset(),
+        previous: Any = None,
+    ) -> Work | None:
+        used = self._used.get(definition.name, frozenset())
+        return _work(action, definition, used, changed, previous or {})
+
+    async def _finish(
+        self, row: Resource, definition: Definition, work: Work | None, **columns: Any
+    ) -> None:
+        """Call what is to be called, then commit the success."""
+        if isinstance(definition.type, Nests):
+            used = self._used.get(row.name, frozenset())
+            row = await self._nesting.apply(row, definition, self._operation, used)
+        elif work is not None:
+            row = await self._actions.run(row, work)
+        await self._complete(replace(row, unhealthy=False), **columns)
+
+    async def _complete(self, row: Resource, **columns: Any) -> None:
+        """Commit the success of the action in progress, and stop at the hook that follows it."""
+        session = self._session
+        done, told = session.transitions.resource_to(
+            row,
+            row.action,
+            Status.COMPLETE,
+            row.reason,
+            operation_id=self._operation.id,
+            **columns,
+        )
+        done, paused = await self._hooks.reached(done, f"post-{row.action.lower()}")
+        await session.commit(
+            stack=session.with_user_project(done), resources=[done], events=[told, *paused]
+        )
+        await self._hooks.passed(done)
+
+
+def _work(
+    action: Action,
+    definition: Definition,
+    attributes: frozenset[str],
+    changed: frozenset[str],
+    previous: Mapping[str, Any],
+) -> Work | None:
+    """What is to be called; None when there is nothing to call."""
+    type_ = definition.type
+    if action is Action.CREATE:
+        method = type_.create
+    elif (changed or can(type_, MakesStack)) and isinstance(type_, Updates):
+        method = type_.update
+    else:
+        return None
+    return Work(type_, action, method, definition.properties, previous, changed, attributes)
+
+
+def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
+    """What a row records of its definition."""
+    return {
+        "type_name": definition.type_name,
+        "implementation": implementation_of(definition),
+        "needs": tuple(sorted(definition.needs)),
+        "requires": tuple(sorted(current[name].id for name in definition.needs if name in current)),
+        "deletion_policy": definition.deletion_policy.value,
+        "update_policy": definition.update_policy,
+        "description": definition.description,
+    }
+
+
+def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
+    """The properties of which nobody knows how they are until the update is done."""
+    return tuple(sorted({*row.dirty, *decision.changed}))
+
+
+def _no_id(definition: Definition) -> Diagnostic:
+    return Diagnostic(
+        code="bad-shape",
+        message=f"the external id of {definition.name} is the id of an object, as text,"
+        f" not {definition.external_id!r:.80}",
+        path=("resources", definition.name, "external_id"),
+    )
+
+
+def _with_known(choice: Choice, definition: Definition) -> Choice:
+    """The choice. Raises DiagnosticError if it makes an object of what will never be known."""
+    makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
+    if makes and unknown_in(definition.properties):
+        raise DiagnosticError([_still_unknown(definition)])
+    return choice
+
+
+def _still_unknown(definition: Definition) -> Diagnostic:
+    unknown = unknown_in(definition.properties)
+    sources = ", ".join(sorted(unknown.sources)) if unknown else "another resource"
+    return Diagnostic(
+        code="value-never-known",
+        message=f"a property of {definition.name} refers to an attribute that {sources} does not"
+        " have",
+        path=("resources", definition.name, "properties"),
+    )
+
+
+def _restricted(name: str, reason: str) -> str:
+    why = f"{reason} The environment forbids it (restricted_actions)"
+    return reason_of_resource(name, why, "ResourceActionRestricted")

@@ -1,0 +1,147 @@
+"""Calls to resource types: everything that a type may use, gathered from rows and definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from stoker.engine.execution.session import Session
+from stoker.engine.model.records import Resource
+from stoker.kernel.ids import TOKEN_LENGTH
+from stoker.schema.pending import NameLookup
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Call, ResourceType, StackFacts
+from stoker.schema.values import check_properties
+from stoker.template.environment import child_environment, parse_environment, stored
+
+
+def make_call(
+    session: Session,
+    row: Resource,
+    type_: ResourceType,
+    *,
+    properties: Mapping[str, Any] | None = None,
+    previous: Mapping[str, Any] | None = None,
+    changed: frozenset[str] = frozenset(),
+    update_policy: Mapping[str, Any] | None = None,
+) -> Call:
+    """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
+    stack, ports = session.stack, session.ports
+    now = ports.clock.now()
+    return Call(
+        stack=StackFacts(
+            stack.id,
+            stack.name,
+            stack.project_id,
+            stack.user_project_id,
+            stack.tags,
+            ports.region,
+        ),
+        name=row.name,
+        resource_id=row.id,
+        token=row.token,
+        physical_name=physical_name(stack.name, row.name, row.token, type_.physical_name_limit),
+        properties=row.properties if properties is None else properties,
+        started_at=row.action_started_at or now,
+        now=now,
+        action=row.action.value,
+        previous=previous or {},
+        changed=changed,
+        metadata=row.metadata,
+        physical_id=row.physical_id,
+        progress=row.progress,
+        data=row.data,
+        signals=_signals(session),
+        update_policy=row.update_policy if update_policy is None else update_policy,
+        signalling=ports.signallers.of(stack),
+        configs=_configs(session, row.properties if properties is None else properties),
+    )
+
+
+async def handed_on(session: Session, row: Resource) -> dict[str, Any]:
+    """What a stack that a resource has made elsewhere gets from this one, for the call."""
+    given = await session.ports.store.input(session.stack.input_id)
+
+    def inherited() -> dict[str, Any]:
+        return stored(child_environment(parse_environment(given.environment), row.name, {}))
+
+    environment = await session.ports.workers.compute(inherited)
+    return {"files": given.files, "environment": environment}
+
+
+def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:
+    """Content of the software configs of this stack that the properties name, at any depth."""
+    found: dict[str, str] = {}
+    pending: list[Any] = list(properties.values())
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Mapping):
+            pending.extend(value.values())
+        elif isinstance(value, list | tuple):
+            pending.extend(value)
+        elif isinstance(value, str) and value in session.rows:
+            content = session.rows[value].data.get("config")
+            if content is not None:
+                found[value] = content if isinstance(content, str) else json.dumps(content)
+    return found
+
+
+def _signals(session: Session) -> Mapping[str, Any]:
+    """Signals by the reference of the signalled resource."""
+    found: dict[str, Any] = {}
+    for row_id, signals in session.signals.items():
+        row = session.rows.get(row_id)
+        if row is not None:
+            found[str(session.reference_of(row))] = signals
+    return found
+
+
+def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
+    """``stack-resource-token``; when too long, the stack's name gives way, then the resource's."""
+    name = f"{stack}-{resource}-{token}"
+    if len(name) <= limit:
+        return name
+    room = max(limit - TOKEN_LENGTH - 2, 2)
+    stack_room = max(2, room - len(resource))
+    stack = stack[: (stack_room + 1) // 2] + stack[len(stack) - stack_room // 2 :]
+    return f"{stack}-{resource[: room - len(stack)]}-{token}"
+
+
+def lookups_of(type_: ResourceType, properties: Mapping[str, Any]) -> list[NameLookup]:
+    """The values among the properties that may be names and must become ids."""
+    if not _has_finder(type(type_)):
+        return []
+    return check_properties(properties, type_.properties).lookups
+
+
+@lru_cache(maxsize=1024)
+def _has_finder(type_: type[ResourceType]) -> bool:
+    return any(_finds(declared) for declared in type_.properties.values())
+
+
+def _finds(declared: Property) -> bool:
+    if declared.finder is not None:
+        return True
+    inner = [*(declared.entries or {}).values(), *([declared.items] if declared.items else [])]
+    return any(_finds(entry) for entry in inner)
+
+
+def with_ids(
+    properties: Mapping[str, Any], lookups: list[NameLookup], ids: Mapping[int, str]
+) -> Mapping[str, Any]:
+    """The properties with found ids in the places of names; only what changes is copied."""
+    result: dict[str, Any] = dict(properties)
+    copied: dict[tuple[str | int, ...], Any] = {(): result}
+    for index, lookup in enumerate(lookups):
+        holder: Any = result
+        for depth, part in enumerate(lookup.path[:-1]):
+            place = lookup.path[: depth + 1]
+            if place not in copied:
+                inner = holder[part]
+                copied[place] = dict(inner) if isinstance(inner, Mapping) else list(inner)
+                holder[part] = copied[place]
+            holder = copied[place]
+        holder[lookup.path[-1]] = ids[index]
+    return result

@@ -1,0 +1,179 @@
+"""Creates: sent once, found again where the answer got lost, sent again only when nothing comes.
+
+A create whose answer is lost may have been done, or may still be: the service goes on with it,
+whatever becomes of the caller. So the time of sending is on record before the call is made, and
+as long as the request may be carried out its object is looked for. Only then it is sent again.
+Should an earlier request have come to something after all, the object is surplus: it is removed
+when the operation ends, and when the resource is deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from stoker.engine.execution.asking import Asking, Work
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.errors import NotFound, Refused
+from stoker.kernel.log import Log
+from stoker.schema.resource_type import Adopts, Failed, Outcome, ResourceType, Sweeps, Wait
+
+log = Log(__name__)
+
+_FIRST_PAUSE = 0.25
+_GROWTH = 1.5
+_LONGEST_PAUSE = 5.0
+_MOST = 16
+"""Requests that are kept on record of one row."""
+LOOKING = "looking for what the last request may have made"
+
+
+class Creating:
+    """Creates of one session."""
+
+    def __init__(self, session: Session, waiting: Waiting, asking: Asking) -> None:
+        self._session = session
+        self._waiting = waiting
+        self._asking = asking
+
+    async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
+        """The type's answer to a create of what has no object yet, and the row.
+
+        Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
+        """
+        if not isinstance(work.type, Adopts) or work.type.service is None:
+            outcome: Outcome = await self._asking.ask(row, work, work.method)
+            return row, outcome
+        faults = self._session.ports.faults
+        attempt = 0
+        while True:
+            sent = _Sent(row, self._session)
+            try:
+                outcome = await self._asking.once(row, work, work.method, sent.note)
+            except Refused as refused:
+                outcome = Failed(refused.message)
+            except Exception as error:
+                if not sent.made:
+                    raise
+                row = await self._after(error, sent, work)
+                if row.physical_id is not None:
+                    return row, Wait(after=0.0)
+                if faults.retry_after(error, attempt) is not None:
+                    row = await self._asking.pause(row, error, attempt)
+                    attempt += 1
+                    continue
+                outcome = Failed(faults.describe(error))
+            return await self._unless_made(row, work, outcome)
+
+    async def _after(self, error: Exception, sent: _Sent, work: Work) -> Resource:
+        """The row after a call without an answer, with its object if there turns out to be one."""
+        lands = self._session.ports.faults.lands_within(error)
+        if lands > 0:
+            until = 0.0 if work.type.unique else self._now() + lands
+            return await self._look(sent.row, work.type, until)
+        await self._session.commit(resources=[sent.before])
+        return sent.before
+
+    async def _unless_made(
+        self, row: Resource, work: Work, outcome: Outcome
+    ) -> tuple[Resource, Outcome]:
+        """A refusal may tell of the very object that an earlier request has made."""
+        if isinstance(outcome, Failed) and outcome.physical_id is None and row.asked:
+            row = await self._look(row, work.type, 0.0)
+            if row.physical_id is not None:
+                return row, Wait(after=0.0)
+        return row, outcome
+
+    async def adopt(self, row: Resource, type_: ResourceType) -> Resource:
+        """Look for the object of a create that was cut off, and record it if it is there.
+
+        Comes back without it when no request can make it any more.
+        """
+        if row.physical_id is not None or not isinstance(type_, Adopts):
+            return row
+        limits = self._session.ports.limits
+        left = self._session.ports.left_behind.take(row.id)
+        lands = None if left is None else await self._asking.end_of(left)
+        sent = max(row.asked, default=0.0)
+        until = sent + limits.landing if sent >= limits.cloud_since else 0.0
+        if lands is not None:
+            until = min(until, self._now() + lands)
+        if type_.unique and row.action is not Action.DELETE:
+            until = 0.0
+        return await self._look(row, type_, until)
+
+    async def _look(self, row: Resource, type_: ResourceType, until: float) -> Resource:
+        """Look for the object once, and again until that time."""
+        assert isinstance(type_, Adopts)
+        work = Work(type_, row.action, type_.create, row.properties, {})
+        pause = _FIRST_PAUSE
+        while True:
+            found: str | None
+            try:
+                found = await self._asking.ask(row, work, type_.find)
+            except NotFound:
+                found = None  # what it was to be made of is gone, so it is as well
+            if found is not None:
+                # of several requests another one may have made something too
+                asked = row.asked if len(row.asked) > 1 else ()
+                row = replace(row, physical_id=found, asked=asked)
+                await self._session.commit(resources=[row])
+                return row
+            left = until - self._now()
+            if left <= 0:
+                return row
+            if pause > 1:
+                row = await self._asking.tell(row, LOOKING)
+            await self._waiting.wait(Wait(after=min(pause, left)), self._waiting.round)
+            pause = min(pause * _GROWTH, _LONGEST_PAUSE)
+
+    async def sweep(self, rows: Iterable[Resource]) -> None:
+        """Remove what requests whose end was never known have made beside the rows' objects."""
+        await asyncio.gather(
+            *(
+                self.sweep_one(row)
+                for row in rows
+                if row.asked and row.physical_id is not None and row.status is Status.COMPLETE
+            )
+        )
+
+    async def sweep_one(self, row: Resource) -> None:
+        """The same for one row; what cannot be removed now is left for the next time."""
+        type_ = self._session.type_of(row)
+        if not row.asked or not isinstance(type_, Sweeps):
+            return
+        work = Work(type_, row.action, type_.create, row.properties, {})
+        try:
+            removed = await self._asking.once(row, work, type_.sweep)
+        except Exception as error:  # noqa: BLE001 - the object itself is fine
+            reason = self._session.ports.faults.describe(error)
+            log.warning("surplus objects not removed", resource=row.name, reason=reason)
+            return
+        if removed:
+            log.warning("surplus objects removed", resource=row.name, ids=", ".join(removed))
+        if max(row.asked) + self._session.ports.limits.landing <= self._now():
+            await self._session.commit(resources=[replace(row, asked=())])
+
+    def _now(self) -> float:
+        return self._session.ports.clock.now()
+
+
+class _Sent:
+    """A create that is being sent: the row without it on record, and with it."""
+
+    def __init__(self, row: Resource, session: Session) -> None:
+        self.before = row
+        self.row = row
+        self.made = False
+        """It is on record, and what goes wrong now is the call's."""
+        self._session = session
+
+    async def note(self) -> None:
+        """Put on record that the call is made now."""
+        asked = (*self.before.asked, self._session.ports.clock.now())[-_MOST:]
+        self.row = replace(self.before, asked=asked)
+        await self._session.commit(resources=[self.row])
+        self.made = True

@@ -1,0 +1,204 @@
+"""Walks a plan. Decides nothing that the planner could have decided.
+
+What the planner left open because it hung on a value that did not exist yet is decided here, by
+the planner's own function, once the value is there. Knows nothing of how operations begin and
+end (the driver), nor of transactions and calls (the actions).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from graphlib import TopologicalSorter
+
+from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_stack
+from stoker.engine.execution.apply import Applying
+from stoker.engine.execution.hooks import Hooks, hook_of
+from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.remove import Removing
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.interfaces import Fenced, StoreFault
+from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.planning.decision import Change
+from stoker.engine.planning.plan import Definitions, Node, Plan
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import fault_reason
+from stoker.kernel.log import Log
+from stoker.schema.resource_type import Wait
+
+log = Log(__name__)
+
+
+class Execution:
+    """One operation under way."""
+
+    def __init__(
+        self,
+        session: Session,
+        operation: Operation,
+        plan: Plan,
+        wanted: Definitions,
+        usable: frozenset[str] = frozenset(),
+    ) -> None:
+        self.waiting = Waiting()
+        self._session = session
+        self._plan = plan
+        self._actions = actions = Actions(session, self.waiting)
+        nesting = Nesting(session, actions, self.waiting)
+        hooks = Hooks(session, operation, wanted, self.waiting)
+        self._applying = Applying(session, operation, wanted, actions, nesting, hooks, usable)
+        self._removing = Removing(session, operation, wanted, actions, nesting, hooks)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def failed(self) -> str | None:
+        """Why the operation failed, or None."""
+        return self.waiting.failed
+
+    async def run(self) -> None:
+        """Do everything, or as much as can be done after a failure or a stop.
+
+        Raises :class:`Fenced` when another engine has taken the stack over,
+        and :class:`StoreFault` when what is stored cannot be known.
+        """
+        try:
+            await self._walk(self._plan.applied, self._apply, go_on=False)
+            if self.waiting.failed is None and not self.waiting.stopped:
+                await self._walk(self._plan.removed, self._removing.remove, go_on=True)
+            await self._actions.sweep()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    async def _apply(self, node: Node) -> None:
+        if node.change is Change.PAUSE:
+            await self._pause(node)
+        else:
+            await self._applying.apply(node)
+
+    async def _pause(self, node: Node) -> None:
+        """Let the time pass since the batch before has changed; rows tell, whoever has died."""
+        current, now = self._session.current, self._session.ports.clock.now()
+        changed = max(current[name].updated_at for name in node.first)
+        if (left := changed + self._plan.pause - now) > 0:
+            await self.waiting.wait(Wait(after=left), self.waiting.round)
+
+    def fail(self, reason: str) -> None:
+        """The operation has failed: start nothing more, end what waits."""
+        self.waiting.fail(reason, self._session.ports.limits.failure_grace)
+
+    def stop(self) -> None:
+        """The operation is not wanted any more: start nothing, leave what waits as it is."""
+        self.waiting.stop()
+
+    async def expire(self, reason: str) -> None:
+        """The operation's time is up: give calls under way a moment, then leave them behind."""
+        self.waiting.expire(reason)
+        if self._tasks:
+            grace = self._session.ports.limits.abandon_grace
+            _, left = await asyncio.wait(self._tasks, timeout=grace)
+            for task in left:
+                task.cancel()
+
+    async def _walk(
+        self, nodes: Iterable[Node], step: Callable[[Node], Awaitable[None]], *, go_on: bool
+    ) -> None:
+        """Run the step for each node, after those that come first.
+
+        ``go_on`` keeps starting nodes that do not hang on a failed one.
+        """
+        by_key = {node.key: node for node in nodes}
+        # in the plan's own order: sets have another one in every process
+        sorter = TopologicalSorter(dict.fromkeys(by_key, ()))
+        for key, node in by_key.items():
+            sorter.add(key, *node.first)
+        sorter.prepare()
+        finished: asyncio.Queue[tuple[str, asyncio.Task[None]]] = asyncio.Queue()
+        running = 0
+        while True:
+            if self._may_start(go_on):
+                for key in sorter.get_ready():
+                    task = asyncio.ensure_future(step(by_key[key]))
+                    self._tasks.add(task)
+                    task.add_done_callback(
+                        lambda done, key=key: finished.put_nowait((key, done))  # type: ignore[misc]
+                    )
+                    running += 1
+            if not running:
+                return
+            key, task = await finished.get()
+            running -= 1
+            self._tasks.discard(task)
+            if await self._succeeded(by_key[key], task):
+                sorter.done(key)
+
+    def _may_start(self, go_on: bool) -> bool:
+        if self.waiting.stopped or self.waiting.expired:
+            return False
+        return go_on or self.waiting.failed is None
+
+    async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
+        """Whether the node is done; a failure becomes the operation's failure."""
+        if task.cancelled():
+            await self._abandon(node)
+            return False
+        error = task.exception()
+        if error is None:
+            return True
+        if isinstance(error, Fenced | StoreFault):
+            raise error
+        if isinstance(error, Stopped):
+            if not self.waiting.stopped:
+                await self._abandon(node)
+            return False
+        if isinstance(error, ActionFailed):
+            self._fail_by(error.row.action, node.name, error.reason)
+            return False
+        if isinstance(error, DiagnosticError):
+            reason = str(error.first)
+        else:
+            log.error("step failed", resource=node.name, exc_info=error)
+            reason = fault_reason(error)
+        await self._mark_failed(node, reason)
+        return False
+
+    def _fail_by(self, action: Action, name: str, reason: str) -> None:
+        self.fail(reason_of_stack(action, name, reason))
+
+    async def _abandon(self, node: Node) -> None:
+        """The row of a call that was left behind; its object will be found by its token."""
+        if node.change is Change.PAUSE:
+            return
+        row = self._row_of(node)
+        if row is not None and hook_of(row) is not None:
+            return  # nothing was under way: it stays what it was
+        await self._mark_failed(node, self.waiting.failed or "abandoned")
+
+    def _row_of(self, node: Node) -> Resource | None:
+        return self._session.rows.get(node.key) or self._session.current.get(node.name)
+
+    async def _mark_failed(self, node: Node, reason: str) -> None:
+        """Put the failure of a node on its row, whatever state the row is in."""
+        session = self._session
+        row = self._row_of(node)
+        if row is None:
+            row = self._applying.new_row(node.name)
+        if row.status is not Status.IN_PROGRESS:
+            action = _failing_action(node, row)
+            row, begun = session.transitions.resource_to(
+                row, action, Status.IN_PROGRESS, "state changed"
+            )
+            events = [begun]
+        else:
+            events = []
+        failed, event = session.transitions.resource_to(row, row.action, Status.FAILED, reason)
+        await session.commit(resources=[failed], events=[*events, event])
+        self._fail_by(failed.action, node.name, reason)
+
+
+def _failing_action(node: Node, row: Resource) -> Action:
+    """What was about to be done to a row that is not in progress."""
+    if node.change is Change.REMOVE:
+        return Action.DELETE
+    return Action.CREATE if row.action is Action.INIT else Action.UPDATE

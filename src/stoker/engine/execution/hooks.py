@@ -1,0 +1,173 @@
+"""Hooks: places at which the action on a resource stops until a user lets it go on.
+
+A row comes to a hook in the transaction of the event that tells of it, so that an engine which
+starts again finds the row at the same hook and tells nothing twice. A user clears the hook with a
+signal, which is stored before it is answered and names the operation: it counts once, and never
+for a later operation. The row keeps for the rest of the operation which hooks it has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.records import (
+    UNSET_HOOK,
+    Action,
+    Event,
+    Operation,
+    Queued,
+    Resource,
+    StoredSignal,
+)
+from stoker.engine.planning.plan import Definitions
+from stoker.kernel.log import Log
+from stoker.schema.resource_type import Wait
+from stoker.template.environment import parse_environment
+from stoker.template.evaluation import Evaluation
+from stoker.template.single_resources import Marks, hooks_in
+
+log = Log(__name__)
+
+_OPERATION = "operation"
+_AT = "at"
+_PASSED = "passed"
+_UNTIL_CLEARED = Wait(after=3600, on_signal=True)
+
+
+def hook_of(row: Resource) -> str | None:
+    """The hook at which the row stands, or None."""
+    hook: str | None = row.hook.get(_AT)
+    return hook
+
+
+def pause_reason(hook: str) -> str:
+    """What is said of a resource that stands at a hook; clients match on it."""
+    action = hook.partition("-")[2].upper()
+    return f"{action} paused until Hook {hook} is cleared"
+
+
+def clear_details(row: Resource) -> dict[str, Any]:
+    """The details of a signal that clears the hook at which the row stands."""
+    return {UNSET_HOOK: row.hook[_AT], _OPERATION: row.hook[_OPERATION]}
+
+
+def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
+    """Whether this operation has brought the row to the hook, and it has not been cleared."""
+    return row.hook.get(_AT) == hook and row.hook[_OPERATION] == operation.id
+
+
+def clears_of(clears: Sequence[StoredSignal], row: Resource) -> list[str]:
+    """Ids of the signals that clear the hook at which the row stands."""
+    details = clear_details(row)
+    return [
+        clear.id for clear in clears if clear.resource_id == row.id and clear.details == details
+    ]
+
+
+def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
+    """For an operation that begins: the rows that earlier ones have left at hooks, as standing
+    nowhere, and the ids of all signals that clear hooks: whoever they were for has ended.
+    """
+    rows = [replace(row, hook={}) for row in session.rows.values() if hook_of(row) is not None]
+    return rows, [clear.id for clear in session.clears]
+
+
+class Hooks:
+    """The hooks of one operation."""
+
+    def __init__(
+        self, session: Session, operation: Operation, wanted: Definitions, waiting: Waiting
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._wanted = wanted
+        self._waiting = waiting
+        self._marks: Marks | None = None
+        self._loading = asyncio.Lock()
+
+    async def before(self, row: Resource, action: Action) -> Resource:
+        """Stop at the hook before an action; returns the row once nothing holds it any more.
+
+        Raises :class:`Stopped`.
+        """
+        row, events = await self.reached(row, f"pre-{action.lower()}")
+        if events:
+            await self._session.commit(resources=[row], events=events)
+        return await self.passed(row)
+
+    async def reached(self, row: Resource, hook: str) -> tuple[Resource, list[Event]]:
+        """The row standing at the hook, and the event that tells so: to be committed together.
+
+        The row as it is and no event where the environment names no such hook for it, or where
+        this operation has brought it there before.
+        """
+        if row.external or hook not in await self._hooks_of(row.name):
+            return row, []
+        state = row.hook
+        if state.get(_OPERATION) != self._operation.id:
+            state = {_OPERATION: self._operation.id, _AT: None, _PASSED: []}
+        if hook == state[_AT] or hook in state[_PASSED]:
+            return row, []
+        event = self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))
+        return replace(row, hook={**state, _AT: hook}), [event]
+
+    async def passed(self, row: Resource) -> Resource:
+        """Wait until the hook at which the row stands, if any, is cleared; returns the row then.
+
+        Raises :class:`Stopped`; the row stays what it was.
+        """
+        hook = hook_of(row)
+        if hook is None:
+            return row
+        while True:
+            seen = self._waiting.round
+            heard = clears_of(self._session.clears, row)
+            if heard:
+                break
+            await self._waiting.wait(_UNTIL_CLEARED, seen)
+        row = replace(row, hook={**row.hook, _AT: None, _PASSED: [*row.hook[_PASSED], hook]})
+        told = replace(row, reason=f"Hook {hook} is cleared")
+        event = self._session.transitions.event_of(told)
+        await self._session.commit(resources=[row], events=[event], dropped_signals=heard)
+        return row
+
+    async def _hooks_of(self, name: str) -> frozenset[str]:
+        if self._marks is None:
+            async with self._loading:  # once, however many resources ask at the same time
+                if self._marks is None:
+                    self._marks = await self._load()
+        return self._marks.of(name)
+
+    async def _load(self) -> Marks:
+        """What the environment of the stack, or of the service, says of hooks."""
+        marks = await self._named()
+        # a rollback must come to its end without people
+        return Marks() if marks and await self._goes_back() else marks
+
+    async def _named(self) -> Marks:
+        if isinstance(self._wanted, Evaluation):
+            return self._wanted.resolver.hooks
+        ports = self._session.ports
+        try:
+            given = await ports.store.input(self._session.stack.input_id)
+            environment = parse_environment(given.environment)
+        except StoreFault:
+            raise
+        except Exception:  # a stack that cannot be read any more must still go
+            log.exception("environment not readable", stack=self._session.stack.id)
+            environment = parse_environment({})
+        return hooks_in(environment.resource_registry, ports.service_registry)
+
+    async def _goes_back(self) -> bool:
+        """Whether the operation is a rollback, or a part of one."""
+        operation: Operation | None = self._operation
+        while operation is not None and operation.action is not Action.ROLLBACK:
+            above = operation.parent_operation
+            operation = await self._session.ports.store.operation(above) if above else None
+        return operation is not None

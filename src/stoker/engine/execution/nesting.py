@@ -1,0 +1,404 @@
+"""Nested stacks: stacks with operations of their own, which a resource of the parent waits for.
+
+The nested stack is recorded in the transaction that records the parent's resource as in progress
+with its id, so it can neither be made twice nor be lost. Whoever drives it, its end rouses the
+parent; an occasional look covers engines that are not in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nested
+from stoker.engine.execution.calls import make_call, physical_name
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.records import (
+    Action,
+    Input,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+)
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
+from stoker.engine.planning.ordering import Batches
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
+from stoker.template.definition import Definition
+from stoker.template.environment import parse_environment, stored
+from stoker.template.nesting import inherited
+from stoker.template.source import accept, read
+from stoker.template.type_resolver import STACK_ID, TemplateType
+
+
+def is_nested(row: Resource) -> bool:
+    """Whether the row stands for a nested stack that was made."""
+    return row.nested_id is not None
+
+
+class NestedFailed(Exception):
+    """The operation on a nested stack has failed. The text is the reason."""
+
+
+class Nesting:
+    """Creates, updates and deletes the nested stacks of one operation."""
+
+    def __init__(self, session: Session, actions: Actions, waiting: Waiting) -> None:
+        self._session = session
+        self._actions = actions
+        self._waiting = waiting
+
+    async def apply(
+        self,
+        row: Resource,
+        definition: Definition,
+        parent: Operation,
+        attributes: frozenset[str] = frozenset(),
+    ) -> Resource:
+        """Bring the nested stack to the definition; the row comes back still in progress.
+
+        ``attributes`` are those that the parent's template refers to. Raises
+        :class:`ActionFailed` with the nested stack's reason.
+        """
+        try:
+            return await self.bring(row, definition, parent, attributes)
+        except NestedFailed as failed:
+            raise await self._action_failed(row, failed) from failed
+
+    async def _action_failed(self, row: Resource, failed: NestedFailed) -> ActionFailed:
+        """The failure of the resource's own action, committed on the row as it is by now."""
+        reason = reason_of_nested(row.name, str(failed))
+        return ActionFailed(await self._actions.fail(self._session.rows[row.id], reason), reason)
+
+    async def bring(
+        self,
+        row: Resource,
+        definition: Definition,
+        parent: Operation,
+        attributes: frozenset[str],
+    ) -> Resource:
+        """As :meth:`apply`, but the row's status is nobody's business; raises NestedFailed."""
+        # an engine that died may have begun it: it is done once, and is what it was
+        operation_id = await _begun(self._session, row, parent, removing=False)
+        if operation_id is None:
+            child, nested = await self._nested(row, definition, attributes)
+            if nested.data is not None:
+                row = replace(row, data=nested.data)
+            if child is None:
+                row, operation_id = await self._create(row, definition, nested, parent)
+            else:
+                operation_id = await self._update(row, child, definition, nested, parent)
+        assert row.nested_id is not None
+        await self._wait_for(row, row.nested_id, operation_id)
+        return await self.with_outputs(row)
+
+    async def foreseen(
+        self, row: Resource, definition: Definition, attributes: frozenset[str], own: Input
+    ) -> tuple[Stack, Input] | None:
+        """The nested stack of a row, and what an update of this stack to ``own`` would give it."""
+        child, nested = await self._nested(row, definition, attributes)
+        if child is None:
+            return None
+        return child, await self._input_from(own, child.id, definition, nested)
+
+    async def _nested(
+        self, row: Resource, definition: Definition, attributes: frozenset[str]
+    ) -> tuple[Stack | None, Nested]:
+        """The nested stack as it is, and as the definition wants it."""
+        assert isinstance(definition.type, Nests)
+        child = await self._child(row)
+        call = make_call(
+            self._session,
+            row,
+            definition.type,
+            properties=definition.properties,
+            previous=row.properties if child is not None else None,
+            update_policy=definition.update_policy,
+        )
+        members = await self._members(child)
+        call = replace(
+            call,
+            members={name: self._session.reference_of(member) for name, member in members.items()},
+            failed_members=frozenset(name for name in members if _has_failed(members[name])),
+            attributes_used=attributes,
+        )
+        type_ = definition.type
+        return child, await self._session.ports.workers.compute(lambda: type_.nested(call))
+
+    async def remove(self, row: Resource, parent: Operation) -> Resource:
+        """Delete the nested stack; the row comes back still in progress."""
+        child = await self._child(row)
+        if child is None or child.deleted_at is not None:
+            return row
+        operation_id = await _begun(self._session, row, parent, removing=True)
+        if operation_id is None:
+            operation = self._operation(child.id, Action.DELETE, parent)
+            await self._session.commit(operations=[operation])
+            operation_id = operation.id
+            self._session.started(child.id)
+        try:
+            await self._wait_for(row, child.id, operation_id)
+        except NestedFailed as failed:
+            raise await self._action_failed(row, failed) from failed
+        return row
+
+    async def _child(self, row: Resource) -> Stack | None:
+        if row.nested_id is None:
+            return None
+        return await self._session.ports.store.stack(row.nested_id)
+
+    async def _members(self, child: Stack | None) -> dict[str, Resource]:
+        """The nested stack's resources by name."""
+        if child is None:
+            return {}
+        rows = await self._session.ports.store.resources(child.id)
+        return {row.name: row for row in rows if row.replaced_by is None}
+
+    def _operation(
+        self,
+        child_id: str,
+        action: Action,
+        parent: Operation,
+        input_id: str | None = None,
+        nested: Nested | None = None,
+    ) -> Operation:
+        ports = self._session.ports
+        return Operation(
+            id=ports.ids.uuid(),
+            stack_id=child_id,
+            action=action,
+            status=OperationStatus.WAITING,
+            created_at=ports.clock.now(),
+            input_id=input_id,
+            deadline=_deadline(parent, nested, ports.clock.now()),
+            plan=Batches(nested.batches, nested.pause).as_data() if nested is not None else None,
+            parent_operation=parent.id,
+        )
+
+    async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
+        own = await self._session.ports.store.input(self._session.stack.input_id)
+        return await self._input_from(own, child_id, definition, nested)
+
+    async def _input_from(
+        self, own: Input, child_id: str, definition: Definition, nested: Nested
+    ) -> Input:
+        template = await _template(self._session, nested, own)
+        given_id = self._session.ports.ids.uuid()
+
+        def given() -> Input:
+            return _input_of(given_id, child_id, definition, nested, own, template)
+
+        return await self._session.ports.workers.compute(given)
+
+    async def _create(
+        self, row: Resource, definition: Definition, nested: Nested, parent: Operation
+    ) -> tuple[Resource, str]:
+        session, own = self._session, self._session.stack
+        child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
+        given = await self._input(child_id, definition, nested)
+        operation = self._operation(child_id, Action.CREATE, parent, given.id, nested)
+        child = Stack(
+            id=child_id,
+            project_id=own.project_id,
+            name=physical_name(own.name, row.name, row.token, 255),
+            action=Action.INIT,
+            status=Status.COMPLETE,
+            reason="",
+            created_at=now,
+            input_id=given.id,
+            user_id=own.user_id,
+            user_name=own.user_name,
+            credentials=own.credentials,
+            user_project_id=own.user_project_id,
+            timeout_mins=own.timeout_mins,
+            disable_rollback=True,
+            tags=own.tags,
+            parent_id=own.id,
+            parent_resource=row.name,
+            parent_resource_id=row.id,
+            root_id=own.root_id or own.id,
+            depth=own.depth + 1,
+        )
+        child, event = session.transitions.stack_to(
+            child, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+        )
+        row = replace(row, nested_id=child_id, physical_id=child_id)
+        await session.commit(
+            resources=[row],
+            inputs=[given],
+            other_stacks=[child],
+            operations=[operation],
+            events=[event],
+        )
+        session.started(child_id)
+        return row, operation.id
+
+    async def _update(
+        self,
+        row: Resource,
+        child: Stack,
+        definition: Definition,
+        nested: Nested,
+        parent: Operation,
+    ) -> str:
+        """The operation that brings the nested stack to its input."""
+        given = await self._input(child.id, definition, nested)
+        operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
+        await self._session.commit(resources=[row], inputs=[given], operations=[operation])
+        self._session.started(child.id)
+        return operation.id
+
+    async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
+        """Return when the nested operation is complete. Raises NestedFailed."""
+        # whoever drives the nested stack tells of its end, unless that is another process
+        wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
+        while True:
+            seen = self._waiting.round_of(child_id)
+            found = await self._session.ports.store.operation_status(operation_id)
+            status, reason = found or (OperationStatus.SUPERSEDED, "")
+            if status is OperationStatus.COMPLETE:
+                return
+            if status.final:
+                raise NestedFailed(reason or "superseded")
+            try:
+                await self._waiting.wait(wait, seen, child_id)
+            except Stopped:
+                if self._waiting.stopped:
+                    raise
+                raise NestedFailed(f"{row.action} aborted: {self._waiting.failed}") from None
+
+    async def with_outputs(self, row: Resource) -> Resource:
+        """The row with the outputs of the nested stack as attributes."""
+        child = await self._child(row)
+        assert child is not None
+        type_ = self._session.type_of(row)
+        shown = await nested_attributes(self._session, child, type_)
+        reference = child.address.arn
+        if row.implementation == TemplateType.implementation:
+            reference = shown.get(STACK_ID) or reference
+        attributes = {**shown, REFERENCE: reference}
+        return replace(row, reason="state changed", attributes=attributes)
+
+
+def _input_of(
+    input_id: str,
+    child_id: str,
+    definition: Definition,
+    nested: Nested,
+    own: Input,
+    template: str | Mapping[str, Any] | None,
+) -> Input:
+    """The input of a nested stack. Raises DiagnosticError for a text that cannot be read."""
+    environment = inherited(parse_environment(own.environment), definition)
+    source = read(template) if isinstance(template, str) else accept(template)
+    return Input(
+        id=input_id,
+        stack_id=child_id,
+        template=source.data,
+        text=source.text,
+        parameters=nested.parameters,
+        environment=stored(environment),
+        files=own.files,
+        template_file=nested.url or own.template_file,
+        facade={
+            "metadata": dict(definition.metadata),
+            "deletion_policy": definition.deletion_policy.value,
+            "update_policy": dict(definition.update_policy),
+        },
+    )
+
+
+async def _template(session: Session, nested: Nested, own: Input) -> str | Mapping[str, Any] | None:
+    """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
+    if nested.template is not None or nested.url is None:
+        return nested.template
+    # an address that was not known when the request was accepted
+    try:
+        return own.files.get(nested.url) or await session.ports.fetch_template(nested.url)
+    except Refused as refused:
+        raise NestedFailed(refused.message) from refused
+
+
+async def foreseen(
+    session: Session,
+    row: Resource,
+    definition: Definition,
+    attributes: frozenset[str],
+    own: Input,
+) -> tuple[Stack, Input] | None:
+    """The nested stack of a row, and the input that an update of this stack would give it.
+
+    ``own`` is the input that the update would give this stack.
+
+    Raises :class:`NestedFailed`.
+    """
+    waiting = Waiting()
+    return await Nesting(session, Actions(session, waiting), waiting).foreseen(
+        row, definition, attributes, own
+    )
+
+
+async def _begun(
+    session: Session, row: Resource, parent: Operation, *, removing: bool
+) -> str | None:
+    """The operation on the nested stack that is part of this one, also when it has ended."""
+    if row.nested_id is None:
+        return None
+    parts = await session.ports.store.parts(row.nested_id, parent.id)
+    known = [
+        op.id
+        for op in parts
+        if (op.action is Action.DELETE) is removing and op.status is not OperationStatus.SUPERSEDED
+    ]
+    if not known:
+        return None
+    session.started(row.nested_id)
+    return known[-1]
+
+
+def _has_failed(member: Resource) -> bool:
+    return member.status is Status.FAILED or member.unhealthy
+
+
+def _deadline(parent: Operation, nested: Nested | None, now: float) -> float | None:
+    limits = [] if parent.deadline is None else [parent.deadline]
+    if nested is not None and nested.timeout_mins is not None:
+        limits.append(now + 60 * nested.timeout_mins)
+    return min(limits, default=None)
+
+
+async def nested_attributes(
+    session: Session, child: Stack, type_: ResourceType | None
+) -> dict[str, Any]:
+    """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
+    ports = session.ports
+    evaluation = await evaluation_at(ports, child, child.input_id)
+    rows = await ports.store.resources(child.id)
+    current = {row.name: row for row in rows if row.replaced_by is None}
+    facts = RecordedFacts(current, session.reference_of)
+
+    def compute() -> dict[str, Any]:
+        outputs = evaluation.outputs(facts)
+        values = {output.name: output.value for output in outputs if output.error is None}
+        errors = {output.name: output.error for output in outputs if output.error is not None}
+        inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
+        deeper = {
+            f"resource.{name}.{attribute}": value
+            for name, row in current.items()
+            for attribute, value in row.attributes.items()
+            if attribute not in HIDDEN
+        }
+        shown: dict[str, Any] = values
+        if isinstance(type_, NamesOutputs):
+            shown = {type_.attribute_of(name): value for name, value in values.items()}
+            errors = {type_.attribute_of(name): error for name, error in errors.items()}
+        if errors:
+            shown = {**shown, ERRORS: errors}
+        return {**inner, **deeper, **shown, "outputs": values}
+
+    return await ports.workers.compute(compute)

@@ -1,0 +1,106 @@
+"""Takes one recorded row and its object away: the remove step of an operation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.asking import Work
+from stoker.engine.execution.hooks import Hooks
+from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.session import Session
+from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.planning.plan import Definitions, Node
+from stoker.schema.resource_type import ResourceType, Snapshots
+from stoker.template.definition import DeletionPolicy
+
+_SNAPSHOT_OF = "snapshot_of_delete"
+"""Key of a row's data: the start of the delete for which its object has been snapshotted."""
+
+
+class Removing:
+    """The remove steps of one operation."""
+
+    def __init__(
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        actions: Actions,
+        nesting: Nesting,
+        hooks: Hooks,
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._wanted = frozenset(wanted.names)
+        self._actions = actions
+        self._nesting = nesting
+        self._hooks = hooks
+
+    async def remove(self, node: Node) -> None:
+        """Remove the row unless it is gone, or turned out not to be replaced."""
+        row = self._session.rows.get(node.key)
+        if row is None or (row.name in self._wanted and row.replaced_by is None):
+            return
+        if row.action is Action.INIT or not row.implementation:
+            # nothing was ever asked of a type
+            await self._session.commit(dropped=[row.id])
+            return
+        if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
+            # its object is gone, and events have told so: only a hook may keep it
+            await self._drop(row)
+            return
+        if row.external or row.deletion_policy == DeletionPolicy.RETAIN:
+            row = await self._begin(row)
+        else:
+            row = await self._delete(row)
+        await self._complete(row)
+
+    async def _begin(self, row: Resource) -> Resource:
+        if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
+            return row
+        row = await self._hooks.before(row, Action.DELETE)
+        return await self._actions.begin(row, Action.DELETE)
+
+    async def _delete(self, row: Resource) -> Resource:
+        type_ = self._session.type_of(row)
+        if is_nested(row):
+            return await self._nesting.remove(await self._begin(row), self._operation)
+        if type_ is None:
+            row = await self._begin(row)
+            reason = f"the resource type {row.type_name} is not installed here; install it again"
+            raise ActionFailed(await self._actions.fail(row, reason), reason)
+        row = await self._begin(row)
+        row = await self._actions.adopt_lost(row, type_)
+        if row.deletion_policy == DeletionPolicy.SNAPSHOT and isinstance(type_, Snapshots):
+            row = await self._snapshot(row, type_)
+        work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
+        return await self._actions.run(row, work)
+
+    async def _snapshot(self, row: Resource, type_: ResourceType) -> Resource:
+        """The row, whose object has been snapshotted before it goes; once, whoever dies."""
+        began = row.action_started_at
+        if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
+            return row
+        assert isinstance(type_, Snapshots)
+        work = Work(type_, Action.DELETE, type_.snapshot, row.properties, {})
+        row = await self._actions.run(row, work)
+        row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
+        await self._session.commit(resources=[row])
+        return row
+
+    async def _complete(self, row: Resource) -> None:
+        """The row goes in the transaction that tells of it, but for one with a hook after that."""
+        done, told = self._session.transitions.resource_to(
+            row, Action.DELETE, Status.COMPLETE, "state changed"
+        )
+        done, paused = await self._hooks.reached(done, "post-delete")
+        if not paused:
+            await self._session.commit(dropped=[done.id], events=[told])
+            return
+        await self._session.commit(resources=[done], events=[told, *paused])
+        await self._drop(done)
+
+    async def _drop(self, row: Resource) -> None:
+        row = await self._hooks.passed(row)
+        await self._session.commit(dropped=[row.id])

@@ -1,0 +1,168 @@
+"""The working memory of one engine on one stack: rows as they were last committed.
+
+Nothing outside this engine writes a stack's resources while it holds the stack's epoch, so the
+rows in memory are the rows in the store. Whatever changes them goes through :meth:`commit`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.model.interfaces import Change, Fenced, Ports, StoreFault
+from stoker.engine.model.records import (
+    UNSET_HOOK,
+    Action,
+    Event,
+    Input,
+    Operation,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
+from stoker.engine.model.secrets import masked_event
+from stoker.engine.model.transitions import Transitions
+from stoker.engine.planning.facts import REFERENCE
+from stoker.kernel.budget import project
+from stoker.kernel.errors import fault_reason
+from stoker.kernel.masking import Masking
+from stoker.schema.resource_type import Nests, ResourceType, Signal
+
+
+class Session:
+    """A stack that this engine owns."""
+
+    def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
+        self.ports = ports
+        self.stack = stack
+        self.rows: dict[str, Resource] = {row.id: row for row in rows}
+        self.current: dict[str, Resource] = {
+            row.name: row for row in self.rows.values() if row.replaced_by is None
+        }
+        self.began = ports.clock.now()
+        self.inherited = {
+            row.id
+            for row in self.rows.values()
+            if (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
+        }
+        """Ids of rows of which an engine that is dead was updating the objects."""
+        self.signals: Mapping[str, Sequence[Signal]] = {}
+        """What resource types see, by row."""
+        self.clears: Sequence[StoredSignal] = ()
+        """Signals that clear hooks."""
+        self.transitions = Transitions(ports.clock, ports.ids)
+        self.masking = Masking()
+        """Over the values that no text may show."""
+        self.started: Callable[[str], None] = lambda stack_id: None
+        """Told of nested stacks that have got an operation."""
+
+    @classmethod
+    def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:
+        """The session of a task that drives the stack: it computes for the stack's project."""
+        project.set(stack.project_id)
+        return cls(ports, stack, rows)
+
+    def _masked(
+        self,
+        stack: Stack | None,
+        resources: Sequence[Resource],
+        events: Sequence[Event],
+        operations: Sequence[Operation],
+    ) -> tuple[Stack | None, list[Resource], list[Event], list[Operation]]:
+        """The same rows without the values of hidden parameters in what they tell."""
+        text = self.masking.text
+        return (
+            None if stack is None else replace(stack, reason=text(stack.reason)),
+            [replace(row, reason=text(row.reason)) for row in resources],
+            [masked_event(event, self.masking) for event in events],
+            [replace(operation, reason=text(operation.reason)) for operation in operations],
+        )
+
+    async def commit(
+        self,
+        *,
+        stack: Stack | None = None,
+        resources: Sequence[Resource] = (),
+        dropped: Sequence[str] = (),
+        dropped_signals: Sequence[str] = (),
+        events: Sequence[Event] = (),
+        operations: Sequence[Operation] = (),
+        inputs: Sequence[Input] = (),
+        other_stacks: Sequence[Stack] = (),
+    ) -> None:
+        """Write, then remember.
+
+        Raises :class:`Fenced`, and :class:`stoker.engine.model.interfaces.StoreFault`
+        for everything else: after a write that failed, nothing is known of what is stored.
+        """
+        if self.masking:
+            stack, resources, events, operations = self._masked(
+                stack, resources, events, operations
+            )
+        change = Change(
+            stack_id=self.stack.id,
+            epoch=self.stack.epoch,
+            inputs=tuple(inputs),
+            stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
+            operations=tuple(operations),
+            resources=tuple(resources),
+            dropped_resources=tuple(dropped),
+            events=tuple(events),
+            dropped_signals_of=tuple(dropped),
+            dropped_signals=tuple(dropped_signals),
+        )
+        try:
+            await self.ports.store.commit(change)
+        except (Fenced, StoreFault):
+            raise
+        except Exception as error:
+            raise StoreFault(fault_reason(error), passing=False) from error
+        if stack is not None:
+            self.stack = stack
+        for row in resources:
+            self.rows[row.id] = row
+            if row.replaced_by is None:
+                self.current[row.name] = row
+        for row_id in dropped:
+            gone = self.rows.pop(row_id, None)
+            if gone is not None and self.current.get(gone.name) is gone:
+                del self.current[gone.name]
+
+    @property
+    def events_to_keep(self) -> int:
+        """As many as an operator wants, and more for a stack with many resources."""
+        return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
+
+    async def load_signals(self) -> None:
+        """Read the stack's signals anew."""
+        by_resource: dict[str, list[Signal]] = defaultdict(list)
+        clears = []
+        for stored in await self.ports.store.signals(self.stack.id):
+            if UNSET_HOOK in stored.details:
+                clears.append(stored)
+            else:
+                by_resource[stored.resource_id].append(
+                    Signal(stored.id, stored.received_at, stored.details)
+                )
+        self.signals, self.clears = by_resource, clears
+
+    def with_user_project(self, row: Resource) -> Stack | None:
+        """The stack with the project of its stack users, once a resource has made the first."""
+        project = row.data.get("project_id") if "user_id" in row.data else None
+        if project is None or project == self.stack.user_project_id:
+            return None
+        return replace(self.stack, user_project_id=project)
+
+    def type_of(self, row: Resource) -> ResourceType | None:
+        """The type of a recorded row, or None when this service does not know it any more."""
+        type_ = self.ports.types.find(row.implementation)
+        if row.nested_id is not None and not isinstance(type_, Nests):
+            return None  # a template stands for the type of that name
+        return type_
+
+    def reference_of(self, row: Resource) -> Any:
+        """What ``get_resource`` gives for a recorded row."""
+        return row.attributes.get(REFERENCE, row.physical_id)

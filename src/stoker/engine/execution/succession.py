@@ -1,0 +1,76 @@
+"""What an object and its replacement cannot have at once, an address say, passes between them.
+
+A replacement is made before the object that it replaces goes. Types that :class:`Releases` free
+such things first, and take them again where the replacement goes and the object stays. Which row
+replaces which is on record before either happens, and both can be repeated: who finds a row that
+is being made, after a death at any point, releases its predecessor again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.session import Session
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Releases
+
+
+class Succession:
+    """The replacements of one operation."""
+
+    def __init__(self, session: Session, actions: Actions) -> None:
+        self._session = session
+        self._actions = actions
+        self._replaced: dict[str, list[str]] | None = None
+
+    async def release(self, new: Resource, old: Resource | None = None) -> None:
+        """Free what a row that is being made needs of those that it replaces.
+
+        ``old`` is the one if the caller knows. Raises :class:`ActionFailed` for ``new``.
+        """
+        if new.physical_id is not None:
+            return  # it has all that it needs
+        for row in [old] if old is not None else self._before(new):
+            try:
+                await self._released(row)
+            except Refused as refused:
+                reason = f"what it replaces does not make way: {refused.message}"
+                raise ActionFailed(await self._actions.fail(new, reason), reason) from refused
+
+    async def reclaim(self, old: Resource, new: Resource | None = None) -> Resource:
+        """Give ``old``, which stays, what it freed for a row that goes; returns ``old``.
+
+        ``new`` is that row if the caller knows. Raises :class:`ActionFailed` for ``old``.
+        """
+        type_ = self._session.type_of(old)
+        if not isinstance(type_, Releases) or old.physical_id is None:
+            return old
+        newer = [row for row in self._before(old) if row.created_at > old.created_at]
+        for row in [new] if new is not None else newer:
+            try:
+                await self._released(row)
+                old = await self._actions.settle(old, type_, type_.reclaim)
+            except Refused as refused:
+                reason = f"what it freed cannot be taken again: {refused.message}"
+                raise ActionFailed(await self._actions.fail(old, reason), reason) from refused
+        return old
+
+    async def _released(self, row: Resource) -> None:
+        """What no type has ever made, and what is not ours or gone, holds nothing."""
+        type_ = self._session.type_of(row)
+        gone = (row.action, row.status) == (Action.DELETE, Status.COMPLETE)
+        if isinstance(type_, Releases) and not (row.external or gone or row.action is Action.INIT):
+            row = await self._actions.adopt_lost(row, type_)
+            await self._actions.settle(row, type_, type_.release)
+
+    def _before(self, new: Resource) -> list[Resource]:
+        """The rows that a row replaces, among those that were there when the operation began."""
+        if self._replaced is None:
+            self._replaced = defaultdict(list)
+            for row in self._session.rows.values():
+                if row.replaced_by is not None:
+                    self._replaced[row.replaced_by].append(row.id)
+        rows = self._session.rows
+        return [rows[row_id] for row_id in self._replaced.get(new.id, ()) if row_id in rows]

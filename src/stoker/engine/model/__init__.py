@@ -1,0 +1,1 @@
+"""What the engine works on and with: rows, requests, views, and the interfaces that it needs."""

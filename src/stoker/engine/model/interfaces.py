@@ -1,0 +1,362 @@
+"""What the engine needs from the world, as Protocols. Whoever implements them knows the engine;
+the engine knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from stoker.engine.model.evaluation_cache import KeptEvaluations
+from stoker.engine.model.orphaned_calls import LeftBehind
+from stoker.engine.model.records import (
+    Event,
+    Input,
+    Operation,
+    OperationStatus,
+    Queued,
+    Resource,
+    Stack,
+    StoredSignal,
+)
+from stoker.engine.model.requests import Caller, EventQuery, StackQuery
+from stoker.kernel.clock import Clock
+from stoker.kernel.errors import Invalid
+from stoker.kernel.ids import Ids
+from stoker.schema.helpers import NO_HELPERS, Helpers
+from stoker.schema.resource_type import ResourceType, Signalling
+from stoker.template.definition import CustomCheck, NameLookup
+
+Result = TypeVar("Result")
+
+
+class Fenced(Exception):
+    """Another engine has taken the stack over: stop working on it, write nothing more."""
+
+
+class StoreFault(Exception):
+    """The store failed; whether a write was done may be unknown.
+
+    What is in memory counts no more: whoever drives a stack ends, and starts again from what is
+    stored. ``passing`` tells of a database that is locked, full or out of reach; anything else
+    may fail again each time.
+    """
+
+    def __init__(self, reason: str, *, passing: bool) -> None:
+        super().__init__(reason)
+        self.passing = passing
+
+
+class Inside(Protocol):
+    """What a guard may look at: rows in the transaction that it guards, which nobody changes
+    before that ends.
+    """
+
+    def stack(self, stack_id: str) -> Stack | None:
+        """One stack."""
+
+    def queue(self, stack_id: str) -> Sequence[Queued]:
+        """The operations of a stack that are not final, oldest first."""
+
+    def has_resource(self, resource_id: str) -> bool:
+        """Whether there is a resource row."""
+
+    def count_signals(self, resource_id: str) -> int:
+        """How many signals a resource has."""
+
+    def count_stacks(self, project_id: str) -> int:
+        """How many live stacks a project has, nested ones aside."""
+
+
+Guard = Callable[[Inside], None]
+"""Looks once more, in the transaction that writes a change, and raises what refuses it.
+
+It runs on the store's thread: it computes nothing and waits for nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rows to be written in one transaction.
+
+    ``stack_id`` and ``epoch`` fence the change: it is written only while the stack's epoch is
+    still that; an epoch of None marks a change that needs no ownership, such as accepting a
+    request or storing a signal.
+    """
+
+    stack_id: str
+    epoch: int | None = None
+    inputs: tuple[Input, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    """Inserted, or updated but for the epoch."""
+    operations: tuple[Operation, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    dropped_resources: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
+    signals: tuple[StoredSignal, ...] = ()
+    dropped_signals_of: tuple[str, ...] = ()
+    """Ids of resources whose signals go."""
+    dropped_signals: tuple[str, ...] = ()
+    guard: Guard | None = None
+    """What was read to make the change is looked at by it again."""
+
+
+COUNTED_AT_ONCE = 3
+"""So many take-ups in a row are nothing to worry about."""
+
+
+class TakesOver(Protocol):
+    """Who drives a stack, and what becomes of one that nobody can drive."""
+
+    async def take(self, stack_id: str) -> Stack:
+        """Raise the stack's epoch and return the stack: from now on only this engine writes.
+
+        It is counted how often that happens for the same operation without an event in between,
+        up to :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
+        """
+
+    async def count_take_up(self, stack: Stack) -> None:
+        """Count one more take-up. Raises :class:`Fenced`."""
+
+    async def forget_take_ups(self, stack: Stack) -> None:
+        """The stack is being driven well: begin to count anew."""
+
+    async def give_up(self, stack_id: str, reason: str, now: float) -> None:
+        """End as failed the operations of a stack, whatever its rows hold; raises its epoch.
+
+        For what no engine could bring to an end: it reads nothing that may be unreadable.
+        """
+
+
+class Store(TakesOver, Protocol):
+    """Durable rows. Reads see every commit that has returned. All methods raise
+    :class:`StoreFault` when the database fails.
+    """
+
+    async def commit(self, change: Change) -> None:
+        """Write a change; changes of one turn of the loop share a transaction.
+
+        Raises :class:`Fenced` when the stack's epoch is no longer the change's,
+        :class:`stoker.kernel.errors.Exists` for a second live stack of one name, and whatever the
+        change's guard raises.
+        """
+
+    async def stack(self, stack_id: str) -> Stack | None:
+        """One stack by id, deleted ones included."""
+
+    async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
+        """The live stack of a name; a project of None searches all. Nested ones are not found."""
+
+    async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
+        """Stacks of a project (None: of all), filtered, sorted and paged."""
+
+    async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
+        """How many stacks match, pages aside."""
+
+    async def tidy(self, stack_id: str, events: int) -> None:
+        """Drop what nobody needs any more: inputs that neither the stack nor an operation that
+        has not ended refers to, and all but the newest ``events`` events.
+        """
+
+    async def children(self, stack_id: str) -> Sequence[Stack]:
+        """The live nested stacks of a stack."""
+
+    async def input(self, input_id: str) -> Input:
+        """One input."""
+
+    async def operations(self, stack_id: str) -> Sequence[Operation]:
+        """The operations of a stack that are not final, oldest first."""
+
+    async def queue(self, stack_id: str) -> Sequence[Queued]:
+        """As :meth:`operations`, without what takes long to read."""
+
+    async def operation(self, operation_id: str) -> Operation | None:
+        """One operation."""
+
+    async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
+        """The operations of a stack that are part of one of its parent, ended or not, by age."""
+
+    async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
+        """Status and reason of one operation."""
+
+    async def unfinished_stacks(self) -> Sequence[str]:
+        """Ids of the stacks that have an operation that is not final."""
+
+    async def resources(self, stack_id: str) -> Sequence[Resource]:
+        """All resource rows of a stack, replaced ones included, oldest first."""
+
+    async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
+        """Events of stacks, filtered, sorted and paged."""
+
+    async def event(self, stack_id: str, event_id: str) -> Event | None:
+        """One event."""
+
+    async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
+        """The signals of a stack's resources, oldest first."""
+
+
+class Workers(Protocol):
+    """Runs calls of resource types: on the loop, or on threads for those that may block."""
+
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
+        """The result of ``call``; ``service`` names the endpoint whose window it takes part in.
+
+        ``admitted`` is awaited when the call has its place and before it is made.
+        """
+
+    async def compute(self, call: Callable[[], Result]) -> Result:
+        """The result of pure work that may take seconds, while the loop goes on.
+
+        It counts for the project of :data:`stoker.kernel.budget.project`: nobody has to wait for
+        the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
+        long.
+        """
+
+
+class Clouds(Protocol):
+    """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
+
+    def connection(self, stack: Stack) -> Any:
+        """What resource types get as ``call.cloud``."""
+
+    def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
+        """The ids that names stand for, in order.
+
+        Raises :class:`stoker.kernel.errors.NotFound` naming what does not exist.
+        """
+
+    def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
+        """For each custom constraint None, or what is wrong with the value."""
+
+
+class Faults(Protocol):
+    """Tells what an exception of a cloud means."""
+
+    def is_not_found(self, error: Exception) -> bool:
+        """The object does not exist."""
+
+    def lands_within(self, error: Exception) -> float:
+        """Seconds within which the request may still be done, or has been; 0 if it never is."""
+
+    def retry_after(self, error: Exception, attempt: int) -> float | None:
+        """Seconds until the same call may succeed, or None when it never will."""
+
+    def describe(self, error: Exception) -> str:
+        """The cloud's own words, with status and request id; one line."""
+
+
+class Deferred(Protocol):
+    """Credentials for work that goes on after a request's token has expired. Async."""
+
+    async def grant(self, caller: Caller) -> Mapping[str, Any]:
+        """Credentials to be kept, encrypted, with the stack (for instance a trust)."""
+
+    def settle(self, credentials: Mapping[str, Any]) -> None:
+        """What credentials were granted for is recorded, or will not be."""
+
+    async def revoke(self, credentials: Mapping[str, Any]) -> None:
+        """Give credentials back: the stack is gone, or about to be."""
+
+
+class Signallers(Protocol):
+    """Makes :class:`stoker.schema.resource_type.Signalling` for a stack."""
+
+    def of(self, stack: Stack) -> Signalling:
+        """For the resources of this stack."""
+
+    def close(self, stack: Stack) -> None:
+        """Remove what the stack's signalling left in Keystone (its project). Blocking."""
+
+
+class Types(Protocol):
+    """The resource types that exist."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        """The type of that exact name, or None."""
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+
+
+class Policy(Protocol):
+    """Which callers may do what."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        """Whether a rule, as ``resource_types:OS::Nova::Flavor``, lets the caller through."""
+
+
+class FetchTemplate(Protocol):
+    """Fetches templates from the web."""
+
+    async def __call__(self, url: str) -> str:
+        """The text at an address; raises :class:`stoker.kernel.errors.Refused`."""
+
+
+async def fetch_nothing(url: str) -> str:
+    """For a service that fetches no templates."""
+    raise Invalid("this service fetches no templates")
+
+
+class NoPolicy:
+    """Everybody may do everything."""
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        """Yes."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that an operator sets."""
+
+    stacks_per_project: int = 512
+    resources_per_stack: int = 1000
+    """-1 for no bound."""
+    nested_depth: int = 5
+    events_per_stack: int = 1000
+    signals_per_resource: int = 1000
+    timeout_mins: float = 60
+    """For stacks that name none."""
+    failure_grace: float = 240.0
+    """Seconds that actions under way are given once another has failed."""
+    abandon_grace: float = 5.0
+    """Seconds that calls under way are given once the operation has timed out."""
+    landing: float = 120.0
+    """Seconds after which a request that was sent is not carried out any more."""
+    cloud_since: float = 0.0
+    """Requests that were sent before are not carried out: the cloud has been started then."""
+    second_look: float = 2.0
+    """Seconds between looks at a nested stack that another process may drive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Everything outside that the engine works with."""
+
+    store: Store
+    types: Types
+    workers: Workers
+    clouds: Clouds
+    faults: Faults
+    deferred: Deferred
+    signallers: Signallers
+    clock: Clock
+    ids: Ids
+    limits: Limits = field(default_factory=Limits)
+    policy: Policy = field(default_factory=NoPolicy)
+    fetch_template: FetchTemplate = fetch_nothing
+    region: str | None = None
+    service_registry: Mapping[str, Any] = field(default_factory=dict)
+    """The resource registry of the whole service, from its environment directory."""
+    helpers: Helpers = NO_HELPERS
+    """What computes the expressions and patterns of users."""
+    kept: KeptEvaluations = field(default_factory=KeptEvaluations)
+    """What the parts of the engine share of what they have evaluated."""
+    left_behind: LeftBehind = field(default_factory=LeftBehind)
+    """Calls of this process that go on after whoever made them has given up."""

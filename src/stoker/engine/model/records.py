@@ -1,0 +1,263 @@
+"""What the store keeps for the engine: frozen rows. Every change is a new value, then a commit.
+
+Times are seconds since the epoch. A row's identity is its ``id``; a stack's writes carry the
+``epoch`` that its engine holds (see :mod:`stoker.engine.model.interfaces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from stoker.kernel.addresses import StackAddress
+
+
+class Action(StrEnum):
+    """What is, or was last, done to a stack or resource."""
+
+    INIT = "INIT"
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    ROLLBACK = "ROLLBACK"
+    SIGNAL = "SIGNAL"
+    CHECK = "CHECK"
+    SUSPEND = "SUSPEND"
+    RESUME = "RESUME"
+    SNAPSHOT = "SNAPSHOT"
+
+
+class Status(StrEnum):
+    """How far the action is."""
+
+    IN_PROGRESS = "IN_PROGRESS"
+    COMPLETE = "COMPLETE"
+    FAILED = "FAILED"
+
+
+class OperationStatus(StrEnum):
+    """How far an operation is. ``WAITING`` becomes ``RUNNING`` once its plan is stored."""
+
+    WAITING = "WAITING"
+    RUNNING = "RUNNING"
+    COMPLETE = "COMPLETE"
+    FAILED = "FAILED"
+    SUPERSEDED = "SUPERSEDED"
+
+    @property
+    def final(self) -> bool:
+        """Nothing more will happen to the operation."""
+        return self in (self.COMPLETE, self.FAILED, self.SUPERSEDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Everything that a user gave for a stack: what evaluation starts from.
+
+    Files and the template are shared between the inputs of a tree: the store keeps equal content
+    once.
+    """
+
+    id: str
+    stack_id: str
+    template: Any
+    """As data."""
+    text: str | None = None
+    """As it was written, for the places of findings; None when it came as data."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    """The merged environment in its stored form."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    template_file: str | None = None
+    facade: Mapping[str, Any] = field(default_factory=dict)
+    """For a nested stack: metadata and policies of the resource that it stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A stack. ``input_id`` is what it should be, ``good_input_id`` what it last fully was."""
+
+    id: str
+    project_id: str
+    name: str
+    action: Action
+    status: Status
+    reason: str
+    created_at: float
+    input_id: str
+    good_input_id: str | None = None
+    updated_at: float | None = None
+    deleted_at: float | None = None
+    epoch: int = 0
+    description: str = ""
+    user_id: str = ""
+    user_name: str = ""
+    credentials: Mapping[str, Any] = field(default_factory=dict)
+    """What deferred work authenticates with; kept encrypted."""
+    user_project_id: str | None = None
+    timeout_mins: int | None = None
+    disable_rollback: bool = True
+    tags: tuple[str, ...] = ()
+    parent_id: str | None = None
+    parent_resource: str | None = None
+    parent_resource_id: str | None = None
+    root_id: str | None = None
+    depth: int = 0
+    requested: Action | None = None
+    """The action of the newest operation that was accepted but has not begun; read only."""
+    take_ups: int = 0
+    """How often in a row it was taken up for an operation that got no further; read only."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
+
+    @property
+    def address(self) -> StackAddress:
+        """Where the stack is found."""
+        return StackAddress(self.project_id, self.name, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRecord:
+    """A trust that this service has made, by which all stacks of a user in a project act."""
+
+    trust_id: str
+    project_id: str
+    user_id: str
+    trustee_id: str
+    roles: tuple[str, ...]
+    replaced_by: str | None = None
+    """The trust that was made in its place."""
+    retired: bool = False
+    """No stack acts by it any more; it is about to be removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One accepted request. Its plan is stored before the first action; ``number`` orders them."""
+
+    id: str
+    stack_id: str
+    action: Action
+    status: OperationStatus
+    created_at: float
+    input_id: str | None
+    """The input to reach; None for the empty template."""
+    deadline: float | None = None
+    plan: Any = None
+    """Before the operation begins: what is known of its plan already, as its batches."""
+    reason: str = ""
+    rollback: bool = False
+    """On failure, go back to ``back_to``."""
+    back_to: str | None = None
+    """The input that was in force when the operation began; None for nothing."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Columns of the stack that change when the operation begins: tags, timeout and such."""
+    parent_operation: str | None = None
+    """The operation on the parent stack that this one is part of."""
+    cancels: str | None = None
+    """The operation that this one gives up, to go back to what was before it."""
+    number: int = 0
+    """Given by the store: grows with every operation."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """An operation that has not ended, as those see it who need not know its plan."""
+
+    id: str
+    stack_id: str
+    action: Action
+    status: OperationStatus
+    number: int
+    parent_operation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A resource: one generation of one name. A replacement is a row of its own."""
+
+    id: str
+    stack_id: str
+    name: str
+    type_name: str
+    """As the template spells it."""
+    token: str
+    created_at: float
+    updated_at: float
+    implementation: str = ""
+    """Name of the type that the environment gave for it."""
+    action: Action = Action.INIT
+    status: Status = Status.COMPLETE
+    reason: str = ""
+    physical_id: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    """As last applied, before names became ids."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Secrets of the type; kept encrypted."""
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    requires: tuple[str, ...] = ()
+    """Ids of the resource rows that this one was built on."""
+    needs: tuple[str, ...] = ()
+    """Names of the resources that its definition needs."""
+    deletion_policy: str = "Delete"
+    update_policy: Mapping[str, Any] = field(default_factory=dict)
+    operation_id: str | None = None
+    """The operation that last brought this row to where it should be."""
+    action_started_at: float | None = None
+    asked: tuple[float, ...] = ()
+    """When requests were sent whose end is not known: creates, each of which may have made an
+    object, and updates, which may still be done.
+    """
+    dirty: tuple[str, ...] = ()
+    """Properties that updates which did not finish may have changed on the object."""
+    replaced_by: str | None = None
+    """The row that has taken this one's name; this one waits for its removal."""
+    external: bool = False
+    """The object is not ours: it is only referred to and never changed or deleted."""
+    unhealthy: bool = False
+    """Marked by a user: the next update replaces it."""
+    description: str = ""
+    nested_id: str | None = None
+    """The nested stack that the resource stands for."""
+    hook: Mapping[str, Any] = field(default_factory=dict)
+    """Where the row stands in the hooks of an operation (:mod:`stoker.engine.execution.hooks`)."""
+    unreadable: tuple[str, ...] = ()
+    """Fields that are stored and cannot be read; they are empty here. Read only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a stack (``resource_id`` is None) or to a resource."""
+
+    id: str
+    stack_id: str
+    time: float
+    action: Action
+    status: Status
+    reason: str
+    resource_name: str
+    resource_type: str
+    resource_id: str | None = None
+    physical_id: str | None = None
+    properties: Mapping[str, Any] | None = None
+
+
+UNSET_HOOK = "unset_hook"
+"""Key of the details of a signal that clears a hook; no resource type gets such a signal."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignal:
+    """A signal as it was received."""
+
+    id: str
+    stack_id: str
+    resource_id: str
+    received_at: float
+    details: Mapping[str, Any]

@@ -1,0 +1,1 @@
+"""Operations from their beginning to their end, and the driver that takes a stack through them."""

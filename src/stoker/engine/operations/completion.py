@@ -1,0 +1,191 @@
+"""How operations begin and end: status of the stack, its event and the operation, together.
+
+A failed operation with rollback ends in the transaction that begins the way back, so that nothing
+can come between. What an operation has left unfinished is told as failed with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.hooks import superseded_pauses
+from stoker.engine.execution.preparation import read_attributes
+from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import (
+    Action,
+    Event,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+)
+from stoker.engine.planning.plan import Definitions
+from stoker.kernel.log import Log
+from stoker.template.evaluation import Evaluation
+from stoker.template.survey import RecordedReferences
+
+log = Log(__name__)
+
+
+def in_force(stack: Stack) -> str | None:
+    """The input that the stack was last brought, or being brought, to; None for nothing.
+
+    It counts although not all of it was reached: what a user gave last is what he goes back to.
+    """
+    emptied = (stack.action, stack.status) == (Action.ROLLBACK, Status.COMPLETE)
+    return None if emptied and stack.good_input_id is None else stack.input_id
+
+
+async def cancelled(session: Session, operation: Operation) -> Operation:
+    """An operation that gives up an update, with what was in force before that began."""
+    if operation.cancels is None:
+        return operation
+    update = await session.ports.store.operation(operation.cancels)
+    has_begun = update is not None and (
+        update.plan is not None or update.status is not OperationStatus.SUPERSEDED
+    )
+    back_to = update.back_to if update is not None and has_begun else in_force(session.stack)
+    return replace(operation, input_id=back_to, cancels=None)
+
+
+async def begin(session: Session, operation: Operation) -> Operation:
+    """The operation is under way, and its stack with it; nothing waits for an earlier one.
+
+    Only now is it known what it would go back to: what is in force while it is accepted may
+    have changed since.
+    """
+    if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
+        operation = replace(operation, back_to=in_force(session.stack))
+    operation = replace(operation, status=OperationStatus.RUNNING)
+    stack, events = _in_progress(session, operation)
+    paused, clears = superseded_pauses(session)
+    await session.commit(
+        stack=stack,
+        resources=paused,
+        operations=[operation],
+        events=events,
+        dropped_signals=clears,
+    )
+    return operation
+
+
+def _in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Event]]:
+    """The stack with the operation under way, and the event that tells of it, if it is news."""
+    stack = session.stack
+    if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
+        operation.action in (Action.CREATE, Action.ROLLBACK)
+    ):
+        return stack, []
+    changes: dict[str, Any] = dict(operation.settings)
+    if operation.action is not Action.DELETE:
+        changes["updated_at"] = operation.created_at
+    if operation.input_id is not None:
+        changes["input_id"] = operation.input_id
+    stack, event = session.transitions.stack_to(
+        stack,
+        operation.action,
+        Status.IN_PROGRESS,
+        f"Stack {operation.action} started",
+        **changes,
+    )
+    return stack, [event]
+
+
+async def succeed(session: Session, operation: Operation, wanted: Definitions) -> None:
+    """The end of an operation that has done everything."""
+    reason = f"Stack {operation.action} completed successfully"
+    changes: dict[str, Any] = {}
+    if operation.action is Action.DELETE:
+        changes["deleted_at"] = session.ports.clock.now()
+    else:
+        changes["good_input_id"] = operation.input_id
+        shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
+        await read_attributes(session, shown)
+    stack, event = session.transitions.stack_to(
+        session.stack, operation.action, Status.COMPLETE, reason, **changes
+    )
+    ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
+    if operation.action is Action.DELETE:
+        await _give_back(session.ports, session.stack)
+    await session.commit(stack=stack, operations=[ended], events=[event])
+
+
+def _shown(session: Session, wanted: Definitions) -> list[Resource]:
+    """The rows whose attributes the outputs show."""
+    facts = RecordedReferences()
+    if isinstance(wanted, Evaluation):
+        wanted.outputs(facts)
+    return [session.current[name] for name in facts.attributes if name in session.current]
+
+
+async def _give_back(ports: Ports, stack: Stack) -> None:
+    """Remove what the stack held in Keystone; a failure there must not keep the stack."""
+    if stack.parent_id is not None:
+        return
+    try:
+        await ports.workers.run("identity", lambda: ports.signallers.close(stack))
+        await ports.deferred.revoke(stack.credentials)
+    except Exception as error:  # noqa: BLE001 - whatever Keystone says, the stack is gone
+        log.warning("credentials left behind", stack=stack.id, error=str(error))
+
+
+async def fail(session: Session, operation: Operation, reason: str) -> None:
+    """The end of a failed operation and, where asked for, the start of the way back."""
+    stack, event = session.transitions.stack_to(
+        session.stack, operation.action, Status.FAILED, reason
+    )
+    ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
+    left, told = _give_up(session, reason)
+    operations, events = [ended], [*told, event]
+    if operation.rollback:
+        back = _way_back(session.ports, operation)
+        stack, begun = session.transitions.stack_to(
+            stack,
+            Action.ROLLBACK,
+            Status.IN_PROGRESS,
+            f"Stack ROLLBACK started: {reason}",
+            input_id=back.input_id or stack.input_id,
+        )
+        operations.append(back)
+        events.append(begun)
+    await session.commit(stack=stack, resources=left, operations=operations, events=events)
+
+
+def _way_back(ports: Ports, operation: Operation) -> Operation:
+    now = ports.clock.now()
+    length = (operation.deadline or now) - operation.created_at
+    return Operation(
+        id=ports.ids.uuid(),
+        stack_id=operation.stack_id,
+        action=Action.ROLLBACK,
+        status=OperationStatus.WAITING,
+        created_at=now,
+        input_id=operation.back_to,
+        deadline=None if operation.deadline is None else now + length,
+    )
+
+
+async def refuse(session: Session, operation: Operation, reason: str) -> None:
+    """The operation ends without more being done; one on signals has no status to tell."""
+    if operation.action is Action.SIGNAL:
+        ended = replace(operation, status=OperationStatus.FAILED, reason=reason)
+        await session.commit(operations=[ended])
+        return
+    if operation.status is OperationStatus.WAITING:
+        operation = await begin(session, operation)
+    await fail(session, operation, reason)
+
+
+def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
+    """Rows whose action this operation has left unfinished, as failed; and their events."""
+    made = [
+        session.transitions.resource_to(
+            row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
+        )
+        for row in session.rows.values()
+        if row.status is Status.IN_PROGRESS
+    ]
+    return [row for row, _ in made], [event for _, event in made]

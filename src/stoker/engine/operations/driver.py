@@ -1,0 +1,284 @@
+"""Takes a stack through its operations, one after another, each to exactly one end.
+
+A driver owns one stack while it runs. It makes the plan, stores it, has it executed, and commits
+the end of the operation together with the stack's new status and event; on failure with rollback,
+together with the operation that goes back. It also starts again what another engine left
+unfinished: a stored plan is loaded, and execution skips what is done. Knows no HTTP and no SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.preparation import call_about, find_usable, read_missing
+from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
+from stoker.engine.model.records import Action, Operation, OperationStatus, Queued, Stack
+from stoker.engine.operations.completion import begin, cancelled, fail, refuse, succeed
+from stoker.engine.operations.refresh import Refreshing, is_refresh
+from stoker.engine.operations.scale import Scaling
+from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
+from stoker.engine.operations.wanted import wanted_by
+from stoker.engine.planning.ordering import Batches
+from stoker.engine.planning.plan import Definitions, Plan, Planner
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import NotFound, Refused, fault_reason
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+
+class Driver:
+    """Drives one stack until it has nothing left to do.
+
+    ``started`` is called with the id of a stack that has got an operation (a nested one), and
+    ``ended`` with the ids of a parent and of its nested stack, whose operation has ended.
+    ``fault`` is what the driver before this one has failed with.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        stack_id: str,
+        started: Callable[[str], None],
+        ended: Callable[[str, str], None],
+        fault: str | None = None,
+    ) -> None:
+        self._ports = ports
+        self._stack_id = stack_id
+        self._started = started
+        self._ended = ended
+        self._fault = fault
+        self._news = asyncio.Event()
+        self._ends_at: dict[str, float] = {}
+        """By operation: when its time is up, on the loop's clock, which no one sets."""
+        self._execution: Execution | Scaling | None = None
+
+    def notify(self) -> None:
+        """There is something new in the store for this stack: an operation or a signal."""
+        self._news.set()
+
+    @property
+    def has_news(self) -> bool:
+        """Something was told that the driver has not looked at."""
+        return self._news.is_set()
+
+    async def news(self) -> None:
+        """Return when something new is told from now on."""
+        self._news.clear()
+        await self._news.wait()
+
+    def child_ended(self, child_id: str) -> None:
+        """An operation of this nested stack has ended."""
+        if self._execution is not None:
+            self._execution.waiting.rouse(child_id)
+
+    async def run(self) -> None:
+        """Drive until every operation has ended.
+
+        Raises :class:`Fenced` when another engine has taken the stack over,
+        and :class:`StoreFault`, after either of which nothing more is done.
+        """
+        try:
+            stack = await self._ports.store.take(self._stack_id)
+        except NotFound:
+            return  # it was told of a request whose commit has failed
+        if stack.take_ups >= MOST_TAKE_UPS:
+            await self._give_up(stack)
+            return
+        await hold(self._ports, stack, self.news)
+        async with proving(self._ports, stack):
+            session = await self._open(stack)
+            told = False
+            while (operation := await self._next(session)) is not None:
+                await self._drive(session, operation)
+                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+                self._tell_parent(stack)
+                told = True
+            if not told:
+                # an operation may have ended with a commit that failed, and yet was written
+                self._tell_parent(stack)
+
+    async def _open(self, stack: Stack) -> Session:
+        rows = await self._ports.store.resources(self._stack_id)
+        session = Session.driving(self._ports, stack, rows)
+        session.started = self._started
+        return session
+
+    def _tell_parent(self, stack: Stack) -> None:
+        if stack.parent_id is not None:
+            self._ended(stack.parent_id, self._stack_id)
+
+    async def _give_up(self, stack: Stack) -> None:
+        """End the operation that no driver got any further with, if need be without reading it."""
+        reason = reason_to_give_up(stack, self._fault)
+        log.error("operation given up", stack=self._stack_id, reason=reason)
+        try:
+            session = await self._open(stack)
+            operation = await self._next(session)
+            if operation is not None:
+                await refuse(session, operation, reason)
+        except (Fenced, asyncio.CancelledError):
+            raise
+        except Exception as fault:
+            if isinstance(fault, StoreFault) and fault.passing:
+                raise
+            log.exception("operation ended without its rows", stack=self._stack_id)
+            await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
+        self._tell_parent(stack)
+
+    async def _next(self, session: Session) -> Operation | None:
+        """The operation to go on with; those that it leaves nothing to do never will.
+
+        What is told from here on is looked at later. What was told before is in the store, and is
+        read now: operations, and the signals that whoever is driven next may be waiting for.
+        """
+        self._news.clear()
+        await session.load_signals()
+        open_ = list(await self._ports.store.operations(self._stack_id))
+        if session.stack.deleted_at is not None:
+            next_, over = None, open_
+        else:
+            next_ = _foremost(open_)
+            over = [op for op in open_ if op.action is not Action.SIGNAL and op is not next_]
+        if over:
+            await session.commit(
+                operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in over]
+            )
+        return next_
+
+    async def _drive(self, session: Session, operation: Operation) -> None:
+        """Take one operation to its end.
+
+        A fault of ours is raised, so that the operation is tried again, until its time is up.
+        """
+        try:
+            await self._try(session, operation)
+        except (Fenced, StoreFault, asyncio.CancelledError):
+            raise
+        except Exception as fault:
+            if self._time_left(operation) != 0:
+                raise
+            log.exception("operation given up", stack=self._stack_id)
+            await refuse(session, operation, fault_reason(fault))
+
+    async def _try(self, session: Session, operation: Operation) -> None:
+        if operation.action is Action.SIGNAL and is_refresh(operation.plan):
+            await Refreshing(session, operation).run()
+        elif operation.action is Action.SIGNAL:
+            await self._run(session, operation, Scaling(session, operation))
+        else:
+            await self._change(session, operation)
+
+    async def _change(self, session: Session, operation: Operation) -> None:
+        """An operation that brings the stack to an input, or to nothing."""
+        try:
+            async with asyncio.timeout(self._time_left(operation)):
+                operation = await cancelled(session, operation)
+                wanted = await wanted_by(session, operation)
+                await read_missing(session, wanted)
+                usable = await find_usable(session, wanted)
+            if operation.status is OperationStatus.WAITING or operation.plan is None:
+                operation = await self._begin(session, operation, wanted, usable)
+        except (DiagnosticError, Refused) as refused:
+            await refuse(session, operation, str(refused))
+            return
+        except TimeoutError:
+            await refuse(session, operation, _timed_out(operation))
+            return
+        execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
+        await self._run(session, operation, execution)
+        if execution.waiting.stopped:
+            return
+        if execution.failed is None:
+            await succeed(session, operation, wanted)
+        else:
+            await fail(session, operation, execution.failed)
+
+    async def _run(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
+        self._execution = execution
+        try:
+            await self._attend(session, operation, execution)
+        finally:
+            self._execution = None
+
+    async def _begin(
+        self,
+        session: Session,
+        operation: Operation,
+        wanted: Definitions,
+        usable: frozenset[str],
+    ) -> Operation:
+        """Store the plan, before its first action, and the stack's new status."""
+        rows = tuple(session.rows.values())
+        batches = Batches.from_data(operation.plan)
+        planner = Planner(rows, session.reference_of, call_about(session), usable, batches)
+        plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
+        return await begin(session, replace(operation, plan=plan))
+
+    async def _attend(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
+        """Let the execution run, and tell it of its time limit, of signals and of successors."""
+        run = asyncio.ensure_future(execution.run())
+        expired = False
+        try:
+            while not run.done():
+                news = asyncio.ensure_future(self._news.wait())
+                left = self._time_left(operation) if not expired else None
+                await asyncio.wait({run, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                news.cancel()
+                if self._news.is_set():
+                    self._news.clear()
+                    await self._hear(session, operation, execution)
+                elif not run.done() and self._time_left(operation) == 0:
+                    expired = True
+                    await execution.expire(_timed_out(operation))
+            await run
+        finally:
+            if not run.done():
+                run.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await run
+
+    def _time_left(self, operation: Operation) -> float | None:
+        """Seconds, whatever is done to the machine's clock while the operation is driven."""
+        if operation.deadline is None:
+            return None
+        now = asyncio.get_running_loop().time()
+        if operation.id not in self._ends_at:
+            whole = operation.deadline - operation.created_at
+            left = min(operation.deadline - self._ports.clock.now(), whole)
+            self._ends_at[operation.id] = now + left
+        return max(self._ends_at[operation.id] - now, 0)
+
+    async def _hear(
+        self, session: Session, operation: Operation, execution: Execution | Scaling
+    ) -> None:
+        """Look what is new: a later operation ends this one, signals wake those who wait."""
+        await session.load_signals()
+        first = _foremost(await self._ports.store.queue(self._stack_id))
+        if first is not None and first.id != operation.id:
+            execution.stop()
+        else:
+            execution.waiting.rouse()
+
+
+def _timed_out(operation: Operation) -> str:
+    return f"{operation.action.capitalize()} timed out"
+
+
+Open = TypeVar("Open", Operation, Queued)
+
+
+def _foremost(open_: Sequence[Open]) -> Open | None:
+    """The operation that comes first: the newest change of the stack, else the oldest signal."""
+    changes = [op for op in open_ if op.action is not Action.SIGNAL]
+    return changes[-1] if changes else next(iter(open_), None)

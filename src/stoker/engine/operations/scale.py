@@ -1,0 +1,209 @@
+"""Scaling: what a signal to a scaling policy does to the size of a group.
+
+The signal is an operation of its own on the stack, so that it is stored before it is answered and
+applied once. It changes neither the status of the stack nor that of the group: only the nested
+stack of the group is updated. Signals that arrive while a group is being scaled change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stoker.engine.execution.actions import Actions
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.nesting import NestedFailed, Nesting
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
+from stoker.engine.operations.refresh import refresh_around
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.schema.resource_type import Adjustment, AdjustsGroup, NoChange, Resizes, ResourceType
+from stoker.template.definition import Definition, DeletionPolicy
+
+_POLICY = "policy"
+"""Key of an operation's plan: the id of the row that was signalled."""
+
+
+def plan_of_signal(policy: Resource) -> Mapping[str, Any]:
+    """The plan of an operation that applies a signal to a scaling policy."""
+    return {_POLICY: policy.id}
+
+
+class CannotScale(Exception):
+    """The signal cannot be applied. The text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A group, the policy that was signalled, and what the signal asks for."""
+
+    policy: Resource
+    group: Resource
+    type: ResourceType
+    sizes: Resizes
+    """The type once more, as what changes sizes."""
+    adjustment: Adjustment
+
+
+class Scaling:
+    """The application of one signal."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        self.waiting = Waiting()
+        self._session = session
+        self._operation = operation
+        self._nesting = Nesting(session, Actions(session, self.waiting), self.waiting)
+
+    async def run(self) -> None:
+        """Judge the signal, bring the group to its new size, and end the operation.
+
+        A stop leaves the operation open: it goes on after the one that has come between.
+        """
+        try:
+            target = _target(self._session, self._operation)
+            if self._operation.status is OperationStatus.WAITING:
+                await self._judge(target)
+            await self._resize(target)
+        except Stopped:
+            return
+        except NoChange as unchanged:
+            await self._end(OperationStatus.COMPLETE, str(unchanged))
+        except CannotScale as failed:
+            await self._end(OperationStatus.FAILED, str(failed))
+
+    def stop(self) -> None:
+        """Another operation comes first."""
+        self.waiting.stop()
+
+    async def expire(self, reason: str) -> None:
+        """The operation's time is up."""
+        self.waiting.expire(reason)
+
+    async def _judge(self, target: _Target) -> None:
+        """Commit the new size, so that it counts once. Raises NoChange."""
+        call = make_call(self._session, target.group, target.type)
+        new = target.sizes.resized(call, target.adjustment)
+        self._operation = replace(
+            self._operation, status=OperationStatus.RUNNING, reason=new.reason
+        )
+        await self._session.commit(
+            resources=[replace(target.group, data=new.data)], operations=[self._operation]
+        )
+
+    async def _resize(self, target: _Target) -> None:
+        """Update the nested stack, then commit what it shows by then."""
+        session = self._session
+        before = session.rows[target.group.id]
+        definition = _as_recorded(before, target.type)
+        used = await self._attributes_used(before.name)
+        try:
+            row = await self._nesting.bring(before, definition, self._operation, used)
+        except NestedFailed as failed:
+            row = await self._nesting.with_outputs(session.rows[before.id])
+            reason = f"{self._operation.reason}: {failed}"
+            await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
+            return
+        settled = target.sizes.settled(make_call(session, row, target.type), target.adjustment)
+        await self._end(
+            OperationStatus.COMPLETE,
+            self._operation.reason,
+            replace(row, reason=before.reason, data=settled),
+        )
+
+    async def _attributes_used(self, name: str) -> frozenset[str]:
+        """The attributes of the group that the template refers to."""
+        stack, ports = self._session.stack, self._session.ports
+        evaluation = await evaluation_at(ports, stack, stack.input_id)
+        used = await ports.workers.compute(lambda: evaluation.attributes_used)
+        return used.get(name, frozenset())
+
+    async def _end(
+        self, status: OperationStatus, reason: str, group: Resource | None = None
+    ) -> None:
+        """End the operation, and with it the signals that came in while it ran."""
+        ended = [(self._operation, status, reason)]
+        if group is not None:
+            late = f"no change: it came while {group.name} was being scaled"
+            ended += [(op, OperationStatus.COMPLETE, late) for op in await self._late(group)]
+        events = [event for op, end, why in ended for event in self._events(op, end, why)]
+        operations = [replace(op, status=end, reason=why) for op, end, why in ended]
+        above = refresh_around(self._session) if group is not None else []
+        await self._session.commit(
+            resources=[group] if group is not None else [],
+            operations=[*operations, *above],
+            events=events,
+        )
+        for operation in above:
+            self._session.started(operation.stack_id)
+
+    async def _late(self, group: Resource) -> list[Operation]:
+        """The signals for the same group that have been accepted meanwhile."""
+        open_ = await self._session.ports.store.operations(self._session.stack.id)
+        return [
+            op
+            for op in open_
+            if op.action is Action.SIGNAL
+            and op.number > self._operation.number
+            and _group_of(self._session, op) == group.id
+        ]
+
+    def _events(self, operation: Operation, status: OperationStatus, reason: str) -> list[Event]:
+        policy = self._session.rows.get(operation.plan[_POLICY])
+        if policy is None:
+            return []
+        good = status is OperationStatus.COMPLETE
+        told = replace(
+            policy,
+            action=Action.SIGNAL,
+            status=Status.COMPLETE if good else Status.FAILED,
+            reason=reason,
+        )
+        return [self._session.transitions.event_of(told)]
+
+
+def _target(session: Session, operation: Operation) -> _Target:
+    """What the signal of an operation is about. Raises CannotScale."""
+    policy = session.rows.get(operation.plan.get(_POLICY, ""))
+    if policy is None:
+        raise CannotScale("the scaling policy is gone")
+    policy_type = session.type_of(policy)
+    if not isinstance(policy_type, AdjustsGroup):
+        raise CannotScale(f"{policy.name} is no scaling policy any more")
+    adjustment = policy_type.adjustment(make_call(session, policy, policy_type))
+    for row in session.current.values():
+        if row.nested_id is None or row.action is Action.DELETE:
+            continue
+        if session.reference_of(row) == adjustment.group:
+            type_ = session.type_of(row)
+            if not isinstance(type_, Resizes):
+                raise CannotScale(f"{row.name} is a {row.type_name}, which cannot be scaled")
+            return _Target(policy, row, type_, type_, adjustment)
+    raise CannotScale(
+        f'no group of this stack has the reference "{adjustment.group}": give'
+        " {get_resource: GROUP} as the group of the policy"
+    )
+
+
+def _group_of(session: Session, operation: Operation) -> str | None:
+    """The id of the group that the signal of an operation is about, if there is one."""
+    try:
+        return _target(session, operation).group.id
+    except CannotScale:
+        return None
+
+
+def _as_recorded(row: Resource, type_: ResourceType) -> Definition:
+    """The definition that the row was last brought to."""
+    return Definition(
+        name=row.name,
+        type_name=row.type_name,
+        type=type_,
+        properties=row.properties,
+        needs=frozenset(row.needs),
+        metadata=row.metadata,
+        deletion_policy=DeletionPolicy(row.deletion_policy),
+        update_policy=row.update_policy,
+        description=row.description,
+    )

@@ -1,0 +1,1 @@
+"""What has to happen to a stack, decided before anything is done."""

@@ -1,0 +1,224 @@
+"""What has to happen to one resource: a comparison of its row with its definition.
+
+The planner decides with it, and so does execution, when a value that was unknown has arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.comparison import changed_properties
+from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updates, can
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.definition import Definition
+from stoker.template.type_resolver import TemplateType
+
+
+class Change(StrEnum):
+    """What happens to a resource."""
+
+    CREATE = "create"
+    CONTINUE = "continue"
+    """An earlier operation has begun just this; it goes on."""
+    UPDATE = "update"
+    REPLACE = "replace"
+    TAKE_UP = "take up"
+    """An object that was replaced is still there, and fits: it takes its place again."""
+    KEEP = "keep"
+    LATER = "later"
+    """It depends on a value that does not exist yet."""
+    REMOVE = "remove"
+    PAUSE = "pause"
+    """Nothing happens for a while, between two batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The change, and what makes it necessary."""
+
+    change: Change
+    changed: frozenset[str] = frozenset()
+    """Names of the properties that differ."""
+    by_property: bool = False
+    """A replacement because a property cannot be changed in place."""
+
+
+CallFor = Callable[[Resource, Definition, frozenset[str]], Call]
+"""Makes the call with which a type is asked about a change."""
+
+KEEP = Decision(Change.KEEP)
+REPLACE = Decision(Change.REPLACE)
+LATER = Decision(Change.LATER)
+
+
+def decide(
+    row: Resource | None, definition: Definition, call_for: CallFor, usable: frozenset[str]
+) -> Decision:
+    """What brings the row to the definition.
+
+    ``usable`` holds the ids of failed rows whose objects were found to be fine; the objects of
+    other failed rows are replaced, but for nested stacks, whose own rows tell more.
+
+    Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
+    """
+    if row is None or row.action is Action.INIT:
+        return Decision(Change.CREATE)
+    if definition.external_id is not None or row.external:
+        return _decide_external(row, definition)
+    if row.unhealthy or _other_implementation(row, definition) or row.action is Action.DELETE:
+        return REPLACE
+    if row.status is Status.FAILED and row.nested_id is None and row.id not in usable:
+        return REPLACE
+    if unknown_in(definition.properties) or unknown_in(definition.metadata):
+        return LATER
+    if row.action is Action.CREATE and row.status is not Status.COMPLETE:
+        schema = definition.type.properties
+        if not changed_properties(schema, row.properties, definition.properties):
+            return Decision(Change.CONTINUE)
+        if row.nested_id is None:
+            return REPLACE
+    return _compare(row, definition, call_for)
+
+
+def _decide_external(row: Resource, definition: Definition) -> Decision:
+    """An object of the stack never becomes one that is only referred to, nor the other way round.
+
+    Either would mean to delete an object, perhaps the very one that the id names.
+    """
+    if row.external and isinstance(definition.external_id, Unknown):
+        return LATER
+    if not row.external or definition.external_id != row.physical_id:
+        raise DiagnosticError([_fixed_id(row, definition)])
+    return KEEP if row.status is Status.COMPLETE else Decision(Change.CREATE)
+
+
+def _other_implementation(row: Resource, definition: Definition) -> bool:
+    """Whether another type would look after the object, however the two are called."""
+    if not isinstance(definition.type, TemplateType):
+        return row.implementation != definition.type.type_name
+    if row.implementation == TemplateType.implementation:
+        return False
+    # rows of earlier versions have the name of what the template stood for
+    return row.nested_id is None or row.implementation != row.type_name
+
+
+def implementation_of(definition: Definition) -> str:
+    """What a row records of the type that looks after its object."""
+    type_ = definition.type
+    return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
+
+
+def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decision:
+    schema = definition.type.properties
+    changed = changed_properties(schema, row.properties, definition.properties)
+    changed |= frozenset(row.dirty)
+    refuse_immutable(definition, changed)
+    if changed:
+        updatable = isinstance(definition.type, Updates | Nests) and all(
+            name not in schema or schema[name].update_allowed for name in changed
+        )
+        if not updatable:
+            return Decision(Change.REPLACE, changed, by_property=True)
+        if isinstance(definition.type, Replaces) and definition.type.needs_replacement(
+            call_for(row, definition, changed)
+        ):
+            return Decision(Change.REPLACE, changed, by_property=True)
+    unfinished = row.status is not Status.COMPLETE
+    # what is inside such a stack may change though nothing here does
+    is_stack = can(definition.type, Nests) or can(definition.type, MakesStack)
+    if changed or unfinished or is_stack or _differs(row, definition):
+        return Decision(Change.UPDATE, changed)
+    return KEEP
+
+
+def _differs(row: Resource, definition: Definition) -> bool:
+    """Whether anything but the properties differs."""
+    return (
+        row.type_name != definition.type_name
+        or dict(row.metadata) != dict(definition.metadata)
+        or set(row.needs) != set(definition.needs)
+        or row.deletion_policy != definition.deletion_policy
+        or dict(row.update_policy) != dict(definition.update_policy)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the generations of a resource, and what brings it to its definition."""
+
+    row: Resource | None
+    decision: Decision
+
+
+def choose(
+    current: Resource | None,
+    replaced: Iterable[Resource],
+    definition: Definition,
+    call_for: CallFor,
+    usable: frozenset[str],
+) -> Choice:
+    """The generation of a resource that has the least way to go to the definition.
+
+    That is the current one, unless it would have to change or to be replaced and one that it has
+    ``replaced`` (the newest first) is still there and fits better: as where an update, or a
+    rollback, goes back to what was before. Of those only the ``usable`` ones count.
+    """
+    best = Choice(current, decide(current, definition, call_for, usable))
+    if best.decision.change is Change.LATER:
+        return best
+    for row in replaced:
+        if row.id not in usable:
+            continue
+        try:
+            choice = Choice(row, decide(row, definition, call_for, usable))
+        except DiagnosticError:
+            continue  # what is refused does not fit
+        if choice.decision.change is Change.LATER:
+            return Choice(current, LATER)
+        if _way(choice.decision) < _way(best.decision):
+            best = choice
+    return best
+
+
+def _way(decision: Decision) -> int:
+    """How much there is to be done to the object."""
+    match decision.change:
+        case Change.KEEP:
+            return 0
+        case Change.UPDATE:
+            return 2 if decision.changed else 0
+        case Change.CONTINUE:
+            return 1
+        case _:
+            return 3
+
+
+def _fixed_id(row: Resource, definition: Definition) -> Diagnostic:
+    return Diagnostic(
+        code="fixed-external-id",
+        message=f"Update to property external_id of {row.name} ({definition.type_name}) is not"
+        " supported: give the new object a resource of another name",
+        path=("resources", row.name, "external_id"),
+        error_type="NotSupported",
+    )
+
+
+def refuse_immutable(definition: Definition, changed: frozenset[str]) -> None:
+    """Raise DiagnosticError when a property changes that is declared immutable."""
+    schema = definition.type.properties
+    fixed = sorted(name for name in changed if name in schema and schema[name].immutable)
+    if fixed:
+        raise DiagnosticError(
+            Diagnostic(
+                code="immutable-property",
+                message=f"{name} cannot be changed once {definition.name} exists;"
+                " give it its old value, or rename the resource to make a new one",
+                path=("resources", definition.name, "properties", name),
+                error_type="NotSupported",
+            )
+            for name in fixed
+        )

@@ -1,0 +1,69 @@
+"""From a recorded input to an evaluation: the bridge between rows and the template language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Input, Stack
+from stoker.template.document import parse
+from stoker.template.environment import parse_environment
+from stoker.template.evaluation import Evaluation
+from stoker.template.functions.scope import Facade
+from stoker.template.functions.size import Allowance
+from stoker.template.inputs import Identity, Inputs
+from stoker.template.source import Source
+
+
+async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation:
+    """The evaluation of a recorded input of a stack. Raises DiagnosticError, NotFound."""
+    known = ports.kept.get(input_id)
+    if known is not None:
+        return known
+    recorded = await ports.store.input(input_id)
+    earlier = ports.kept.get(stack.input_id)
+
+    def evaluate() -> Evaluation:
+        evaluation = evaluation_of(ports, stack, recorded, earlier)
+        # conditions cannot be computed by two threads at once
+        evaluation.settled.section_findings()
+        return evaluation
+
+    return ports.kept.put(input_id, await ports.workers.compute(evaluate))
+
+
+def evaluation_of(
+    ports: Ports,
+    stack: Stack,
+    recorded: Input,
+    earlier: Evaluation | None = None,
+    unreachable: Mapping[str, str] | None = None,
+) -> Evaluation:
+    """The evaluation of a stack's input, with what it has in common with an earlier one.
+
+    ``unreachable`` says why templates that it names could not be fetched. Raises DiagnosticError
+    for a document that is refused.
+    """
+    template = parse(Source(recorded.template, recorded.text, recorded.template_file))
+    environment = parse_environment(recorded.environment)
+    identity = Identity(
+        stack_name=stack.name,
+        stack_id=stack.id,
+        project_id=stack.project_id,
+        region=ports.region,
+        arn=stack.address.arn,
+    )
+    inputs = Inputs(
+        identity=identity,
+        environment=environment,
+        parameters=recorded.parameters,
+        files=recorded.files,
+        unreachable=unreachable or {},
+        depth=stack.depth,
+        max_depth=ports.limits.nested_depth,
+        url=recorded.template_file if stack.parent_id else None,
+        facade=Facade(**recorded.facade) if recorded.facade else None,
+        service_registry=ports.service_registry,
+        allowance=Allowance.of(ports.limits.resources_per_stack, ports.helpers),
+    )
+    return Evaluation(template, inputs, ports.types, earlier)

@@ -1,0 +1,73 @@
+"""All rules of order, in one place. ``docs/ordering.md`` explains each and names its test.
+
+An operation has two phases. First every wanted resource is *applied*, after those that it needs.
+Only when all of them are there, the rows that must go are *removed*, dependents before what they
+were built on. So nothing is given up before its replacement exists, a failure in the first phase
+leaves everything in place that a rollback wants back, and a plan can have no cycle: the first
+phase follows the template's graph, the second what was recorded when the rows were built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from stoker.engine.model.records import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Resources that are applied batch after batch, and the seconds between two batches."""
+
+    names: Sequence[Sequence[str]] = ()
+    pause: float = 0.0
+
+    def as_data(self) -> dict[str, Any]:
+        """The batches in the form in which they are stored."""
+        return {"names": [list(batch) for batch in self.names], "pause": self.pause}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any] | None) -> Batches:
+        """The batches that were stored; none if there is nothing."""
+        return cls() if data is None else cls(data["names"], data["pause"])
+
+
+PAUSE = "/pause/"
+"""Begins the keys of pauses; no resource is named so."""
+
+
+def apply_order(
+    applied: Mapping[str, frozenset[str]], batches: Batches
+) -> dict[str, frozenset[str]]:
+    """Needs-first, batch after batch.
+
+    ``applied`` maps the names to be applied to what their definitions need. Returns name -> what
+    comes first, among the names that are applied at all, and among the pauses, which it returns
+    too.
+    """
+    first = {
+        name: frozenset(need for need in needs if need in applied)
+        for name, needs in applied.items()
+    }
+    real = [[name for name in batch if name in applied] for batch in batches.names]
+    for number, (before, after) in enumerate(pairwise(filter(None, real))):
+        gate = frozenset(before)
+        if batches.pause:
+            key = f"{PAUSE}{number}"
+            first[key], gate = gate, frozenset((key,))
+        for name in after:
+            first[name] |= gate
+    return first
+
+
+def remove_order(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:
+    """Dependents-first. Returns row id -> ids of the rows that go before it."""
+    going = {row.id: row for row in removed}
+    first: dict[str, set[str]] = {row_id: set() for row_id in going}
+    for row in going.values():
+        for required in row.requires:
+            if required in going and required != row.id:
+                first[required].add(row.id)
+    return {row_id: frozenset(ids) for row_id, ids in first.items()}

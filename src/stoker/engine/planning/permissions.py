@@ -1,0 +1,58 @@
+"""Which types of resources a stack may have: the policy's word, for requests and for what they
+make later.
+
+A group gets members when its size is known, a scaling group when it is signalled: nobody asks for
+these then. So a stack remembers what decided about its owner, and the policy is asked again when
+a nested stack begins to be made or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.engine.model.interfaces import Policy
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller
+from stoker.kernel.errors import Forbidden
+from stoker.template.evaluation import Evaluation
+
+OWNER = "owner"
+"""The credentials' member that says what decided about the owner of a stack."""
+
+
+def owner_facts(caller: Caller) -> Mapping[str, Any]:
+    """What is kept of the caller who makes a stack."""
+    return {
+        "roles": sorted(caller.roles),
+        "is_admin": caller.is_admin,
+        "user_domain_id": caller.user_domain_id,
+        "project_domain_id": caller.project_domain_id,
+    }
+
+
+def owner_of(stack: Stack) -> Caller:
+    """The caller who made a stack, as far as policies can tell; without roles if none are known."""
+    known = stack.credentials.get(OWNER) or {}
+    return Caller(
+        project_id=stack.project_id,
+        user_id=stack.user_id,
+        user_name=stack.user_name,
+        roles=frozenset(known.get("roles", ())),
+        is_admin=bool(known.get("is_admin")),
+        user_domain_id=known.get("user_domain_id"),
+        project_domain_id=known.get("project_domain_id"),
+    )
+
+
+def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> None:
+    """Raise Forbidden for a type, also in nested stacks, that the policy forbids to the caller."""
+    for name in sorted(_types_in(evaluation)):
+        if not policy.allows(f"resource_types:{name}", caller):
+            raise Forbidden(f"You are not authorized to use {name}. The policy forbids it")
+
+
+def _types_in(evaluation: Evaluation) -> set[str]:
+    """Names of the types of all resources, those of nested stacks included."""
+    found = {type_.type_name for type_ in evaluation.types.values()}
+    return found.union(*(_types_in(child) for child in evaluation.children.values()))

@@ -1,0 +1,1 @@
+"""What the interfaces ask of the engine: requests accepted, questions answered, signals stored."""

@@ -1,0 +1,69 @@
+"""What must hold of a stack in the transaction that records a request about it.
+
+Requests take a while to be evaluated, and others are accepted meanwhile, by this process or by
+another: what was true when a request came is looked at again where nobody can come between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from stoker.engine.model.interfaces import Change, Inside, Ports, StoreFault
+from stoker.engine.model.records import Action, Queued, Stack, Status
+from stoker.kernel.errors import NotFound, NotSupported
+
+
+class DeletedAlready(Exception):
+    """The stack is being deleted: a request to do that has been met."""
+
+
+async def record(ports: Ports, notify: Callable[[str], None], change: Change) -> None:
+    """Commit what was accepted and let a driver begin, also when nobody waits for it any more."""
+
+    async def commit() -> None:
+        try:
+            await ports.store.commit(change)
+        except StoreFault:
+            notify(change.stack_id)  # it may have been written all the same
+            raise
+        notify(change.stack_id)
+
+    await asyncio.shield(asyncio.ensure_future(commit()))
+
+
+def live(inside: Inside, stack: Stack) -> Stack:
+    """The stack as it is now. Raises NotFound for one that is deleted."""
+    now = inside.stack(stack.id)
+    if now is None or now.deleted_at is not None:
+        raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
+    return now
+
+
+def is_deleting(stack: Stack) -> bool:
+    """Whether a delete is under way, has been asked for, or is done."""
+    deleting = stack.action is Action.DELETE and stack.status is not Status.FAILED
+    return deleting or stack.requested is Action.DELETE
+
+
+def require_updatable(stack: Stack) -> None:
+    """Raise NotSupported for a stack that is being deleted."""
+    if is_deleting(stack):
+        raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
+
+
+def refuse_second_delete(stack: Stack) -> None:
+    """Raise DeletedAlready for a stack that is being deleted."""
+    if is_deleting(stack):
+        raise DeletedAlready
+
+
+def update_under_way(stack: Stack, queue: Sequence[Queued]) -> str:
+    """The id of the update that is in progress. Raises NotSupported where there is none."""
+    changes = [op for op in queue if op.action is not Action.SIGNAL]
+    if not changes or changes[-1].action is not Action.UPDATE:
+        raise NotSupported(
+            f"Cancelling update when stack is {stack.action}_{stack.status} is not supported."
+            f" {stack.name} has no update in progress"
+        )
+    return changes[-1].id

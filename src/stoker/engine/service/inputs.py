@@ -1,0 +1,111 @@
+"""From a request to the input that is recorded: with ``existing``, laid over what the stack has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from stoker.engine.model.records import Input
+from stoker.engine.model.requests import StackRequest
+from stoker.kernel.diagnostics import Findings
+from stoker.kernel.errors import Invalid
+from stoker.template.declarations import declare
+from stoker.template.document import parse
+from stoker.template.environment import Environment, parse_environment, stored
+from stoker.template.environment_files import environment_of
+from stoker.template.parameters import Parameter
+from stoker.template.source import Source, accept, read
+
+
+def input_of(
+    input_id: str, stack_id: str, request: StackRequest, old: Input | None = None
+) -> Input:
+    """The input of a request, with the old one's parts where it says so.
+
+    Raises :class:`stoker.kernel.errors.Invalid` where there is no template, and DiagnosticError
+    for documents that cannot be read.
+    """
+    source = _source(request, old)
+    environment = _environment(request, source)
+    given = Input(
+        id=input_id,
+        stack_id=stack_id,
+        template=source.data,
+        text=source.text,
+        parameters=dict(request.parameters),
+        environment={},
+        files=dict(request.files),
+        template_file=source.file,
+    )
+    if old is not None and request.existing:
+        given, environment = _over(old, given, environment, request.clear_parameters)
+        given, environment = _restricted(given, environment, _declared(source))
+    return replace(given, environment=stored(environment))
+
+
+def _source(request: StackRequest, old: Input | None) -> Source:
+    """The template of the request, or the one that the stack has."""
+    if request.template is None:
+        if old is None or not request.existing:
+            raise Invalid("No template specified", "HTTPBadRequest")
+        return Source(old.template, old.text, old.template_file)
+    if isinstance(request.template, str):
+        return read(request.template, request.template_file)
+    return accept(request.template, request.template_file)
+
+
+def _environment(request: StackRequest, source: Source) -> Environment:
+    """The environment that the request gives, merged as the template's parameters ask for."""
+    declared = _declared(source) if request.environment_files else {}
+    names = list(request.environment_files)
+    return environment_of(request.environment, names, request.files, declared)
+
+
+def _declared(source: Source) -> Mapping[str, Parameter]:
+    """The parameters that a template declares."""
+    parsed = parse(source)
+    return declare(parsed.parameters, parsed.version, Findings())
+
+
+def _over(
+    old: Input, given: Input, environment: Environment, clear: Collection[str]
+) -> tuple[Input, Environment]:
+    """The new input laid over the old one, but for the old parameters that are cleared."""
+    kept = {name: value for name, value in old.parameters.items() if name not in clear}
+    whole = replace(
+        given,
+        parameters={**kept, **given.parameters},
+        files={**old.files, **given.files},
+    )
+    return whole, _environment_over(parse_environment(old.environment), environment, clear)
+
+
+def _environment_over(
+    before: Environment, given: Environment, clear: Collection[str]
+) -> Environment:
+    """The old environment with the new one laid over it, section by section."""
+    kept = {name: value for name, value in before.parameters.items() if name not in clear}
+    registry = {**before.resource_registry, **given.resource_registry}
+    inner = {
+        **(before.resource_registry.get("resources") or {}),
+        **(given.resource_registry.get("resources") or {}),
+    }
+    return replace(
+        before,
+        parameters={**kept, **given.parameters},
+        parameter_defaults={**before.parameter_defaults, **given.parameter_defaults},
+        resource_registry={**registry, "resources": inner},
+        event_sinks=given.event_sinks or before.event_sinks,
+        encrypted_param_names=tuple(
+            dict.fromkeys((*before.encrypted_param_names, *given.encrypted_param_names))
+        ),
+    )
+
+
+def _restricted(
+    given: Input, environment: Environment, declared: Collection[str]
+) -> tuple[Input, Environment]:
+    """Without the values that the template has no use for: who keeps the rest need not know it."""
+    parameters = {k: v for k, v in given.parameters.items() if k in declared}
+    inner = {k: v for k, v in environment.parameters.items() if k in declared}
+    return replace(given, parameters=parameters), replace(environment, parameters=inner)

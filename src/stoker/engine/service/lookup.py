@@ -1,0 +1,66 @@
+"""Finds the stack that a caller names. Nobody learns of another project's stacks."""
+
+from __future__ import annotations
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.requests import Caller
+from stoker.kernel.addresses import StackAddress, parse_arn
+from stoker.kernel.errors import Forbidden, NotFound
+
+
+def _not_found(name: str, stack_id: str | None = None) -> NotFound:
+    why = "No stack of this project has that name"
+    if stack_id is not None:
+        why += f' with the id "{stack_id[:255]}"'
+    return NotFound(
+        f'The Stack ({name[:255]}) could not be found. {why}; list them with "openstack stack list"'
+    )
+
+
+def no_resource(stack: Stack, name: str) -> NotFound:
+    """The refusal of a name that no resource of the stack bears."""
+    return NotFound(
+        f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", "ResourceNotFound"
+    )
+
+
+class Finder:
+    """Stacks by name, id and address, for a caller."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._store = ports.store
+
+    async def by_name_or_id(self, caller: Caller, name_or_id: str) -> Stack:
+        """A stack by name, id or ARN. Deleted stacks are found by id only."""
+        arn = parse_arn(name_or_id)
+        if arn is not None:
+            return await self.at(caller, arn if isinstance(arn, StackAddress) else arn.stack)
+        stack = await self._store.find_stack(caller.project_id, name_or_id)
+        if stack is None:
+            stack = await self._store.stack(name_or_id)
+        if stack is None and caller.is_admin:
+            stack = await self._store.find_stack(None, name_or_id)
+        if stack is None or not _may_see(caller, stack):
+            raise _not_found(name_or_id)
+        return stack
+
+    async def at(self, caller: Caller, address: StackAddress) -> Stack:
+        """The stack at an address, all of whose parts must be right."""
+        stack = await self._store.stack(address.id)
+        if stack is None or stack.name != address.name or not _may_see(caller, stack):
+            raise _not_found(address.name, address.id)
+        if caller.is_stack_user and stack.user_project_id != caller.project_id:
+            raise Forbidden("a stack user may use the resources of its own stack only")
+        return stack
+
+
+def require_own(caller: Caller, row: Resource) -> None:
+    """Raise Forbidden for a stack user who asks for a resource other than its own."""
+    if caller.is_stack_user and row.data.get("user_id") != caller.user_id:
+        raise Forbidden("a stack user may use the resource only that it was made for")
+
+
+def _may_see(caller: Caller, stack: Stack) -> bool:
+    own = caller.project_id in (stack.project_id, stack.user_project_id)
+    return caller.is_admin or own

@@ -1,0 +1,167 @@
+"""From rows to what interfaces are shown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.calls import physical_name
+from stoker.engine.execution.hooks import hook_of, pause_reason
+from stoker.engine.model.interfaces import Types
+from stoker.engine.model.records import Event, Resource, Stack, Status
+from stoker.engine.model.views import EventView, ResourceView, StackView
+from stoker.kernel.addresses import StackAddress
+from stoker.schema.resource_type import ResourceType
+from stoker.template.definition import Output
+from stoker.template.description import learned_types
+from stoker.template.evaluation import Evaluation
+from stoker.template.inputs import pseudo_parameters
+from stoker.template.parameter_views import environment_of_stack, shown_parameters
+
+
+def _shown(evaluation: Evaluation) -> dict[str, str]:
+    """The parameters of a stack in their shown form."""
+    inputs = evaluation.inputs
+    given = {**inputs.environment.parameters, **inputs.parameters}
+    pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
+    return shown_parameters(evaluation.declarations, evaluation.parameters, given, pseudo)
+
+
+def stack_view(
+    stack: Stack,
+    evaluation: Evaluation | None = None,
+    outputs: tuple[Output, ...] | None = None,
+) -> StackView:
+    """The view of a stack's row. An operation that waits to begin counts as in progress."""
+    waiting = stack.requested is not None and stack.deleted_at is None
+    action = stack.requested if waiting and stack.requested else stack.action
+    return StackView(
+        address=stack.address,
+        action=action.value,
+        status=Status.IN_PROGRESS.value if waiting else stack.status.value,
+        reason=f"Stack {action} started" if waiting else stack.reason,
+        created_at=stack.created_at,
+        updated_at=stack.updated_at,
+        deleted_at=stack.deleted_at,
+        description=stack.description,
+        parameters=_shown(evaluation) if evaluation else {},
+        outputs=outputs,
+        timeout_mins=stack.timeout_mins,
+        disable_rollback=stack.disable_rollback,
+        owner=stack.user_name or None,
+        parent_id=stack.parent_id,
+        user_project_id=stack.user_project_id,
+        tags=stack.tags,
+        nested_depth=stack.depth,
+    )
+
+
+def current_rows(rows: Sequence[Resource]) -> list[Resource]:
+    """The rows that stand for resources now, not those that wait for their removal.
+
+    Where one of these stands at a hook, the row that has replaced it shows that.
+    """
+    leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
+    return [
+        replace(row, hook=leaving[row.name].hook) if row.name in leaving else row
+        for row in rows
+        if row.replaced_by is None
+    ]
+
+
+def resource_view(
+    stack: Stack,
+    row: Resource,
+    required_by: Sequence[str],
+    attributes: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> ResourceView:
+    """The view of a resource's row."""
+    nested = None
+    if row.nested_id is not None:
+        name = physical_name(stack.name, row.name, row.token, 255)
+        nested = StackAddress(stack.project_id, name, row.nested_id)
+    return ResourceView(
+        stack=stack.address,
+        name=row.name,
+        id=row.id,
+        physical_id=row.physical_id,
+        type_name=row.type_name,
+        action=row.action.value,
+        status=row.status.value,
+        reason=row.reason,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        required_by=tuple(required_by),
+        parent_resource=stack.parent_resource,
+        nested=nested,
+        description=row.description,
+        attributes=attributes,
+        metadata=row.metadata if metadata is None else metadata,
+        waiting_for=_waiting_for(stack, row),
+        properties=row.properties,
+    )
+
+
+def _waiting_for(stack: Stack, row: Resource) -> str | None:
+    hook = hook_of(row)
+    if hook is not None and stack.status is Status.IN_PROGRESS:
+        return pause_reason(hook)
+    return row.reason if row.status is Status.IN_PROGRESS else None
+
+
+def environment_view(evaluation: Evaluation) -> dict[str, Any]:
+    """The environment of a stack, with the parameters that were given for the stack."""
+    inputs = evaluation.inputs
+    return environment_of_stack(
+        inputs.environment.with_parameters(inputs.parameters),
+        evaluation.declarations,
+        learned_types(evaluation),
+    )
+
+
+def event_view(
+    stack: Stack, event: Event, types: Types, root: StackAddress | None = None
+) -> EventView:
+    """The view of an event. ``root`` is the stack whose tree is asked for."""
+    properties = event.properties
+    if properties is not None:
+        properties = _given(types.find(event.resource_type), properties)
+    return EventView(
+        id=event.id,
+        stack=stack.address,
+        time=event.time,
+        action=event.action.value,
+        status=event.status.value,
+        reason=event.reason,
+        resource_name=event.resource_name,
+        resource_type=event.resource_type,
+        physical_id=event.physical_id,
+        properties=properties,
+        root_stack=root,
+    )
+
+
+def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that say more than the defaults of the type."""
+    declared = {} if type_ is None else type_.properties
+    defaults = {name: declared[name].default for name in properties if name in declared}
+    return {
+        name: value
+        for name, value in properties.items()
+        if value is not None and value != defaults.get(name)
+    }
+
+
+def matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a resource is one of those that are asked for."""
+    shown = {
+        "type": view.type_name,
+        "name": view.name,
+        "action": view.action,
+        "status": view.status,
+        "id": view.id,
+        "physical_resource_id": view.physical_id,
+    }
+    return all(shown.get(name) in wanted for name, wanted in filters.items())

@@ -1,0 +1,81 @@
+"""What requests would do: evaluated and planned like any other, and never recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.views import ChangeView, ResourceView, StackView
+from stoker.engine.service.acceptance import Acceptance
+from stoker.engine.service.presenters import resource_view, stack_view
+from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
+from stoker.schema.resource_type import Foresees
+from stoker.schema.unknown import unknown_in
+from stoker.template.definition import Definition
+from stoker.template.evaluation import Evaluation
+from stoker.template.survey import RecordedReferences
+
+
+class Previews:
+    """Previews of creates and updates, for a caller."""
+
+    def __init__(self, ports: Ports, acceptance: Acceptance) -> None:
+        self._ports = ports
+        self._acceptance = acceptance
+
+    async def create(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[StackView, Sequence[ResourceView]]:
+        """What a create would make."""
+        stack, evaluation = await self._acceptance.evaluate_new(caller, request)
+
+        def view() -> tuple[StackView, Sequence[ResourceView]]:
+            outputs = tuple(evaluation.outputs(RecordedReferences()))
+            return stack_view(stack, evaluation, outputs), self._views(stack, evaluation)
+
+        return await self._ports.workers.compute(view)
+
+    def _views(self, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
+        """The resources of a stack to be; after each, those of the nested stack behind it."""
+        facts = RecordedReferences()
+        needed = _needed_by(evaluation)
+        views = []
+        for name in evaluation.names:
+            row = row_to_be(self._ports, stack, evaluation, name)
+            attributes = _attributes_to_be(evaluation.definition(name, facts))
+            view = resource_view(stack, row, needed.get(name, ()), attributes)
+            child = evaluation.children.get(name)
+            if child is None:
+                views.append(view)
+                continue
+            inner = replace(stack, name=f"{stack.name}-{name}", parent_resource=name)
+            views += [replace(view, nested=inner.address), *self._views(inner, child)]
+        return views
+
+    async def update(
+        self, caller: Caller, stack: Stack, request: StackRequest, *, show_nested: bool
+    ) -> Sequence[ChangeView]:
+        """The plan of an update."""
+        given, evaluation = await self._acceptance.evaluate_update(caller, stack, request)
+        previews = UpdatePreviews(self._ports, show_nested=show_nested)
+        return await previews.changes(stack, given, evaluation)
+
+
+def _attributes_to_be(definition: Definition) -> dict[str, Any]:
+    """What can be told of the attributes of a resource before there is one; else None."""
+    type_ = definition.type
+    foreseen = type_.foreseen(definition.properties) if isinstance(type_, Foresees) else {}
+    known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
+    return {**dict.fromkeys(type_.attributes), **known}
+
+
+def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:
+    needed: dict[str, list[str]] = {}
+    for name, needs in evaluation.needs.items():
+        for need in needs:
+            needed.setdefault(need, []).append(name)
+    return needed

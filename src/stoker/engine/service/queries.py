@@ -1,0 +1,268 @@
+"""Views of stacks, resources and events, from rows. Reads only what is committed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, StackQuery
+from stoker.engine.model.views import EventView, ResourceView, StackView
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.facts import HIDDEN, ShownFacts
+from stoker.engine.service.lookup import Finder, no_resource, require_own
+from stoker.engine.service.presenters import (
+    current_rows,
+    environment_view,
+    event_view,
+    matches,
+    resource_view,
+    stack_view,
+)
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import NotFound
+from stoker.schema.resource_type import Reads, ShowsSignals
+from stoker.template.definition import Output
+from stoker.template.evaluation import Evaluation
+
+Result = TypeVar("Result")
+
+_FEW = 100
+"""Rows whose views are made on the loop, in a millisecond; more are worth a thread."""
+
+
+class Views:
+    """Everything that a caller may look at."""
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+
+    async def stack(
+        self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
+    ) -> StackView:
+        """One stack with its parameters and, if asked for, its outputs."""
+        stack = await self._finder.at(caller, address)
+        evaluation = await self._evaluation(stack)
+        outputs: tuple[Output, ...] | None = None
+        if resolve_outputs and stack.deleted_at is None:
+            outputs = tuple(await self._outputs(stack, evaluation))
+        return stack_view(stack, evaluation, outputs)
+
+    async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
+        """Stacks of the caller's project, newest first."""
+        project = None if query.all_projects else caller.project_id
+        stacks = await self._store.stacks(project, query)
+        return await self._computed(len(stacks), lambda: [stack_view(stack) for stack in stacks])
+
+    async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
+        """How many stacks match, pages aside."""
+        project = None if query.all_projects else caller.project_id
+        return await self._store.count_stacks(project, query)
+
+    async def template(self, caller: Caller, address: StackAddress) -> Any:
+        """The stack's template as a parsed object."""
+        stack = await self._finder.at(caller, address)
+        return (await self._evaluation(stack)).template.data
+
+    async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
+        """The stack's stored environment, with the parameters that were given for the stack."""
+        stack = await self._finder.at(caller, address)
+        evaluation = await self._evaluation(stack)
+        return environment_view(evaluation)
+
+    async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
+        """The files that came with the template."""
+        stack = await self._finder.at(caller, address)
+        return (await self._store.input(stack.input_id)).files
+
+    async def output(self, caller: Caller, address: StackAddress, key: str) -> Output:
+        """One output with its value."""
+        stack = await self._finder.at(caller, address)
+        for output in await self._outputs(stack, await self._evaluation(stack)):
+            if output.name == key:
+                return output
+        raise NotFound(
+            f"Specified output key {key} not found. The stack {stack.name} has no such output",
+            "NotFound",
+        )
+
+    async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
+        """Keys and descriptions of the outputs."""
+        stack = await self._finder.at(caller, address)
+        evaluation = await self._evaluation(stack)
+        return [
+            (body.name, str(body.description or "No description given"))
+            for body in evaluation.enabled_outputs
+        ]
+
+    async def resources(
+        self, caller: Caller, address: StackAddress, query: ResourceQuery
+    ) -> Sequence[ResourceView]:
+        """The resources of the stack, and of nested ones down to the depth asked for."""
+        stack = await self._finder.at(caller, address)
+        found: list[ResourceView] = []
+        async for each in self._tree(stack, query.nested_depth):
+            rows = await self._store.resources(each.id)
+            session = await self._session(each, rows) if query.with_attributes else None
+            views = functools.partial(_resource_views, each, rows, session, query.filters)
+            found += await self._computed(len(rows), views)
+        return found
+
+    async def _tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
+        """A stack and those nested in it, level by level, as deep as asked for and as there are."""
+        level = [stack]
+        while level:
+            for each in level:
+                yield each
+            if depth <= 0:
+                return
+            depth -= 1
+            level = [child for each in level for child in await self._store.children(each.id)]
+
+    async def _computed(self, count: int, call: Callable[[], Result]) -> Result:
+        """The result of work on so many rows: only little of it is done on the loop."""
+        return call() if count <= _FEW else await self._ports.workers.compute(call)
+
+    async def resource(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        name: str,
+        *,
+        with_attributes: Sequence[str] = (),
+    ) -> ResourceView:
+        """One resource with its recorded attributes."""
+        stack = await self._finder.at(caller, address)
+        rows = current_rows(await self._store.resources(stack.id))
+        row = _named(rows, name, stack)
+        session = await self._session(stack, rows)
+        attributes = {**dict.fromkeys(with_attributes), **_attributes(session, row)}
+        needed = _needed_by(rows)
+        return resource_view(
+            stack, row, needed.get(row.name, ()), attributes, self._metadata(session, row)
+        )
+
+    async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
+        """The metadata of a resource, with what its signals add."""
+        stack = await self._finder.at(caller, address)
+        rows = current_rows(await self._store.resources(stack.id))
+        row = _named(rows, name, stack)
+        require_own(caller, row)
+        return self._metadata(await self._session(stack, rows), row)
+
+    async def events(
+        self, caller: Caller, address: StackAddress, query: EventQuery
+    ) -> Sequence[EventView]:
+        """Events, oldest first unless the query says otherwise."""
+        stack = await self._finder.at(caller, address)
+        known = {each.id: each async for each in self._tree(stack, query.nested_depth)}
+        found = await self._store.events(list(known), query)
+        root = stack.address if query.nested_depth else None
+        types = self._ports.types
+
+        def views() -> list[EventView]:
+            return [event_view(known[event.stack_id], event, types, root) for event in found]
+
+        return await self._computed(len(found), views)
+
+    async def event(
+        self, caller: Caller, address: StackAddress, name: str, event_id: str
+    ) -> EventView:
+        """One event of a resource with its properties."""
+        stack = await self._finder.at(caller, address)
+        event = await self._store.event(stack.id, event_id)
+        if event is None or event.resource_name != name:
+            raise NotFound(f"No event {event_id} found for {name}")
+        return event_view(stack, event, self._ports.types)
+
+    async def _evaluation(self, stack: Stack) -> Evaluation:
+        return await evaluation_at(self._ports, stack, stack.input_id)
+
+    async def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
+        session = Session(self._ports, stack, rows)
+        await session.load_signals()
+        return session
+
+    async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
+        session = await self._session(stack, await self._store.resources(stack.id))
+
+        def compute() -> list[Output]:
+            rows = {name: _refreshed(session, row) for name, row in session.current.items()}
+            return evaluation.outputs(ShownFacts(rows, session.reference_of))
+
+        return await self._ports.workers.compute(compute)
+
+    def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
+        type_ = session.type_of(row)
+        if isinstance(type_, ShowsSignals):
+            call = make_call(session, row, type_)
+            received = call.signals.get(str(session.reference_of(row)), ())
+            return {**row.metadata, **type_.signal_metadata(received)}
+        return row.metadata
+
+
+def _resource_views(
+    stack: Stack,
+    rows: Sequence[Resource],
+    session: Session | None,
+    filters: Mapping[str, tuple[str, ...]],
+) -> list[ResourceView]:
+    """The resources that match; with their attributes if there is a session."""
+    current = current_rows(rows)
+    needed = _needed_by(current)
+    views = (
+        resource_view(
+            stack,
+            row,
+            needed.get(row.name, ()),
+            None if session is None else _attributes(session, row),
+        )
+        for row in current
+    )
+    return [view for view in views if matches(view, filters)]
+
+
+def _attributes(session: Session, row: Resource) -> dict[str, Any]:
+    """All attributes that the type declares, and what else is recorded."""
+    type_ = session.type_of(row)
+    recorded = _refreshed(session, row).attributes
+    declared = () if type_ is None else type_.attributes
+    return {
+        **{name: recorded.get(name) for name in declared},
+        **{name: value for name, value in recorded.items() if name not in HIDDEN},
+    }
+
+
+def _refreshed(session: Session, row: Resource) -> Resource:
+    """The row with those attributes afresh that change by themselves and need no cloud."""
+    type_ = session.type_of(row) if row.physical_id is not None else None
+    if type_ is None or type_.service is not None or not isinstance(type_, Reads):
+        return row
+    changing = [name for name, declared in type_.attributes.items() if not declared.cached]
+    if not changing:
+        return row
+    read = type_.read(make_call(session, row, type_))
+    fresh = {name: read[name] for name in changing if name in read}
+    return replace(row, attributes={**row.attributes, **fresh})
+
+
+def _named(rows: Sequence[Resource], name: str, stack: Stack) -> Resource:
+    for row in rows:
+        if row.name == name:
+            return row
+    raise no_resource(stack, name)
+
+
+def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:
+    needed: dict[str, list[str]] = {}
+    for row in rows:
+        for need in row.needs:
+            needed.setdefault(need, []).append(row.name)
+    return needed

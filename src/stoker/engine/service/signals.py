@@ -1,0 +1,205 @@
+"""Signals: stored before they are acknowledged, applied once.
+
+A signal becomes a row together with its event; the driver of the stack is told and hands the
+stored signals to those who wait. What counts twice is the type's business: it sees all signals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from weakref import WeakValueDictionary
+
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.hooks import clear_details, clears_of, stands_at
+from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
+from stoker.engine.model.records import (
+    UNSET_HOOK,
+    Action,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
+from stoker.engine.model.requests import Caller
+from stoker.engine.model.transitions import Transitions
+from stoker.engine.operations.scale import plan_of_signal
+from stoker.engine.service.guards import live, record
+from stoker.engine.service.lookup import Finder, no_resource, require_own
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
+from stoker.schema.resource_type import AdjustsGroup, Signals
+from stoker.template.registry import HOOKS
+
+BAD_HOOK = "InvalidBreakPointHook"
+
+
+MOST_TRIES = 50
+"""How often a signal is judged again because another process has stored one meanwhile."""
+
+
+class _CameBetween(Exception):
+    """There is a signal more than those by which this one was judged."""
+
+
+class SignalService:
+    """Accepts signals for resources. ``notify`` tells the dispatcher of a stack."""
+
+    def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
+        self._ports = ports
+        self._finder = finder
+        self._notify = notify
+        self._transitions = Transitions(ports.clock, ports.ids)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """By resource: reading its signals, judging one by them and storing it is one step."""
+
+    async def signal(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        name: str,
+        details: Mapping[str, Any] | None,
+    ) -> None:
+        """Store a signal and return; it is applied afterwards.
+
+        Raises Invalid for a resource that takes no signals, or not now. A signal that clears a
+        hook is for any resource that stands at that hook.
+        """
+        stack = await self._finder.at(caller, address)
+        lock = self._locks.setdefault(f"{stack.id}/{name}", asyncio.Lock())
+        async with lock:
+            for _ in range(MOST_TRIES):
+                try:
+                    await self._apply(caller, stack, name, details)
+                    return
+                except _CameBetween:
+                    continue  # by another process: what it has stored is to be counted with
+        raise LimitExceeded(f"{name} gets too many signals at once; send this one again")
+
+    async def _apply(
+        self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
+    ) -> None:
+        """Judge a signal by those that are there and store it, if none came in between."""
+        session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
+        row = session.current.get(name)
+        if row is None:
+            raise no_resource(stack, name)
+        require_own(caller, row)
+        if details and UNSET_HOOK in details:
+            await self._clear(session, name, details[UNSET_HOOK])
+            return
+        type_ = session.type_of(row)
+        if not isinstance(type_, Signals):
+            raise Invalid(
+                f"{name} is a {row.type_name}, which takes no signals",
+                "ResourceActionNotSupported",
+            )
+        if row.action is Action.DELETE:
+            raise Invalid(f"{name} is being deleted and takes no signals any more")
+        await session.load_signals()
+        most = self._ports.limits.signals_per_resource
+        known = len(session.signals.get(row.id, ()))
+        if known >= most:
+            raise LimitExceeded(f"{name} has {most} signals, which is all that a resource may have")
+        call = make_call(session, row, type_)
+        try:
+            accepted = type_.check_signal(call, details or {})
+        except Invalid as invalid:
+            await self._record(row, f"Signal refused: {invalid.message}", None)
+            # nothing else bounds the events of what is refused again and again
+            await self._ports.store.tidy(stack.id, session.events_to_keep)
+            return
+        if isinstance(type_, AdjustsGroup):
+            await self._scale(stack, row)
+            return
+        signal = StoredSignal(
+            self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
+        )
+
+        def guard(inside: Inside) -> None:
+            if not inside.has_resource(row.id):
+                raise NotFound(f"{name} has been deleted meanwhile", "ResourceNotFound")
+            if inside.count_signals(row.id) != known:
+                raise _CameBetween
+
+        await self._record(row, type_.signal_reason(call, accepted), signal, guard)
+
+    async def _clear(self, session: Session, name: str, hook: Any) -> None:
+        """Store that a hook is cleared; a second time is as good as once."""
+        if hook not in HOOKS:
+            known = ", ".join(HOOKS)
+            raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', BAD_HOOK)
+        stack_id, store = session.stack.id, self._ports.store
+        changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
+        # rows of replaced objects, which bear the same name, stand at hooks as well
+        standing = [
+            row
+            for row in session.rows.values()
+            if row.name == name and changes and stands_at(row, hook, changes[-1])
+        ]
+        if not standing:
+            raise Invalid(
+                f"{name} does not stand at the hook {hook}: it has not come there yet, or the hook"
+                " is cleared already",
+                BAD_HOOK,
+            )
+        await session.load_signals()
+        ids, now = self._ports.ids, self._ports.clock.now()
+        clears = tuple(
+            StoredSignal(ids.uuid(), stack_id, row.id, now, clear_details(row))
+            for row in standing
+            if not clears_of(session.clears, row)
+        )
+        if clears:
+            await store.commit(Change(stack_id, None, signals=clears))
+        self._notify(stack_id)
+
+    async def _scale(self, stack: Stack, policy: Resource) -> None:
+        """Record the operation that applies the signal; its end tells what came of it."""
+        limits, now = self._ports.limits, self._ports.clock.now()
+        waiting = await self._ports.store.queue(stack.id)
+        if len(waiting) >= limits.signals_per_resource:
+            raise LimitExceeded(
+                f"{len(waiting)} signals for this stack have not been applied yet; send more later"
+            )
+        operation = Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=Action.SIGNAL,
+            status=OperationStatus.WAITING,
+            created_at=now,
+            input_id=None,
+            deadline=now + 60 * (stack.timeout_mins or limits.timeout_mins),
+            plan=plan_of_signal(policy),
+        )
+
+        def guard(inside: Inside) -> None:
+            live(inside, stack)
+            if not inside.has_resource(policy.id):
+                raise NotFound(f"{policy.name} has been deleted meanwhile", "ResourceNotFound")
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
+
+    async def _record(
+        self,
+        row: Resource,
+        reason: str,
+        signal: StoredSignal | None,
+        guard: Guard | None = None,
+    ) -> None:
+        told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
+        event = self._transitions.event_of(told)
+        change = Change(
+            row.stack_id,
+            None,
+            events=(event,),
+            signals=(signal,) if signal else (),
+            guard=guard,
+        )
+        await record(self._ports, self._notify, change)

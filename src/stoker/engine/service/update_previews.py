@@ -1,0 +1,166 @@
+"""What an update would do to each resource of a stack, and of the stacks nested in it.
+
+The plan of an update says it of one stack. What a nested stack would be given is worked out as if
+the operation were under way, from what is known now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
+from stoker.engine.execution.preparation import call_about, find_usable
+from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Input, Resource, Stack
+from stoker.engine.model.views import ChangeView, PropertyChange
+from stoker.engine.planning.decision import Change
+from stoker.engine.planning.evaluations import evaluation_of
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.plan import Planner, defined
+from stoker.engine.service.property_changes import property_changes
+from stoker.kernel.errors import Invalid
+from stoker.template.evaluation import Evaluation
+from stoker.template.nesting import is_foreseen
+from stoker.template.survey import RecordedReferences
+
+_CHANGES = {
+    Change.CREATE: "added",
+    Change.CONTINUE: "added",
+    Change.UPDATE: "updated",
+    Change.REPLACE: "replaced",
+    Change.TAKE_UP: "replaced",
+    Change.LATER: "updated",
+    Change.KEEP: "unchanged",
+}
+
+
+class UpdatePreviews:
+    """The changes of one update; ``show_nested`` is whether those of nested stacks count."""
+
+    def __init__(self, ports: Ports, *, show_nested: bool) -> None:
+        self._ports = ports
+        self._show_nested = show_nested
+
+    async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
+        """What happens to the resources of a stack; after each, to those of the nested stack."""
+        rows = tuple(await self._ports.store.resources(stack.id))
+        session = Session(self._ports, stack, rows)
+        usable = await find_usable(session, evaluation)
+        planner = Planner(rows, session.reference_of, call_about(session), usable)
+        plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
+        planned = {node.name: node for node in plan.applied}
+        compared = await self._ports.workers.compute(
+            lambda: property_changes(session, evaluation, planned)
+        )
+        changes = []
+        for name in evaluation.names:
+            node, row = planned.get(name), session.current.get(name)
+            change = _CHANGES[node.change] if node is not None else "unchanged"
+            changed = compared.get(name, ())
+            shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
+            changes.append(_change_view(stack, shown, change, changed))
+            if not self._show_nested:
+                continue
+            if change in ("added", "replaced"):
+                changes += self._added(stack, evaluation, name)
+            if change == "replaced" and row is not None:
+                changes += await self._deleted(row)
+            elif row is not None and is_nested(row):
+                changes += await self._below(session, row, given, evaluation)
+        for row in session.current.values():
+            if row.name not in evaluation.needs:
+                changes.append(_change_view(stack, row, "deleted", ()))
+                changes += await self._deleted(row) if self._show_nested else []
+        return changes
+
+    async def _below(
+        self, session: Session, row: Resource, own: Input, evaluation: Evaluation
+    ) -> list[ChangeView]:
+        """What happens in the nested stack of a resource that stays, as far as it is known."""
+        facts = RecordedFacts(session.current, session.reference_of)
+        definition = defined(evaluation, row.name, facts)
+        if not is_foreseen(definition):
+            return []
+        used = evaluation.attributes_used.get(row.name, frozenset())
+        try:
+            wanted = await foreseen(session, row, definition, used, own)
+        except NestedFailed as failed:
+            raise Invalid(f"resources.{row.name}: {failed}") from failed
+        if wanted is None:
+            return []
+        child, given = wanted
+
+        def evaluate() -> Evaluation:
+            return evaluation_of(self._ports, child, given)
+
+        inner = await self._ports.workers.compute(evaluate)
+        return await self.changes(child, given, inner)
+
+    def _added(self, stack: Stack, evaluation: Evaluation, name: str) -> list[ChangeView]:
+        """The resources of a nested stack that there will be."""
+        child = evaluation.children.get(name)
+        if child is None:
+            return []
+        inner = replace(stack, id="None", name=f"{stack.name}-{name}", parent_resource=name)
+        changes = []
+        for below in child.names:
+            shown = row_to_be(self._ports, inner, child, below)
+            changes.append(_change_view(inner, shown, "added", ()))
+            changes += self._added(inner, child, below)
+        return changes
+
+    async def _deleted(self, row: Resource) -> list[ChangeView]:
+        """The resources of a nested stack that goes."""
+        child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
+        if child is None:
+            return []
+        changes = []
+        for below in await self._ports.store.resources(child.id):
+            if below.replaced_by is None:
+                changes.append(_change_view(child, below, "deleted", ()))
+                changes += await self._deleted(below)
+        return changes
+
+
+def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
+    """A row for a resource that there is not."""
+    definition = defined(evaluation, name, RecordedReferences())
+    now = ports.clock.now()
+    return Resource(
+        id=ports.ids.uuid(),
+        stack_id=stack.id,
+        name=name,
+        type_name=definition.type_name,
+        token=ports.ids.token(),
+        created_at=now,
+        updated_at=now,
+        properties=definition.properties,
+        metadata=definition.metadata,
+        description=definition.description,
+        needs=tuple(definition.needs),
+    )
+
+
+def _change_view(
+    stack: Stack, row: Resource, change: str, changed: Sequence[PropertyChange]
+) -> ChangeView:
+    return ChangeView(
+        name=row.name,
+        type_name=row.type_name,
+        change=change,
+        resource_id=row.id,
+        physical_id=row.physical_id,
+        action=row.action.value,
+        status=row.status.value,
+        reason=row.reason,
+        stack=stack.address,
+        changed_properties=tuple(changed),
+        properties=row.properties,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        metadata=row.metadata,
+        description=row.description,
+        parent_resource=stack.parent_resource,
+    )
