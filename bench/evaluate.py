@@ -20,8 +20,8 @@ from bench.report import print_json
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.template.document import Template, parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 WIDTH = 100
 """Resources in a layer: each refers to one in the layer before."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stoker.sandbox.sandbox import Sandbox
+from stoker.template.evaluate.inputs import Inputs
 from stoker.template.functions.size import Allowance
-from stoker.template.inputs import Inputs
 
 HELPERS = Sandbox()
 

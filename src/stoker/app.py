@@ -34,7 +34,7 @@ from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.service_environment import registry_in
 from stoker.store.opening import OpenStore
-from stoker.template.catalogue import Catalogue
+from stoker.template.describe.catalogue import Catalogue
 
 log = Log(__name__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stoker.kernel.log import Log
-from stoker.template.environment import parse_environment
+from stoker.template.environment.environment import parse_environment
 
 _WITHOUT_EFFECT = (
     "parameters",

@@ -21,15 +21,15 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
 from stoker.schema.resource_type import Call, Done, Reads, ResourceType, StackFacts
 from stoker.schema.unknown import Unknown
-from stoker.template import environment_files
-from stoker.template.declarations import declare
 from stoker.template.definition import Definition
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Identity
-from stoker.template.nesting import child_inputs, preliminary_nested
-from stoker.template.type_resolver import TemplateType
-from stoker.template.validation import as_template_findings
+from stoker.template.environment import files as environment_files
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Identity
+from stoker.template.evaluate.nested_stacks import child_inputs, preliminary_nested
+from stoker.template.evaluate.type_resolver import TemplateType
+from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.parameters.declarations import declare
 from tests.evaluating import with_helpers
 
 CASES = Path(__file__).parent / "cases"

@@ -11,9 +11,9 @@ from tests.engine_world import Lab, in_lab, template
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.environment.environment import parse_environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 TYPES = Registry()
 FACADE = """

@@ -3,9 +3,9 @@
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.template.environment import Environment
-from stoker.template.environment_files import environment_of, over_service, service_environment
-from stoker.template.parameters import Parameter, ParameterType
+from stoker.template.environment.environment import Environment
+from stoker.template.environment.files import environment_of, over_service, service_environment
+from stoker.template.parameters.parameters import Parameter, ParameterType
 
 DECLARED = {
     "p": Parameter("p", ParameterType.STRING),

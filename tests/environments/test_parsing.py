@@ -3,7 +3,7 @@
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.template.environment import (
+from stoker.template.environment.environment import (
     EMPTY,
     Environment,
     child_environment,

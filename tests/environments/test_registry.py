@@ -4,7 +4,7 @@ import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
-from stoker.template.registry import ResourceRegistry
+from stoker.template.environment.registry import ResourceRegistry
 
 TYPES = Registry()
 

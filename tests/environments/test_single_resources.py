@@ -2,7 +2,11 @@
 
 import pytest
 
-from stoker.template.single_resources import child_registry, hooks_in, restricted_actions_in
+from stoker.template.environment.single_resources import (
+    child_registry,
+    hooks_in,
+    restricted_actions_in,
+)
 
 
 def test_hooks_and_restricted_actions_apply_to_names_and_globs():

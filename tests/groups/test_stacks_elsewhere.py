@@ -18,8 +18,8 @@ from stoker.resources.heat.stack import RemoteStack
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import ResourceType
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 INNER = """
 heat_template_version: 2018-08-31

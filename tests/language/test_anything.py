@@ -17,9 +17,9 @@ from stoker.kernel.diagnostics import MAX_FINDINGS, DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.source import read
-from stoker.template.validation import as_template_findings
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.source.source import read
 from stoker.template.versions import VERSIONS
 
 TYPES = Registry()

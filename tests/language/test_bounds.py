@@ -20,11 +20,11 @@ from tests.language.bounded import cost_of
 
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
-from stoker.template.description import describe_template
+from stoker.template.describe.description import describe_template
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
-from stoker.template.survey import RecordedReferences
+from stoker.template.environment.environment import parse_environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 TYPES = Registry()
 SECONDS = 2.0

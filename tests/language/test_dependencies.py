@@ -15,7 +15,7 @@ from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 TYPES = Registry()
 CALM = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=200)

@@ -12,8 +12,8 @@ from tests.evaluating import with_helpers
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.source import read
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.source.source import read
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "language.md"
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)

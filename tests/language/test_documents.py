@@ -9,7 +9,7 @@ import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.template.document import parse
-from stoker.template.source import accept, read
+from stoker.template.source.source import accept, read
 
 
 def refused(text: str) -> DiagnosticError:

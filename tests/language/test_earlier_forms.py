@@ -9,8 +9,8 @@ import pytest
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 TYPES = Registry()
 

@@ -11,8 +11,8 @@ from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.document import parse
-from stoker.template.environment import Environment
-from stoker.template.evaluation import Evaluation
+from stoker.template.environment.environment import Environment
+from stoker.template.evaluate.evaluation import Evaluation
 
 TYPES = Registry()
 

@@ -12,7 +12,7 @@ from tests.evaluating import with_helpers
 from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.functions.registry import condition_functions_of, functions_of
 from stoker.template.versions import VERSIONS
 

@@ -14,9 +14,9 @@ from tests.evaluating import with_helpers
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
-from stoker.template.source import read
+from stoker.template.environment.environment import parse_environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.source.source import read
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from tests.evaluating import with_helpers
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.environment import Environment
-from stoker.template.evaluation import Evaluation
+from stoker.template.environment.environment import Environment
+from stoker.template.evaluate.evaluation import Evaluation
 
 TYPES = Registry()
 

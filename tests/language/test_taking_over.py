@@ -24,9 +24,9 @@ from stoker.schema.resource_type import Call, ResourceType, StackFacts
 from stoker.schema.unknown import Unknown
 from stoker.template.definition import Definition, Facts
 from stoker.template.document import parse
-from stoker.template.environment import Environment
-from stoker.template.evaluation import Evaluation
-from stoker.template.reuse import same
+from stoker.template.environment.environment import Environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.reuse import same
 
 TYPES = Registry()
 NAMES = ["r0", "r1", "r2", "r3", "r4"]

@@ -11,9 +11,9 @@ import pytest
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 from stoker.template.functions.registry import condition_functions_of, functions_of
-from stoker.template.inputs import Inputs
 from stoker.template.versions import VERSIONS, Version
 
 RECORDED = json.loads(

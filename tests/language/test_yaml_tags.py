@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.template.source import read
+from stoker.template.source.source import read
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from tests.engine_world import Lab, in_lab, template, thing
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 VALUE = {"get_attr": ["a", "value"]}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import Inputs
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
 
 TYPES = Registry()
 

@@ -6,8 +6,8 @@ from tests.evaluating import HELPERS
 from stoker.kernel.diagnostics import DiagnosticError, Findings, Severity
 from stoker.schema.constraints import AllowedValues, Length, Modulo, Range
 from stoker.schema.patterns import Effort
-from stoker.template.declarations import declare, declare_or_raise
-from stoker.template.parameters import ParameterType
+from stoker.template.parameters.declarations import declare, declare_or_raise
+from stoker.template.parameters.parameters import ParameterType
 from stoker.template.versions import VERSIONS, Version
 
 

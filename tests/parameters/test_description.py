@@ -3,10 +3,10 @@
 from tests.evaluating import with_helpers
 
 from stoker.resources.registry import Registry
-from stoker.template.description import describe_template
+from stoker.template.describe.description import describe_template
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
+from stoker.template.environment.environment import parse_environment
+from stoker.template.evaluate.evaluation import Evaluation
 
 CHILD = """
 heat_template_version: 2021-04-16

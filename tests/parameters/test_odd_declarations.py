@@ -9,11 +9,11 @@ from tests.evaluating import with_helpers
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.resources.registry import Registry
-from stoker.template.declarations import declare_or_raise
+from stoker.template.describe.parameters import describe_parameter, described_parameters
 from stoker.template.document import parse
-from stoker.template.evaluation import Evaluation
-from stoker.template.parameter_views import describe_parameter, described_parameters
-from stoker.template.validation import as_template_findings
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.parameters.declarations import declare_or_raise
 from stoker.template.versions import VERSIONS
 
 HOT = VERSIONS[-1]

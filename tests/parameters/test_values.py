@@ -14,7 +14,7 @@ from stoker.schema.constraints import (
 from stoker.schema.patterns import Effort
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown
-from stoker.template.parameters import (
+from stoker.template.parameters.parameters import (
     Parameter,
     ParameterType,
     immutable_changes,

@@ -1,14 +1,14 @@
 """Parameters as the API shows them."""
 
 from stoker.schema.constraints import AllowedPattern, AllowedValues, Custom, Length, Modulo, Range
-from stoker.template.environment import Environment
-from stoker.template.parameter_groups import group_findings
-from stoker.template.parameter_views import (
+from stoker.template.describe.parameters import (
     described_parameters,
     environment_of_stack,
     shown_parameters,
 )
-from stoker.template.parameters import Parameter, ParameterType, resolve
+from stoker.template.environment.environment import Environment
+from stoker.template.parameters.groups import group_findings
+from stoker.template.parameters.parameters import Parameter, ParameterType, resolve
 
 DECLARED = {
     "s": Parameter("s", ParameterType.STRING, default="x"),

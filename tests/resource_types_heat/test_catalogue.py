@@ -5,9 +5,9 @@ import pytest
 from stoker.kernel.errors import Invalid, NotFound, NotSupported
 from stoker.resources.names import BUILT_IN, WITHDRAWN
 from stoker.resources.registry import Registry
-from stoker.template.catalogue import Catalogue
-from stoker.template.declarations import declare_or_raise
+from stoker.template.describe.catalogue import Catalogue
 from stoker.template.document import parse
+from stoker.template.parameters.declarations import declare_or_raise
 
 HEAT = {name: place for name, place in BUILT_IN.items() if "::Heat::" in name}
 CATALOGUE = Catalogue(Registry(HEAT), WITHDRAWN)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.template.registry import HOOKS
+from stoker.template.environment.registry import HOOKS
 
 CHILD = "child.yaml"
 FILES = {

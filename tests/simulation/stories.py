@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.template.registry import HOOKS
+from stoker.template.environment.registry import HOOKS
 from tests.simulation.scenario import CHILD, Request, Scenario
 
 

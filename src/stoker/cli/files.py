@@ -23,7 +23,7 @@ from stoker.cli.failures import BadInput
 from stoker.cli.findings import BadDocument, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.diagnostics import Path as DataPath
-from stoker.template.source import MAX_BYTES, Source, read
+from stoker.template.source.source import MAX_BYTES, Source, read
 from stoker.template.versions import VERSION_KEYS
 
 TEMPLATES = (".yaml", ".yml", ".json", ".template")

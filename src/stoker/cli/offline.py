@@ -13,14 +13,14 @@ from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.schema.helpers import Helpers
-from stoker.template.declarations import declare
 from stoker.template.document import take_apart
-from stoker.template.environment_files import environment_of
-from stoker.template.evaluation import Evaluation
+from stoker.template.environment.files import environment_of
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.validation import REFERENCES
 from stoker.template.functions.size import Allowance
-from stoker.template.inputs import Inputs
-from stoker.template.source import read
-from stoker.template.validation import REFERENCES
+from stoker.template.parameters.declarations import declare
+from stoker.template.source.source import read
 
 
 def check(

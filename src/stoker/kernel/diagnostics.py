@@ -3,7 +3,7 @@
 Everything that reads a template, an environment or properties reports through these values, so
 that the command, the API and an editor show the same findings. A finding names its place as a
 path into the document; line and column are looked up from the path only when a finding exists
-(:mod:`stoker.template.source`), so a correct document pays nothing for them.
+(:mod:`stoker.template.source.source`), so a correct document pays nothing for them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The structure of a template: one shape for HOT and CloudFormation.
 
 Sections are checked and taken apart here, once; what stands inside them (functions, conditions)
-is left as it was written for :mod:`stoker.template.evaluation`.
+is left as it was written for :mod:`stoker.template.evaluate.evaluation`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stoker.kernel.diagnostics import (
 )
 from stoker.kernel.lazy import lazy
 from stoker.template.functions.words import kind_of
-from stoker.template.source import Source, accept, count_values, read
+from stoker.template.source.source import Source, accept, count_values, read
 from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
@@ -69,7 +69,7 @@ class Template:
     version: Version
     description: Any = "No description"
     parameters: Any = None
-    """Declarations as written; :mod:`stoker.template.declarations` reads them."""
+    """Declarations as written; :mod:`stoker.template.parameters.declarations` reads them."""
     parameter_groups: Any = None
     mappings: Any = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from stoker.schema.pending import NameLookup
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import Call, ResourceType, StackFacts
 from stoker.schema.values import check_properties
-from stoker.template.environment import child_environment, parse_environment, stored
+from stoker.template.environment.environment import child_environment, parse_environment, stored
 
 
 def make_call(

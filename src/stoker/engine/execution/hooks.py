@@ -28,9 +28,9 @@ from stoker.engine.model.records import (
 from stoker.engine.planning.plan import Definitions
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Wait
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
-from stoker.template.single_resources import Marks, hooks_in
+from stoker.template.environment.environment import parse_environment
+from stoker.template.environment.single_resources import Marks, hooks_in
+from stoker.template.evaluate.evaluation import Evaluation
 
 log = Log(__name__)
 

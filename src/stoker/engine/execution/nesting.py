@@ -30,10 +30,10 @@ from stoker.engine.planning.ordering import Batches
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
 from stoker.template.definition import Definition
-from stoker.template.environment import parse_environment, stored
-from stoker.template.nesting import inherited
-from stoker.template.source import accept, read
-from stoker.template.type_resolver import STACK_ID, TemplateType
+from stoker.template.environment.environment import parse_environment, stored
+from stoker.template.evaluate.nested_stacks import inherited
+from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
+from stoker.template.source.source import accept, read
 
 
 def is_nested(row: Resource) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.engine.model.records import Event
 from stoker.kernel.diagnostics import Diagnostic, Findings
 from stoker.kernel.masking import Masking
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 
 def masking_of(*evaluations: Evaluation) -> Masking:

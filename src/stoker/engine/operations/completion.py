@@ -24,8 +24,8 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.planning.plan import Definitions
 from stoker.kernel.log import Log
-from stoker.template.evaluation import Evaluation
-from stoker.template.survey import RecordedReferences
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 log = Log(__name__)
 

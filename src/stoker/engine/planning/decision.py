@@ -15,7 +15,7 @@ from stoker.schema.comparison import changed_properties
 from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updates, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
-from stoker.template.type_resolver import TemplateType
+from stoker.template.evaluate.type_resolver import TemplateType
 
 
 class Change(StrEnum):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.template.document import parse
-from stoker.template.environment import parse_environment
-from stoker.template.evaluation import Evaluation
+from stoker.template.environment.environment import parse_environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.scope import Facade
 from stoker.template.functions.size import Allowance
-from stoker.template.inputs import Identity, Inputs
-from stoker.template.source import Source
+from stoker.template.source.source import Source
 
 
 async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation:

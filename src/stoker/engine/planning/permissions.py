@@ -15,7 +15,7 @@ from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import Forbidden
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 OWNER = "owner"
 """The credentials' member that says what decided about the owner of a stack."""

@@ -38,8 +38,8 @@ from stoker.engine.service.inputs import input_of
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import Exists, InProgress, Invalid, LimitExceeded, NotFound
-from stoker.template.evaluation import Evaluation
-from stoker.template.parameters import immutable_changes
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.parameters.parameters import immutable_changes
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
 UNMADE = "None"

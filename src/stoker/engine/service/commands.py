@@ -19,8 +19,8 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotSupported
 from stoker.schema.helpers import NotComputed
-from stoker.template.description import describe_template
-from stoker.template.validation import as_template_findings
+from stoker.template.describe.description import describe_template
+from stoker.template.evaluate.validation import as_template_findings
 
 _MATCHING_SECONDS = 0.5
 

@@ -10,7 +10,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.planning.evaluations import evaluation_of
 from stoker.kernel.errors import LimitExceeded, Refused
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 MOST = 50
 """Templates that are fetched for one request."""

@@ -9,12 +9,12 @@ from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import Findings
 from stoker.kernel.errors import Invalid
-from stoker.template.declarations import declare
 from stoker.template.document import parse
-from stoker.template.environment import Environment, parse_environment, stored
-from stoker.template.environment_files import environment_of
-from stoker.template.parameters import Parameter
-from stoker.template.source import Source, accept, read
+from stoker.template.environment.environment import Environment, parse_environment, stored
+from stoker.template.environment.files import environment_of
+from stoker.template.parameters.declarations import declare
+from stoker.template.parameters.parameters import Parameter
+from stoker.template.source.source import Source, accept, read
 
 
 def input_of(

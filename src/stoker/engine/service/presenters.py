@@ -14,10 +14,10 @@ from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Output
-from stoker.template.description import learned_types
-from stoker.template.evaluation import Evaluation
-from stoker.template.inputs import pseudo_parameters
-from stoker.template.parameter_views import environment_of_stack, shown_parameters
+from stoker.template.describe.description import learned_types
+from stoker.template.describe.parameters import environment_of_stack, shown_parameters
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import pseudo_parameters
 
 
 def _shown(evaluation: Evaluation) -> dict[str, str]:

@@ -16,8 +16,8 @@ from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
 from stoker.schema.resource_type import Foresees
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
-from stoker.template.evaluation import Evaluation
-from stoker.template.survey import RecordedReferences
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
 class Previews:

@@ -14,7 +14,7 @@ from stoker.engine.planning.plan import Node, defined
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 
 def property_changes(

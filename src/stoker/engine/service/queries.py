@@ -28,7 +28,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotFound
 from stoker.schema.resource_type import Reads, ShowsSignals
 from stoker.template.definition import Output
-from stoker.template.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation
 
 Result = TypeVar("Result")
 

@@ -34,7 +34,7 @@ from stoker.engine.service.lookup import Finder, no_resource, require_own
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
 from stoker.schema.resource_type import AdjustsGroup, Signals
-from stoker.template.registry import HOOKS
+from stoker.template.environment.registry import HOOKS
 
 BAD_HOOK = "InvalidBreakPointHook"
 

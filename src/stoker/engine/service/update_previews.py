@@ -21,9 +21,9 @@ from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.plan import Planner, defined
 from stoker.engine.service.property_changes import property_changes
 from stoker.kernel.errors import Invalid
-from stoker.template.evaluation import Evaluation
-from stoker.template.nesting import is_foreseen
-from stoker.template.survey import RecordedReferences
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.nested_stacks import is_foreseen
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 _CHANGES = {
     Change.CREATE: "added",

@@ -7,13 +7,13 @@ from itertools import takewhile
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.attributes import GathersAttributes, has_attribute
-from stoker.template.files import find_file
 from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
+from stoker.template.source.files import find_file
 
 
 def get_param(arguments: Any, scope: Scope) -> Any:

@@ -16,9 +16,9 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.unknown import Unknown
-from stoker.template.environment import Environment, stored
-from stoker.template.inputs import PSEUDO
-from stoker.template.parameters import HIDDEN_VALUE, Parameter, ParameterType, chosen
+from stoker.template.environment.environment import Environment, stored
+from stoker.template.evaluate.inputs import PSEUDO
+from stoker.template.parameters.parameters import HIDDEN_VALUE, Parameter, ParameterType, chosen
 
 
 def shown_parameters(

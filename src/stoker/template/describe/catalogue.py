@@ -9,10 +9,10 @@ from stoker.kernel.errors import Invalid, NotFound, NotSupported
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
+from stoker.template.describe.provider_templates import generate_cfn, generate_hot
+from stoker.template.describe.resource_types import describe_type
+from stoker.template.environment.registry import is_removed
 from stoker.template.functions.registry import condition_functions_of, functions_of
-from stoker.template.generation import generate_cfn, generate_hot
-from stoker.template.registry import is_removed
-from stoker.template.type_documents import describe_type
 from stoker.template.versions import VERSIONS, Version
 
 UNKNOWN_STATUS = "UNKNOWN"

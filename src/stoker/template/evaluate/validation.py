@@ -16,11 +16,11 @@ from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates, can
 from stoker.schema.unknown import Unknown
 from stoker.template.document import Template, unknown_keys
+from stoker.template.evaluate.misspelled_functions import lookalikes
+from stoker.template.evaluate.policies import UNSUPPORTED, policy_findings
+from stoker.template.evaluate.static_analysis import Survey
 from stoker.template.functions.failure import SHAPE
 from stoker.template.functions.words import kind_of
-from stoker.template.lookalikes import lookalikes
-from stoker.template.policies import UNSUPPORTED, policy_findings
-from stoker.template.survey import Survey
 from stoker.template.versions import CFN, HOT
 
 STATIC = frozenset(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
-from stoker.template.positions import positions
-from stoker.template.yaml_data import (
+from stoker.template.source.positions import positions
+from stoker.template.source.yaml_data import (
     MAX_DEPTH,
     MAX_NODES,
     duplicate_key,

@@ -11,19 +11,19 @@ from typing import Any, ClassVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
 from stoker.kernel.lazy import lazy
+from stoker.schema.attributes import has_attribute
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
-from stoker.template.attributes import has_attribute
-from stoker.template.declarations import declare
 from stoker.template.definition import TypeRegistry
 from stoker.template.document import ResourceBody, Template
-from stoker.template.files import find_file
+from stoker.template.environment.registry import Entry, Meaning, ResourceRegistry, without_entry
+from stoker.template.environment.single_resources import Marks, hooks_in, restricted_actions_in
+from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.parsed_templates import parsed
 from stoker.template.functions.references import MEMBER
-from stoker.template.inputs import Inputs
-from stoker.template.parameters import Parameter, ParameterType
-from stoker.template.parsed import parsed
-from stoker.template.registry import Entry, Meaning, ResourceRegistry, without_entry
-from stoker.template.single_resources import Marks, hooks_in, restricted_actions_in
+from stoker.template.parameters.declarations import declare
+from stoker.template.parameters.parameters import Parameter, ParameterType
+from stoker.template.source.files import find_file
 
 STACK_ID = "OS::stack_id"
 """An output of this name is what ``get_resource`` gives for the resource."""

@@ -6,12 +6,12 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Findings
 from stoker.schema.unknown import unknown_in
-from stoker.template.declarations import declare
-from stoker.template.evaluation import Evaluation
-from stoker.template.parameter_views import described_parameters, environment_of_validation
-from stoker.template.parameters import ParameterType
-from stoker.template.registry import ResourceRegistry
-from stoker.template.type_resolver import TemplateType
+from stoker.template.describe.parameters import described_parameters, environment_of_validation
+from stoker.template.environment.registry import ResourceRegistry
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.type_resolver import TemplateType
+from stoker.template.parameters.declarations import declare
+from stoker.template.parameters.parameters import ParameterType
 
 
 def describe_template(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.kernel.addresses import StackAddress
-from stoker.template.environment import EMPTY, Environment
+from stoker.template.environment.environment import EMPTY, Environment
+from stoker.template.evaluate.reuse import same
 from stoker.template.functions.scope import Facade
 from stoker.template.functions.size import Allowance
-from stoker.template.reuse import same
 from stoker.template.versions import HOT, VERSIONS, Version
 
 MAX_NESTED_DEPTH = 5

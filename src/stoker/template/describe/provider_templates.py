@@ -8,8 +8,8 @@ from typing import Any
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import ResourceType
-from stoker.template import type_documents
-from stoker.template.parameter_views import describe_constraint
+from stoker.template.describe import resource_types as type_documents
+from stoker.template.describe.parameters import describe_constraint
 
 STACK_ID = "OS::stack_id"
 _HOT_TYPES: Mapping[Type, str] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
 from stoker.schema.conversion import Mismatch
-from stoker.template.environment import EMPTY, Environment, parse_environment
-from stoker.template.parameters import Parameter, ParameterType, coerce
+from stoker.template.environment.environment import EMPTY, Environment, parse_environment
+from stoker.template.parameters.parameters import Parameter, ParameterType, coerce
 
 OVERWRITE = "overwrite"
 DEEP_MERGE = "deep_merge"
@@ -153,7 +153,7 @@ def _joined(old: Sequence[Any], new: Iterable[Any]) -> tuple[Any, ...]:
 def over_service(service: Environment, own: Environment) -> Environment:
     """A user's environment over that of the whole service, which gives defaults only.
 
-    The registry is not merged: :class:`stoker.template.registry.ResourceRegistry` takes both.
+    The registry is not merged: :class:`ResourceRegistry` takes both.
     """
     return replace(
         own,

@@ -8,10 +8,10 @@ from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Output
 from stoker.template.document import OutputBody
+from stoker.template.evaluate.validation import STATIC
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.size import check_size
-from stoker.template.validation import STATIC
 
 
 def output(body: OutputBody, scope: Scope) -> Output:

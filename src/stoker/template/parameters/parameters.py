@@ -16,8 +16,8 @@ from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import shown, violation
-from stoker.template.source import is_deeper
-from stoker.template.yaml_data import MAX_DEPTH
+from stoker.template.source.source import is_deeper
+from stoker.template.source.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"
 _TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})

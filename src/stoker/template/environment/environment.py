@@ -16,9 +16,9 @@ from stoker.kernel.diagnostics import (
     Severity,
     did_you_mean,
 )
-from stoker.template.registry import Entry, registry_findings
-from stoker.template.single_resources import child_registry
-from stoker.template.source import read
+from stoker.template.environment.registry import Entry, registry_findings
+from stoker.template.environment.single_resources import child_registry
+from stoker.template.source.source import read
 
 SECTIONS = (
     "parameters",
@@ -45,7 +45,7 @@ class Environment:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parameter_defaults: Mapping[str, Any] = field(default_factory=dict)
     resource_registry: Mapping[str, Any] = field(default_factory=dict)
-    """As written; :mod:`stoker.template.registry` gives it its meaning."""
+    """As written; :mod:`stoker.template.environment.registry` gives it its meaning."""
     encrypted_param_names: tuple[str, ...] = ()
     event_sinks: tuple[Mapping[str, Any], ...] = ()
     merge_strategies: Mapping[str, str] = field(default_factory=dict)

@@ -28,7 +28,13 @@ from stoker.schema.conversion import Mismatch, to_integer, to_number
 from stoker.schema.helpers import NotComputed
 from stoker.schema.patterns import Effort
 from stoker.schema.violations import shown
-from stoker.template.parameters import Parameter, ParameterType, coerce, to_flag, violations
+from stoker.template.parameters.parameters import (
+    Parameter,
+    ParameterType,
+    coerce,
+    to_flag,
+    violations,
+)
 from stoker.template.versions import HOT, Version
 
 SCHEMA_ERROR = "InvalidSchemaError"

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position, Severity
-from stoker.template.short_tags import short_tag
-from stoker.template.yaml_tags import TAGS, plain_value
+from stoker.template.source.short_tags import short_tag
+from stoker.template.source.yaml_tags import TAGS, plain_value
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000

@@ -8,18 +8,18 @@ from typing import Any, Protocol, TypeVar
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
 from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown
-from stoker.template.conditions import NamedConditions
-from stoker.template.declarations import declare
 from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template
+from stoker.template.evaluate.conditions import NamedConditions
+from stoker.template.evaluate.inputs import Inputs, pseudo_parameters
+from stoker.template.evaluate.nested_stacks import finding_in
+from stoker.template.evaluate.static_analysis import RecordedReferences
+from stoker.template.evaluate.type_resolver import MissingTemplate
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Scope
-from stoker.template.inputs import Inputs, pseudo_parameters
-from stoker.template.nesting import finding_in
-from stoker.template.parameter_groups import group_findings
-from stoker.template.parameters import Parameter, Resolved, resolve
-from stoker.template.survey import RecordedReferences
-from stoker.template.type_resolver import MissingTemplate
+from stoker.template.parameters.declarations import declare
+from stoker.template.parameters.groups import group_findings
+from stoker.template.parameters.parameters import Parameter, Resolved, resolve
 
 
 class _Conditional(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.schema.attributes import GathersAttributes
 from stoker.schema.resource_type import (
     Call,
     ForeseesMembers,
@@ -17,14 +18,13 @@ from stoker.schema.resource_type import (
     StackFacts,
 )
 from stoker.schema.unknown import unknown_in
-from stoker.template.attributes import GathersAttributes
 from stoker.template.definition import Definition
 from stoker.template.document import Template, parse
-from stoker.template.environment import Environment, child_environment
+from stoker.template.environment.environment import Environment, child_environment
+from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.evaluate.parsed_templates import parsed
+from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
-from stoker.template.inputs import Identity, Inputs
-from stoker.template.parsed import parsed
-from stoker.template.type_resolver import TemplateType, TypeResolver
 
 UsedAttributes = Callable[[], Mapping[str, frozenset[str]]]
 """Finds the attributes that are referred to, by resource."""

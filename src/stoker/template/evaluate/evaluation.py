@@ -22,16 +22,27 @@ from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import MakesStack, Nests, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template
+from stoker.template.evaluate.inputs import Inputs, mean_same_types
+from stoker.template.evaluate.nested_stacks import (
+    finding_in,
+    nested_in,
+    separate_in,
+    without_repetitions,
+)
+from stoker.template.evaluate.outputs import output, output_findings
+from stoker.template.evaluate.settled import Settled
+from stoker.template.evaluate.static_analysis import (
+    Attributes,
+    Reader,
+    RecordedReferences,
+    Survey,
+    needs_of,
+)
+from stoker.template.evaluate.type_resolver import TypeResolver
+from stoker.template.evaluate.validation import as_template_findings, resource_findings
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
-from stoker.template.inputs import Inputs, mean_same_types
-from stoker.template.nesting import finding_in, nested_in, separate_in, without_repetitions
-from stoker.template.outputs import output, output_findings
-from stoker.template.parameters import Parameter
-from stoker.template.settled import Settled
-from stoker.template.survey import Attributes, Reader, RecordedReferences, Survey, needs_of
-from stoker.template.type_resolver import TypeResolver
-from stoker.template.validation import as_template_findings, resource_findings
+from stoker.template.parameters.parameters import Parameter
 
 
 class Evaluation:

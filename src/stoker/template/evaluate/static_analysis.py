@@ -26,12 +26,12 @@ from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
 from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
+from stoker.template.evaluate.policies import deletion_policy
+from stoker.template.evaluate.reuse import Evaluated, Question, answered, noting, noting_all, same
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
 from stoker.template.functions.size import Allowance, check_size, is_small
 from stoker.template.functions.words import kind_of
-from stoker.template.policies import deletion_policy
-from stoker.template.reuse import Evaluated, Question, answered, noting, noting_all, same
 
 Attributes = dict[str, set[str]]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.template.registry import (
+from stoker.template.environment.registry import (
     NOT_TYPES,
     RESOURCES,
     Entry,

@@ -1,0 +1,1 @@
+"""Templates, types and functions, described for people and clients."""

@@ -1,0 +1,1 @@
+"""Environments: what users say beside the template."""
