@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tools.source import ROOT, Function, Module, lines_of, methods_of, modules_under, parameters_of
 
-SERVER = "stoker.resources.nova.server"
+SERVER = "stoker.resources.nova.server.server"
 
 
 def largest(entries: Iterable[tuple[int, str]], unit: str) -> str:

@@ -7,7 +7,7 @@ from stoker.resources.neutron.floating_ip import FloatingIP
 from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.router import Router
-from stoker.resources.nova.server import Server
+from stoker.resources.nova.server.server import Server
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.unknown import Unknown
 

@@ -11,7 +11,7 @@ from tests.clouds.fake_cloud import FakeCloud
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
-from stoker.resources.nova.server import Server
+from stoker.resources.nova.server.server import Server
 from stoker.schema.resource_type import Done
 
 Entry = dict[str, Any]

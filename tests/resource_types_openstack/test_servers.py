@@ -15,7 +15,7 @@ from stoker.kernel.errors import Refused
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
-from stoker.resources.nova.server import Server
+from stoker.resources.nova.server.server import Server
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 Make = Callable[..., Row]

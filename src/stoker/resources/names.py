@@ -53,7 +53,7 @@ BUILT_IN: Mapping[str, str] = {
     "OS::Neutron::SubnetPool": f"{_NEUTRON}.subnet_pool:SubnetPool",
     "OS::Nova::Flavor": f"{_NOVA}.flavor:Flavor",
     "OS::Nova::KeyPair": f"{_NOVA}.keypair:KeyPair",
-    "OS::Nova::Server": f"{_NOVA}.server:Server",
+    "OS::Nova::Server": f"{_NOVA}.server.server:Server",
     "OS::Nova::ServerGroup": f"{_NOVA}.server_group:ServerGroup",
 }
 

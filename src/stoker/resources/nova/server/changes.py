@@ -14,9 +14,9 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
-from stoker.resources.nova.server_body import metadata_texts, tags_with_marker
-from stoker.resources.nova.server_networks import set_networks
-from stoker.resources.nova.server_states import ACTIVE, BROKEN, fault_text, live_server
+from stoker.resources.nova.server.body import metadata_texts, tags_with_marker
+from stoker.resources.nova.server.networks import set_networks
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, fault_text, live_server
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
-from stoker.resources.nova.server_interfaces import attach, detach, ports_of, tags_of
-from stoker.resources.nova.server_ports import (
+from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
+from stoker.resources.nova.server.ports import (
     Nic,
     allocation,
     ensure_ports,

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudFault
-from stoker.resources.nova.server_states import ACTIVE
+from stoker.resources.nova.server.states import ACTIVE
 from stoker.resources.rest import MARKER
 from stoker.schema.resource_type import Call
 

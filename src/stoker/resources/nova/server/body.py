@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.collection import Object
-from stoker.resources.nova.server_ports import Nic, allocation
+from stoker.resources.nova.server.ports import Nic, allocation
 from stoker.resources.rest import marker_text
 from stoker.schema.resource_type import Call
 

@@ -13,15 +13,15 @@ from typing import Any
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.network_order import Others, subnets_of
-from stoker.resources.nova.server_attributes import read_server
-from stoker.resources.nova.server_changes import apply_changes
-from stoker.resources.nova.server_checks import findings
-from stoker.resources.nova.server_create import finished, prepare, request, settle, user_data
-from stoker.resources.nova.server_ports import delete_own_ports
-from stoker.resources.nova.server_power import is_removed, take_image
-from stoker.resources.nova.server_properties import ATTRIBUTES, PROPERTIES
-from stoker.resources.nova.server_release import reclaim, release
-from stoker.resources.nova.server_states import ACTIVE, fault_text
+from stoker.resources.nova.server.attributes import read_server
+from stoker.resources.nova.server.changes import apply_changes
+from stoker.resources.nova.server.checks import findings
+from stoker.resources.nova.server.create import finished, prepare, request, settle, user_data
+from stoker.resources.nova.server.ports import delete_own_ports
+from stoker.resources.nova.server.power import is_removed, take_image
+from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
+from stoker.resources.nova.server.release import reclaim, release
+from stoker.resources.nova.server.states import ACTIVE, fault_text
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
 

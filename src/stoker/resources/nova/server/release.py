@@ -11,8 +11,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import PORTS, SERVERS
-from stoker.resources.nova.server_interfaces import attach, detach, ports_of, unbind
-from stoker.resources.nova.server_ports import nics, own_ports
+from stoker.resources.nova.server.interfaces import attach, detach, ports_of, unbind
+from stoker.resources.nova.server.ports import nics, own_ports
 from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Outcome, Wait

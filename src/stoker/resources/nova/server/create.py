@@ -5,11 +5,11 @@ from __future__ import annotations
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict
-from stoker.resources.nova import server_software as software
-from stoker.resources.nova.server_body import server_request
-from stoker.resources.nova.server_ports import Nic, ensure_ports, lead_floating_ips, nics
-from stoker.resources.nova.server_states import ACTIVE, live_server, until
-from stoker.resources.nova.server_user_data import render
+from stoker.resources.nova.server import software
+from stoker.resources.nova.server.body import server_request
+from stoker.resources.nova.server.ports import Nic, ensure_ports, lead_floating_ips, nics
+from stoker.resources.nova.server.states import ACTIVE, live_server, until
+from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 

@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
 from stoker.kernel.errors import Refused
-from stoker.resources.nova.server_ports import UNBOUND
+from stoker.resources.nova.server.ports import UNBOUND
 from stoker.schema.resource_type import Call
 
 Asked = Mapping[str, float | None]

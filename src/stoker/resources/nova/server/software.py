@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources.nova.server_temp_url import endpoint, temp_url
+from stoker.resources.nova.server.temp_url import endpoint, temp_url
 from stoker.schema.resource_type import Call
 
 _CREDENTIALS = ("user_id", "username", "password", "project_id", "access", "secret")
