@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.clients.conftest import Shell, openstack
 from tests.recovery.service import Service, until
 
@@ -30,7 +28,6 @@ def hooked(shell: Shell, options: str = "") -> list[tuple[str, str]]:
     return [(entry["Resource Name"], entry["Resource Status Reason"]) for entry in found]
 
 
-@pytest.mark.long  # an update whose environment changes the hooks does not end: to be found
 def test_hooks_are_set_found_and_cleared(shell: Shell, service: Service, tmp_path: Path) -> None:
     template = tmp_path / "hooked.yaml"
     template.write_text(TEMPLATE)

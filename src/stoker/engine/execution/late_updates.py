@@ -17,8 +17,12 @@ async def sent_before(
     session: Session, waiting: Waiting, row: Resource, operation: Operation
 ) -> tuple[float, ...]:
     """When requests about the row were sent whose end is not known: for the row, as an update
-    of it begins. Returns once none of them can come after the update.
+    of it begins. Returns once none of them can come after the update. Only types that call a
+    service send any: an update of a nested stack is rows of ours alone.
     """
+    type_ = session.type_of(row)
+    if type_ is None or type_.service is None:
+        return ()
     inherited = row.id in session.inherited
     session.inherited.discard(row.id)
     if inherited and (row.action_started_at or 0.0) >= operation.created_at:
