@@ -13,9 +13,9 @@ SEEDS ?= 200
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY)  ## the virtual environment in .venv (again only when pyproject.toml changes)
+setup: $(READY)  ## the virtual environment in .venv (again only when a pyproject.toml changes)
 
-$(READY): pyproject.toml tools/setup
+$(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV)
 	@touch $@
 
@@ -54,5 +54,5 @@ conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance
 
 clean:  ## remove the virtual environment and all caches
-	rm -rf $(VENV) dist var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

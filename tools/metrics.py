@@ -12,7 +12,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.source import ROOT, Function, Module, lines_of, methods_of, modules_under, parameters_of
+from tools.source import (
+    ROOT,
+    SOURCES,
+    Function,
+    Module,
+    lines_of,
+    methods_of,
+    modules_under,
+    parameters_of,
+)
 
 SERVER = "stoker.resources.nova.server.server"
 
@@ -102,8 +111,8 @@ def _is_patch(called: ast.expr) -> bool:
 
 def rows() -> Iterator[tuple[str, str, str]]:
     """Figure, ours, Heat's."""
-    modules = modules_under(ROOT / "src")
-    tests = modules_under(ROOT / "tests")
+    modules = modules_under(*SOURCES)
+    tests = modules_under(ROOT / "tests", ROOT / "local-cloud/tests")
     every = modules.values()
     yield (
         "largest module",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tools.source import ROOT, Module, lines_of, methods_of, modules_under, parameters_of
+from tools.source import SOURCES, Module, lines_of, methods_of, modules_under, parameters_of
 
 MODULE_LINES = 500
 MODULE_IMPORTS = 15
@@ -106,7 +106,7 @@ def _name(node: ast.expr) -> str:
 
 def main() -> int:
     """Check the sources of the project; the exit code."""
-    found = list(violations(modules_under(ROOT / "src")))
+    found = list(violations(modules_under(*SOURCES)))
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

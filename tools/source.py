@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OURS = ("stoker", "localcloud")
+SOURCES = (ROOT / "src", ROOT / "local-cloud/src")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -84,11 +85,12 @@ class Module:
         return f"{self.path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
 
 
-def modules_under(directory: Path) -> dict[str, Module]:
-    """Every Python file under a directory that has the top-level packages, by module name."""
+def modules_under(*directories: Path) -> dict[str, Module]:
+    """Every Python file under directories that have top-level packages, by module name."""
     found = {}
-    for path in sorted(directory.rglob("*.py")):
-        parts = path.relative_to(directory).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = Module(path, name, path.read_text(encoding="utf-8"))
+    for directory in directories:
+        for path in sorted(directory.rglob("*.py")):
+            parts = path.relative_to(directory).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = Module(path, name, path.read_text(encoding="utf-8"))
     return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tools.source import SOURCES
 
 ROOT = Path(__file__).parents[2]
 USER = 54321
@@ -54,7 +55,7 @@ class Machine:
 
 
 def _environment(python: str, directory: Path) -> dict[str, str]:
-    places = [str(ROOT / "src"), *(place for place in sys.path if "site-packages" in place)]
+    places = [*map(str, SOURCES), *(place for place in sys.path if "site-packages" in place)]
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "PYTHONPATH": os.pathsep.join(places),

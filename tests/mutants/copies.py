@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools.source import SOURCES
+
 from tests.mutants.table import ROOT, SIMULATION, Mutant
 
 LONGEST = 180.0
 """Seconds that a check may take; one that is cut off has noticed nothing."""
+_COPIED = {"src", "local-cloud"}
 _LINES = 12
 _NOT_RUN = (4, 5)
 """Exit codes of pytest: there is no such test."""
@@ -40,12 +43,14 @@ class Copy:
     def __init__(self, place: Path) -> None:
         self._place = place
         for entry in ROOT.iterdir():
-            if entry.name == "src":
+            if entry.name in _COPIED:
                 ignored = shutil.ignore_patterns("__pycache__")
-                shutil.copytree(entry, place / "src", ignore=ignored)
+                shutil.copytree(entry, place / entry.name, ignore=ignored)
             elif entry.name not in {".git", "var"}:
                 (place / entry.name).symlink_to(entry)
-        compileall.compile_dir(place / "src", quiet=2)
+        self._path = [str(place / source.relative_to(ROOT)) for source in SOURCES] + [str(place)]
+        for source in self._path[:-1]:
+            compileall.compile_dir(source, quiet=2)
 
     def judge(self, mutant: Mutant) -> Verdict:
         """Make the fault, see which check notices it, and take it back."""
@@ -77,7 +82,7 @@ class Copy:
             command = ["-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
         # nothing compiled is kept: a fault that is made and taken back leaves the same times
         environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join((str(self._place / "src"), str(self._place))),
+            "PYTHONPATH": os.pathsep.join(self._path),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         try:

@@ -14,7 +14,7 @@ from stoker.resources.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("local-cloud/*.md")]
 LINK = re.compile(r"\]\(([^)#\s]+)\)")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 

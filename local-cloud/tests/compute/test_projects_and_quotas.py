@@ -1,0 +1,133 @@
+import pytest
+
+from cloud_testing.compute import Api, House
+
+
+async def test_servers_of_other_projects_do_not_exist(
+    house: House, demo: Api, other: Api, admin: Api
+) -> None:
+    made = await demo.boot()
+    path = f"/servers/{made['id']}"
+    message = await other.refusal("GET", path, None, 404, "itemNotFound")
+    assert made["id"] in message
+    await other.call("DELETE", path, expect=404)
+    await other.act(made["id"], "os-stop", expect=404)
+    await other.get(f"{path}/metadata", expect=404)
+    await other.get(f"{path}/os-interface", expect=404)
+    await other.get(f"{path}/os-instance-actions", expect=404)
+    assert (await other.get("/servers"))["servers"] == []
+    await other.get("/servers?all_tenants=1", expect=403)
+    assert (await admin.get("/servers"))["servers"] == []
+    assert len((await admin.get("/servers/detail?all_tenants=True"))["servers"]) == 1
+    assert (await admin.get("/servers?all_tenants=1&project_id=x"))["servers"] == []
+    assert (await admin.server(made["id"]))["tenant_id"] == "demo-project"
+
+
+async def test_readers_may_not_write_and_members_may_not_administer(
+    house: House, demo: Api
+) -> None:
+    await demo.get("/os-hypervisors", expect=403)
+    await demo.get("/os-services", expect=403)
+    await demo.get("/os-aggregates", expect=403)
+    await demo.call("POST", "/flavors", {"flavor": {"name": "x", "ram": 1, "vcpus": 1}}, 403)
+    await demo.call("PUT", "/os-quota-sets/demo-project", {"quota_set": {"cores": 9}}, 403)
+    await demo.get("/os-quota-sets/other-project", expect=403)
+
+
+@pytest.mark.parametrize(
+    ("limit", "flavor", "name"),
+    [
+        ({"instances": 1}, "42", "instances"),
+        ({"cores": 3}, "3", "cores"),
+        ({"ram": 900}, "2", "ram"),
+    ],
+)
+async def test_servers_beyond_the_quota_are_forbidden(
+    house: House, demo: Api, admin: Api, limit: dict[str, int], flavor: str, name: str
+) -> None:
+    await admin.call("PUT", "/os-quota-sets/demo-project", {"quota_set": limit})
+    await demo.boot(flavorRef=flavor)
+    image = house.images().records.find(name="host").__next__()["id"]
+    server = {"name": "b", "imageRef": image, "flavorRef": flavor, "networks": "none"}
+    message = await demo.refusal("POST", "/servers", {"server": server}, 403, "forbidden")
+    assert f"Quota exceeded for {name}" in message
+    assert len((await demo.get("/servers"))["servers"]) == 1
+
+
+async def test_usage_counts_and_deletion_gives_back(house: House, demo: Api) -> None:
+    made = await demo.boot(flavorRef="3", min_count=2, max_count=2)
+    await house.settle()
+    found = (await demo.get("/limits"))["limits"]["absolute"]
+    assert (found["totalInstancesUsed"], found["totalCoresUsed"]) == (2, 4)
+    assert found["totalRAMUsed"] == 2048
+    detail = (await demo.get("/os-quota-sets/demo-project/detail"))["quota_set"]
+    assert detail["cores"] == {"limit": 8000, "in_use": 4, "reserved": 0}
+    await demo.call("DELETE", f"/servers/{made['id']}", expect=204)
+    await house.settle()
+    assert (await demo.get("/limits"))["limits"]["absolute"]["totalInstancesUsed"] == 1
+
+
+async def test_as_many_as_the_quota_allows_are_made_between_min_and_max(
+    house: House, demo: Api, admin: Api
+) -> None:
+    await admin.call("PUT", "/os-quota-sets/demo-project", {"quota_set": {"instances": 3}})
+    made = await demo.boot(min_count=2, max_count=5, return_reservation_id=True)
+    assert made["reservation_id"].startswith("r-")
+    names = [s["name"] for s in (await demo.get("/servers"))["servers"]]
+    assert sorted(names) == ["one-1", "one-2", "one-3"]
+    await demo.boot(min_count=3, max_count=2, expect=400)
+
+
+async def test_limits_below_usage_need_force(house: House, demo: Api, admin: Api) -> None:
+    await demo.boot(min_count=2)
+    body = {"quota_set": {"instances": 1}}
+    await admin.call("PUT", "/os-quota-sets/demo-project", body, 400)
+    body["quota_set"]["force"] = True
+    assert (await admin.call("PUT", "/os-quota-sets/demo-project", body))["quota_set"][
+        "instances"
+    ] == 1
+    await admin.call("DELETE", "/os-quota-sets/demo-project", expect=202)
+    found = (await demo.get("/os-quota-sets/demo-project"))["quota_set"]
+    assert found["instances"] == 2000
+
+
+async def test_the_default_class_counts_for_all_without_limits_of_their_own(
+    demo: Api, admin: Api
+) -> None:
+    body = {"quota_class_set": {"cores": 7}}
+    await admin.call("PUT", "/os-quota-class-sets/default", body)
+    assert (await demo.get("/os-quota-sets/demo-project"))["quota_set"]["cores"] == 7
+    assert (await demo.get("/os-quota-sets/x/defaults"))["quota_set"]["cores"] == 7
+
+
+async def test_metadata_groups_and_key_pairs_have_quotas(
+    house: House, demo: Api, admin: Api
+) -> None:
+    limits = {"metadata_items": 1, "server_groups": 1, "key_pairs": 1}
+    await admin.call("PUT", "/os-quota-sets/demo-project", {"quota_set": limits})
+    await demo.boot(metadata={"a": "1", "b": "2"}, expect=403)
+    made = await demo.boot(metadata={"a": "1"})
+    path = f"/servers/{made['id']}/metadata"
+    await demo.call("POST", path, {"metadata": {"b": "2"}}, 403)
+    group = {"server_group": {"name": "g", "policy": "affinity"}}
+    await demo.call("POST", "/os-server-groups", group)
+    await demo.call("POST", "/os-server-groups", group, 403)
+    key = {"keypair": {"name": "k"}}
+    await demo.at("2.91").call("POST", "/os-keypairs", key, 201)
+    key["keypair"]["name"] = "l"
+    await demo.at("2.91").refusal("POST", "/os-keypairs", key, 403, "forbidden")
+
+
+async def test_usage_reports_have_deleted_servers_too(house: House, demo: Api, admin: Api) -> None:
+    made = await demo.boot(flavorRef="2")
+    await house.settle()
+    house.clock.advance(3600)
+    await demo.call("DELETE", f"/servers/{made['id']}", expect=204)
+    await house.settle()
+    house.clock.advance(3600)
+    usage = (await demo.get("/os-simple-tenant-usage/demo-project"))["tenant_usage"]
+    assert usage["total_hours"] == 1
+    assert usage["total_memory_mb_usage"] == 512
+    assert usage["server_usages"][0]["state"] == "terminated"
+    every = (await admin.get("/os-simple-tenant-usage"))["tenant_usages"]
+    assert [u["tenant_id"] for u in every] == ["demo-project"]

@@ -1,0 +1,44 @@
+"""A cloud without the identity service and without servers, for tests of single services."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import pytest
+
+from cloud_testing.doubles import ManualClock, StaticTokens
+from localcloud.app import CloudApp
+from localcloud.cloud import Cloud, Service
+from localcloud.fabric.interface import Fabric
+from localcloud.settings import Settings
+from localcloud.store import Store
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, clock: ManualClock) -> Iterator[Cloud]:
+    """A cloud with static tokens and no fabric; put one into ``cloud.fabric`` where it matters."""
+    settings = Settings(data_dir=tmp_path)
+    settings.cloud_dir.mkdir()
+    store = Store(settings.cloud_dir / "cloud.sqlite")
+    yield Cloud(store, StaticTokens(), cast("Fabric", None), clock, settings)
+    store.close()
+
+
+@pytest.fixture
+def client_of(cloud: Cloud) -> Callable[..., httpx.AsyncClient]:
+    """Make an HTTP client of an application with these services, with this token."""
+
+    def make(*services: Service, token: str | None = "demo", **options: Any) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(app=CloudApp(cloud, services))
+        headers = {} if token is None else {"X-Auth-Token": token}
+        return httpx.AsyncClient(
+            transport=transport, base_url=cloud.settings.url, headers=headers, **options
+        )
+
+    return make
