@@ -214,7 +214,7 @@ def mask(value: Any) -> Any:
     value = value.replace(STACK_ID, "<stack_id>").replace(PROJECT_ID, "<project_id>")
     if STACK_NAME in value:
         value = value.replace(STACK_NAME, "<stack_name>")
-        value = re.sub(r"-[a-z2-7]{12}(?![a-z0-9])", "-<sid>", value)
+        value = re.sub(r"(?<!-[0-9a-f]{4})-[a-z2-7]{12}(?![a-z0-9])", "-<sid>", value)
     value = re.sub(r"\b[0-9a-f]{32}\b", "<hex32>", value)
     value = re.sub(TIME, "<ts>", value)
     return re.sub(UUID, "<uuid>", value)

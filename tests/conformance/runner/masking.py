@@ -12,7 +12,7 @@ from urllib.parse import quote
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 _HEX = re.compile(r"\b[0-9a-f]{32}\b(?=[\"/' :),.]|$)")
-_SUFFIX = re.compile(r"-[a-z2-7]{12}(?![a-z0-9])")
+_SUFFIX = re.compile(r"(?<!-[0-9a-f]{4})-[a-z2-7]{12}(?![a-z0-9])")
 _TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\):.*", re.DOTALL)
 _RECORDED_ADDRESSES = (
     ('Keystone uri="http://127.0.0.1:5000"', 'Keystone uri="<auth_url>"'),
