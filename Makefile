@@ -31,7 +31,7 @@ test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases 
 	@$(PYTHON) -m tests.simulation --sweep all
 	@$(PYTHON) -m tests.conformance
 
-check: $(READY)  ## format, lint, types, layers, sizes
+check: $(READY)  ## format, lint, types, layers, sizes, dead code
 	@tools/check $(VENV)/bin
 
 format: $(READY)  ## format the code

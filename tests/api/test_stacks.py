@@ -357,7 +357,7 @@ async def test_patch_is_202_and_keeps_what_exists(
     answer = await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
     assert answer.status_code == 202
     request = asked_request(service)
-    assert (request.existing, request.template, request.converge) == (True, None, True)
+    assert (request.existing, request.template) == (True, None)
     assert (request.clear_parameters, request.tags) == (("q",), None)
 
 

@@ -11,9 +11,9 @@ from stoker.engine.model.interfaces import Change
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
-from stoker.store.runners import InlineRunner
 from stoker.store.sealing import FernetSeal
 from stoker.store.store import SqlStore
+from tests.store.inline import InlineRunner
 
 STACK = Stack("1", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0, "input")
 

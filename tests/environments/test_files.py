@@ -3,8 +3,7 @@
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.template.environment.environment import Environment
-from stoker.template.environment.files import environment_of, over_service, service_environment
+from stoker.template.environment.files import environment_of
 from stoker.template.parameters.parameters import Parameter, ParameterType
 
 DECLARED = {
@@ -97,15 +96,3 @@ def test_registries_are_merged_deeply():
         "A": "C",
         "resources": {"r": {"X": "Y", "hooks": "pre-create"}},
     }
-
-
-def test_the_users_environment_goes_over_that_of_the_service():
-    service = service_environment(
-        [
-            ("b.yaml", "{parameter_defaults: {x: 2, y: 2}}"),
-            ("a.yaml", "{parameter_defaults: {x: 1}}"),
-        ]
-    )
-    assert service.parameter_defaults == {"x": 2, "y": 2}
-    own = over_service(service, Environment(parameter_defaults={"y": 3}))
-    assert own.parameter_defaults == {"x": 2, "y": 3}

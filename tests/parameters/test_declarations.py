@@ -2,11 +2,12 @@
 
 import pytest
 from tests.evaluating import HELPERS
+from tests.parameters.declaring import declare_or_raise
 
 from stoker.kernel.diagnostics import DiagnosticError, Findings, Severity
 from stoker.schema.constraints import AllowedValues, Length, Modulo, Range
 from stoker.schema.patterns import Effort
-from stoker.template.parameters.declarations import declare, declare_or_raise
+from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import ParameterType
 from stoker.template.versions import VERSIONS, Version
 

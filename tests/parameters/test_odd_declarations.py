@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.evaluating import with_helpers
+from tests.parameters.declaring import declare_or_raise
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.resources.registry import Registry
@@ -13,7 +14,6 @@ from stoker.template.describe.parameters import describe_parameter, described_pa
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import as_template_findings
-from stoker.template.parameters.declarations import declare_or_raise
 from stoker.template.versions import VERSIONS
 
 HOT = VERSIONS[-1]

@@ -7,7 +7,7 @@ from stoker.resources.names import BUILT_IN, WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.document import parse
-from stoker.template.parameters.declarations import declare_or_raise
+from tests.parameters.declaring import declare_or_raise
 
 HEAT = {name: place for name, place in BUILT_IN.items() if "::Heat::" in name}
 CATALOGUE = Catalogue(Registry(HEAT), WITHDRAWN)

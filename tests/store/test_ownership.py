@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 from tests.simulation.world import Plain
+from tests.store.inline import InlineRunner
 
 from stoker.engine.model.interfaces import Change, Fenced
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
-from stoker.store.runners import InlineRunner
 from stoker.store.store import SqlStore
 
 STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0, "input")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
+from tests.store.inline import InlineRunner
 
 from stoker.engine.model.records import TrustRecord
 from stoker.store import tables
 from stoker.store.databases import open_database
-from stoker.store.runners import InlineRunner
 from stoker.store.trusts import SqlTrusts
 
 FIRST = TrustRecord("t1", "p", "u", "s", ("member", "reader"))

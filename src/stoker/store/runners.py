@@ -1,4 +1,4 @@
-"""Where transactions run: on threads in a service, inline under a virtual clock."""
+"""Where transactions run: on threads, so that the event loop goes on."""
 
 from __future__ import annotations
 
@@ -39,17 +39,3 @@ class ThreadRunner:
         """Let running transactions end, then stop the threads."""
         self._writer.shutdown()
         self._readers.shutdown()
-
-
-class InlineRunner:
-    """Runs transactions on the event loop itself, where nothing else must be able to happen."""
-
-    async def write(self, transaction: Callable[[], Result]) -> Result:
-        """Run now."""
-        await asyncio.sleep(0)
-        return transaction()
-
-    async def read(self, transaction: Callable[[], Result]) -> Result:
-        """Run now."""
-        await asyncio.sleep(0)
-        return transaction()

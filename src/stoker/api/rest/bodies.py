@@ -27,6 +27,7 @@ async def stack_request(
     wrong shape; the content of template and environment is the engine's business.
     """
     existing = existing or bool(_optional_flag(body, "existing"))
+    _optional_flag(body, "converge")  # without effect, see docs/limits.md
     template, template_file = await _template(call, body, required=not existing)
     environment_files = _environment_files(body)
     return StackRequest(
@@ -42,7 +43,6 @@ async def stack_request(
         tags=_tags(body),
         existing=existing,
         clear_parameters=_names(body, "clear_parameters"),
-        converge=bool(_optional_flag(body, "converge")),
     )
 
 

@@ -52,8 +52,6 @@ class StackRequest:
     existing: bool = False
     """Keep parameters, environment and template of the stack where this request has none."""
     clear_parameters: tuple[str, ...] = ()
-    converge: bool = False
-    """Compare with the live objects, not with what is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

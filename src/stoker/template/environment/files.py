@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
@@ -148,21 +147,3 @@ def _deep(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 def _joined(old: Sequence[Any], new: Iterable[Any]) -> tuple[Any, ...]:
     return (*old, *(item for item in new if item not in old))
-
-
-def over_service(service: Environment, own: Environment) -> Environment:
-    """A user's environment over that of the whole service, which gives defaults only.
-
-    The registry is not merged: :class:`ResourceRegistry` takes both.
-    """
-    return replace(
-        own,
-        parameter_defaults={**service.parameter_defaults, **own.parameter_defaults},
-        event_sinks=_joined(service.event_sinks, own.event_sinks),
-    )
-
-
-def service_environment(texts: Iterable[tuple[str, str]]) -> Environment:
-    """The environment of the whole service from the files of its directory, in order of names."""
-    environments = [(name, parse_environment(text, name)) for name, text in sorted(texts)]
-    return merge(environments, {})

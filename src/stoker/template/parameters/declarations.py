@@ -8,7 +8,6 @@ from typing import Any
 
 from stoker.kernel.diagnostics import (
     Diagnostic,
-    DiagnosticError,
     Findings,
     Path,
     Severity,
@@ -159,17 +158,6 @@ def declare(
             findings.add(refused.diagnostic)
         else:
             declared[parameter.name] = parameter
-    return declared
-
-
-def declare_or_raise(
-    section: Any, version: Version, effort: Effort | None = None
-) -> dict[str, Parameter]:
-    """The declared parameters by name; raises ``DiagnosticError`` with all findings."""
-    findings = Findings()
-    declared = declare(section, version, findings, effort)
-    if findings.errors:
-        raise DiagnosticError(findings.items)
     return declared
 
 

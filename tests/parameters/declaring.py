@@ -1,0 +1,22 @@
+"""Declarations of parameters, outside of a template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.kernel.diagnostics import DiagnosticError, Findings
+from stoker.schema.patterns import Effort
+from stoker.template.parameters.declarations import declare
+from stoker.template.parameters.parameters import Parameter
+from stoker.template.versions import Version
+
+
+def declare_or_raise(
+    section: Any, version: Version, effort: Effort | None = None
+) -> dict[str, Parameter]:
+    """The declared parameters by name; raises ``DiagnosticError`` with all findings."""
+    findings = Findings()
+    declared = declare(section, version, findings, effort)
+    if findings.errors:
+        raise DiagnosticError(findings.items)
+    return declared

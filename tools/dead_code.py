@@ -1,0 +1,56 @@
+"""``python tools/dead_code.py``: refuses code that nothing in the sources uses; tests do not count.
+
+Prints ``file:line: what is unused``; the exit code is 1 when there is any.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from vulture import Vulture
+
+ROOT = Path(__file__).parents[1]
+RESOURCE_TYPES = ROOT / "src/stoker/resources"
+"""Their classes are found by the names in a table."""
+
+USED_BY_LIBRARIES: Mapping[str, str] = {
+    "capture_signals": "uvicorn.Server calls it",
+    "disconnected": "of uvicorn's request cycle",
+    "down_revision": "alembic reads it",
+    "exit_code": "click reads it",
+    "format_commands": "click.Group calls it",
+    "get_command": "click.Group calls it",
+    "isolation_level": "of the sqlite3 connection",
+    "list_commands": "click.Group calls it",
+    "send_400_response": "uvicorn's protocol calls it",
+    "should_exit": "of uvicorn.Server",
+    "suppress_default_change_warnings": "of oslo.policy's enforcer",
+    "suppress_deprecation_warnings": "of oslo.policy's enforcer",
+    "use_conf": "of oslo.policy's enforcer",
+}
+NOT_YET_CALLED: Mapping[str, str] = {
+    **dict.fromkeys(("suspend", "resume"), "these operations are being built; goes with them"),
+}
+
+
+def unused() -> Iterator[str]:
+    """What is unused, as lines of text."""
+    vulture = Vulture(ignore_names=[*USED_BY_LIBRARIES, *NOT_YET_CALLED])
+    vulture.scavenge([str(ROOT / "src")])
+    for item in vulture.get_unused_code():
+        if item.typ != "class" or not item.filename.is_relative_to(RESOURCE_TYPES):
+            path = item.filename.relative_to(ROOT)
+            yield f"{path}:{item.first_lineno}: unused {item.typ} {item.name}"
+
+
+def main() -> int:
+    """Check the sources of the project; the exit code."""
+    found = list(unused())
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
