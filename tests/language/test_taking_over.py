@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.evaluating import with_helpers
 
+from stoker.engine.model.plans import Plan
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.engine.planning.plan import Plan, Planner
+from stoker.engine.planning.planner import Planner
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import Call, ResourceType, StackFacts

@@ -13,10 +13,16 @@ from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
+from stoker.engine.model.plans import Change, Definitions, Node, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.engine.planning.decision import Change, Choice, Decision, choose, implementation_of
+from stoker.engine.planning.decision import (
+    Choice,
+    Decision,
+    choose,
+    implementation_of,
+    replaced_rows,
+)
 from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.plan import Definitions, Node, defined, replaced_rows
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.resource_type import Call, MakesStack, Nests, Updates, can
 from stoker.schema.unknown import unknown_in

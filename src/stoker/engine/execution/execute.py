@@ -19,9 +19,8 @@ from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
+from stoker.engine.model.plans import Change, Definitions, Node, Plan
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.engine.planning.decision import Change
-from stoker.engine.planning.plan import Definitions, Node, Plan
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log

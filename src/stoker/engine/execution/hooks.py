@@ -16,6 +16,7 @@ from typing import Any
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     UNSET_HOOK,
     Action,
@@ -25,7 +26,6 @@ from stoker.engine.model.records import (
     Resource,
     StoredSignal,
 )
-from stoker.engine.planning.plan import Definitions
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Wait
 from stoker.template.environment.environment import parse_environment

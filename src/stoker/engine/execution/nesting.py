@@ -15,6 +15,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nes
 from stoker.engine.execution.calls import make_call, physical_name
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.plans import Batches
 from stoker.engine.model.records import (
     Action,
     Input,
@@ -26,7 +27,6 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
-from stoker.engine.planning.ordering import Batches
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
 from stoker.template.definition import Definition

@@ -10,10 +10,10 @@ from dataclasses import replace
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session
+from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.decision import CallFor
 from stoker.engine.planning.facts import exists
-from stoker.engine.planning.plan import Definitions
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Call, Checks, Done, Outcome, Reads
 from stoker.template.definition import Definition

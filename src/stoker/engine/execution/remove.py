@@ -9,8 +9,8 @@ from stoker.engine.execution.asking import Work
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
+from stoker.engine.model.plans import Definitions, Node
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.engine.planning.plan import Definitions, Node
 from stoker.schema.resource_type import ResourceType, Snapshots
 from stoker.template.definition import DeletionPolicy
 

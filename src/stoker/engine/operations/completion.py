@@ -13,6 +13,7 @@ from stoker.engine.execution.hooks import superseded_pauses
 from stoker.engine.execution.preparation import read_attributes
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     Action,
     Event,
@@ -22,7 +23,6 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
-from stoker.engine.planning.plan import Definitions
 from stoker.kernel.log import Log
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences

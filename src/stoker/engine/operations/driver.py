@@ -18,14 +18,14 @@ from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.preparation import call_about, find_usable, read_missing
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
+from stoker.engine.model.plans import Batches, Definitions, Plan
 from stoker.engine.model.records import Action, Operation, OperationStatus, Queued, Stack
 from stoker.engine.operations.completion import begin, cancelled, fail, refuse, succeed
 from stoker.engine.operations.refresh import Refreshing, is_refresh
 from stoker.engine.operations.scale import Scaling
 from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
 from stoker.engine.operations.wanted import wanted_by
-from stoker.engine.planning.ordering import Batches
-from stoker.engine.planning.plan import Definitions, Plan, Planner
+from stoker.engine.planning.planner import Planner
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import NotFound, Refused, fault_reason
 from stoker.kernel.log import Log

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stoker.engine.execution.session import Session
+from stoker.engine.model.plans import Definitions, Nothing
 from stoker.engine.model.records import Action, Operation, OperationStatus
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
-from stoker.engine.planning.plan import Definitions, Nothing
 from stoker.kernel.errors import Invalid
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.schema.comparison import changed_properties
@@ -16,24 +16,6 @@ from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updat
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.type_resolver import TemplateType
-
-
-class Change(StrEnum):
-    """What happens to a resource."""
-
-    CREATE = "create"
-    CONTINUE = "continue"
-    """An earlier operation has begun just this; it goes on."""
-    UPDATE = "update"
-    REPLACE = "replace"
-    TAKE_UP = "take up"
-    """An object that was replaced is still there, and fits: it takes its place again."""
-    KEEP = "keep"
-    LATER = "later"
-    """It depends on a value that does not exist yet."""
-    REMOVE = "remove"
-    PAUSE = "pause"
-    """Nothing happens for a while, between two batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +164,17 @@ def choose(
         if _way(choice.decision) < _way(best.decision):
             best = choice
     return best
+
+
+def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
+    """Rows that others have taken the place of, by name; the newest first."""
+    found: dict[str, list[Resource]] = {}
+    for row in rows:
+        if row.replaced_by is not None:
+            found.setdefault(row.name, []).append(row)
+    for generations in found.values():
+        generations.sort(key=lambda row: row.created_at, reverse=True)
+    return found
 
 
 def _way(decision: Decision) -> int:

@@ -9,33 +9,11 @@ phase follows the template's graph, the second what was recorded when the rows w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
 
+from stoker.engine.model.plans import PAUSE, Batches
 from stoker.engine.model.records import Resource
-
-
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """Resources that are applied batch after batch, and the seconds between two batches."""
-
-    names: Sequence[Sequence[str]] = ()
-    pause: float = 0.0
-
-    def as_data(self) -> dict[str, Any]:
-        """The batches in the form in which they are stored."""
-        return {"names": [list(batch) for batch in self.names], "pause": self.pause}
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any] | None) -> Batches:
-        """The batches that were stored; none if there is nothing."""
-        return cls() if data is None else cls(data["names"], data["pause"])
-
-
-PAUSE = "/pause/"
-"""Begins the keys of pauses; no resource is named so."""
 
 
 def apply_order(

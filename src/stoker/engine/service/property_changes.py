@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stoker.engine.execution.session import Session
+from stoker.engine.model.plans import Change, Node, defined
 from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.model.views import PropertyChange
-from stoker.engine.planning.decision import Change
 from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.plan import Node, defined
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition

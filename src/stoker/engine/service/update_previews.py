@@ -13,12 +13,12 @@ from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.execution.preparation import call_about, find_usable
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.plans import Change, defined
 from stoker.engine.model.records import Input, Resource, Stack
 from stoker.engine.model.views import ChangeView, PropertyChange
-from stoker.engine.planning.decision import Change
 from stoker.engine.planning.evaluations import evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.plan import Planner, defined
+from stoker.engine.planning.planner import Planner
 from stoker.engine.service.property_changes import property_changes
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
