@@ -17,7 +17,7 @@ from stoker.engine.model.requests import (
 from stoker.engine.model.views import ChangeView, EventView, PropertyChange, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.kernel.errors import Exists, Invalid, NotFound
+from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
 from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
 from tests.evaluating import HELPERS
@@ -204,7 +204,7 @@ class FakeService:
         self._view(stack)
         self._ask("resource", tuple(with_attributes))
         if name != "a":
-            raise NotFound(f'There is no resource "{name}".', "ResourceNotFound")
+            raise NotFound(f'There is no resource "{name}".', RESOURCE_NOT_FOUND)
         return replace(_resource(stack, name), attributes={"output": 1})
 
     async def metadata(self, caller: Caller, stack: StackAddress, name: str) -> Mapping[str, Any]:
@@ -251,7 +251,7 @@ class FakeCatalogue:
         self, *, support_status: str | None, version: str | None
     ) -> Sequence[tuple[str, str]]:
         if support_status not in (None, "SUPPORTED"):
-            raise Invalid("There is no such support status.", "Invalid")
+            raise Invalid("There is no such support status.", INVALID)
         return [("OS::Heat::None", "nothing"), ("OS::Heat::Value", "a value")]
 
     def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:

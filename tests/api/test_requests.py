@@ -6,7 +6,16 @@ import httpx
 import pytest
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Position
-from stoker.kernel.errors import InProgress, LimitExceeded, NotSupported, Refused
+from stoker.kernel.errors import (
+    ACTION_NOT_SUPPORTED,
+    INVALID_VERSION,
+    UNAVAILABLE,
+    ErrorType,
+    InProgress,
+    LimitExceeded,
+    NotSupported,
+    Refused,
+)
 
 from .conftest import ClientFor, FakePolicy
 from .fake_service import FakeService
@@ -150,13 +159,13 @@ async def test_debug_sends_the_traceback(
         (InProgress("busy"), 409, "ActionInProgress"),
         (LimitExceeded("too many"), 400, "RequestLimitExceeded"),
         (NotSupported("cannot"), 400, "NotSupported"),
-        (NotSupported("cannot", "ResourceActionNotSupported"), 400, "ResourceActionNotSupported"),
-        (NotSupported("cannot", "SomethingNew"), 400, "SomethingNew"),
-        (Refused("down", "ServiceUnavailable"), 503, "ServiceUnavailable"),
-        (Refused("failed", "StopActionFailed"), 500, "StopActionFailed"),
+        (NotSupported("cannot", ACTION_NOT_SUPPORTED), 400, "ResourceActionNotSupported"),
+        (NotSupported("cannot", ErrorType("SomethingNew", 400)), 400, "SomethingNew"),
+        (Refused("down", UNAVAILABLE), 503, "ServiceUnavailable"),
+        (Refused("failed", ErrorType("Failed", 500)), 500, "Failed"),
     ],
 )
-async def test_status_follows_the_error_type_and_then_its_ancestors(
+async def test_status_and_name_are_those_of_the_error_type(
     client: httpx.AsyncClient,
     base: str,
     service: FakeService,
@@ -178,7 +187,7 @@ async def test_all_findings_on_a_document_are_sent_with_their_places(
     service.refusal = DiagnosticError(
         [
             Diagnostic("one", "first", ("resources", "a", 0), position=place, suggestion="try b"),
-            Diagnostic("two", "second", error_type="InvalidTemplateVersion"),
+            Diagnostic("two", "second", error_type=INVALID_VERSION),
         ]
     )
     answer = await client.post(base + "/stacks", json={"stack_name": "s", "template": {}})

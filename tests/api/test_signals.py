@@ -9,7 +9,7 @@ import pytest
 from stoker.api.signals.app import SignalSettings, application
 from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import ResourceAddress
-from stoker.kernel.errors import Forbidden, Refused
+from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, Forbidden, Refused
 
 from .conftest import FakePolicy, authenticate
 from .fake_service import PROJECT, FakeService
@@ -35,9 +35,9 @@ class FakeVerifier:
     ) -> Caller:
         self.shown = {"method": method, "host": host, "path": path, "body": body}
         if params.get("Signature") == "down":
-            raise Refused("no answer", "ServiceUnavailable")
+            raise Refused("no answer", UNAVAILABLE)
         if params.get("Signature") != "good":
-            raise Forbidden("The signature is wrong.", "SignatureDoesNotMatch")
+            raise Forbidden("The signature is wrong.", WRONG_SIGNATURE)
         return SENDER
 
 

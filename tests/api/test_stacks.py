@@ -3,6 +3,7 @@ import pytest
 
 from stoker.engine.model.requests import StackQuery, StackRequest
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType
 
 from .conftest import ClientFor, FakePolicy
 from .fake_service import CREATED_TEXT, PROJECT, FakeService, stack_id
@@ -560,12 +561,12 @@ async def test_validate_knows_the_errors_that_it_is_asked_to_pass_over(
 @pytest.mark.parametrize(
     ("error_type", "shown"),
     [
-        ("StackValidationFailed", "HTTPBadRequest"),
-        ("InvalidTemplateVersion", "InvalidTemplateVersion"),
+        (VALIDATION_FAILED, "HTTPBadRequest"),
+        (INVALID_VERSION, "InvalidTemplateVersion"),
     ],
 )
 async def test_validate_calls_ordinary_findings_bad_requests(
-    client: httpx.AsyncClient, base: str, service: FakeService, error_type: str, shown: str
+    client: httpx.AsyncClient, base: str, service: FakeService, error_type: ErrorType, shown: str
 ) -> None:
     service.refusal = DiagnosticError([Diagnostic("c", "m", error_type=error_type)])
     answer = await client.post(base + "/validate", json={"template": {}})

@@ -176,7 +176,7 @@ def run_create(step: Mapping[str, Any], types: Any) -> Answer:
         findings = evaluation.validate()
         findings.raise_errors()
     except DiagnosticError as error:
-        return Answer(400, error.first.error_type, diagnostics=error.diagnostics)
+        return Answer(400, error.first.error_type.name, diagnostics=error.diagnostics)
     facts, status = build(evaluation)
     outputs = {
         output.name: {"output_value": output.value}
@@ -197,7 +197,7 @@ def run_validate(step: Mapping[str, Any], types: Any) -> Answer:
         findings = as_template_findings(evaluation.validate())
         findings.raise_errors()
     except DiagnosticError as error:
-        kind = error.first.error_type
+        kind = error.first.error_type.name
         kind = "HTTPBadRequest" if kind == "StackValidationFailed" else kind
         return Answer(400, kind, diagnostics=error.diagnostics)
     return Answer(200, diagnostics=tuple(findings))

@@ -45,7 +45,7 @@ def test_files_take_the_place_of_the_inline_environment():
 def test_a_missing_file_is_refused(names):
     with pytest.raises(DiagnosticError) as caught:
         environment_of(None, names, FILES, DECLARED)
-    assert caught.value.first.error_type == "KeyError"
+    assert caught.value.first.error_type.name == "KeyError"
 
 
 def test_merging_joins_texts_and_lists_and_unites_maps():
@@ -75,7 +75,7 @@ def test_the_first_file_settles_the_strategy_of_a_parameter():
         merged(
             "{parameters: {l: a}}", "{parameters: {l: b}, parameter_merge_strategies: {l: merge}}"
         )
-    assert caught.value.first.error_type == "ConflictingMergeStrategyForParam"
+    assert caught.value.first.error_type.name == "ConflictingMergeStrategyForParam"
 
 
 def test_an_unknown_strategy_is_refused():

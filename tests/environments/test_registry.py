@@ -107,7 +107,7 @@ def test_relative_files_are_found_below_the_base_url():
     ],
 )
 def test_a_name_that_stands_for_nothing_is_refused(own):
-    assert refusal(own).error_type == "StackValidationFailed"
+    assert refusal(own).error_type.name == "StackValidationFailed"
 
 
 def test_a_misspelt_type_gets_a_suggestion():

@@ -187,7 +187,7 @@ async def test_stack_user_signals_by_token_and_by_signed_address(site: Site) -> 
     for method, changed in (("POST", url), ("PUT", url.replace("resources/h", "resources/i"))):
         with pytest.raises(Refused) as refused:
             await sender(method, changed)
-        assert refused.value.error_type == "AccessDenied"
+        assert refused.value.error_type.name == "AccessDenied"
 
     await asyncio.to_thread(signalling.delete_user, call(data))
     await asyncio.to_thread(site.users.close, STACK)

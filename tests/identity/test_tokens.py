@@ -171,7 +171,7 @@ async def test_identity_service_that_fails_is_503(
     fake.status = status
     with pytest.raises(Refused) as refused:
         await authenticate(token("t"), None)
-    assert refused.value.error_type == "ServiceUnavailable"
+    assert refused.value.error_type.name == "ServiceUnavailable"
 
 
 async def test_refused_service_user_is_503_not_401(
@@ -180,7 +180,7 @@ async def test_refused_service_user_is_503_not_401(
     fake.passwords.clear()
     with pytest.raises(Refused) as refused:
         await authenticate(token("t"), None)
-    assert refused.value.error_type == "ServiceUnavailable"
+    assert refused.value.error_type.name == "ServiceUnavailable"
 
 
 async def test_passwords_are_taken_only_where_they_are_allowed(

@@ -47,13 +47,13 @@ def test_ref_takes_a_plain_name_only(name: Any) -> None:
 @pytest.mark.parametrize("name", [None, 1, "nowhere"])
 def test_a_condition_that_refers_to_no_parameter_is_refused_as_a_bad_reference(name: Any) -> None:
     found = findings(Conditions={"c": {"Fn::Equals": [{"Ref": name}, "x"]}})[0]
-    assert found.error_type == "InvalidTemplateReference"
+    assert found.error_type.name == "InvalidTemplateReference"
 
 
 def test_getatt_of_a_name_alone_is_refused_as_a_bad_reference() -> None:
-    assert in_property({"Fn::GetAtt": "r"}).error_type == "InvalidTemplateReference"
-    assert in_output({"Fn::GetAtt": "r"}).error_type == "StackValidationFailed"
-    assert in_property({"Fn::GetAtt": "r.value"}).error_type == "StackValidationFailed"
+    assert in_property({"Fn::GetAtt": "r"}).error_type.name == "InvalidTemplateReference"
+    assert in_output({"Fn::GetAtt": "r"}).error_type.name == "StackValidationFailed"
+    assert in_property({"Fn::GetAtt": "r.value"}).error_type.name == "StackValidationFailed"
 
 
 def test_a_bad_template_of_replace_is_found_at_its_place() -> None:

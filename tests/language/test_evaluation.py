@@ -174,7 +174,7 @@ def test_a_circle_is_named() -> None:
         "  b: {type: OS::Heat::Value, properties: {value: {get_attr: [a, value]}}}\n"
     )
     (finding,) = evaluation.validate().errors
-    assert finding.error_type == "CircularDependencyException"
+    assert finding.error_type.name == "CircularDependencyException"
     assert "a -> b" in finding.message or "b -> a" in finding.message
 
 

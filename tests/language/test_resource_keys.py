@@ -47,7 +47,7 @@ def test_a_need_that_is_no_name_is_refused_as_a_bad_request(name: Any) -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse({"heat_template_version": "2021-04-16", "resources": {"r": body}})
     found = caught.value.first
-    assert (found.error_type, found.path[-2:]) == ("HTTPBadRequest", ("depends_on", 0))
+    assert (found.error_type.name, found.path[-2:]) == ("HTTPBadRequest", ("depends_on", 0))
 
 
 def test_an_external_id_that_a_function_gives_is_text() -> None:

@@ -64,7 +64,7 @@ def test_a_preview_refuses_names_that_a_create_would_refuse(name: str) -> None:
         request = StackRequest(name=name, template=PLAIN)
         with pytest.raises(DiagnosticError) as refused:
             await lab.engine.operations.preview_create(CALLER, request)
-        assert refused.value.first.error_type == "StackValidationFailed"
+        assert refused.value.first.error_type.name == "StackValidationFailed"
 
     in_lab(story)
 
@@ -83,7 +83,7 @@ def test_a_request_without_a_name_is_refused() -> None:
     async def story(lab: Lab) -> None:
         with pytest.raises(Refused) as refused:
             await lab.engine.operations.create(CALLER, StackRequest(template=PLAIN))
-        assert refused.value.error_type == "HTTPBadRequest"
+        assert refused.value.error_type.name == "HTTPBadRequest"
 
     in_lab(story)
 
@@ -108,7 +108,7 @@ def test_who_gives_everything_anew_may_not() -> None:
         request = StackRequest(template=ASKING, parameters={"other": 1})
         with pytest.raises(DiagnosticError) as refused:
             await lab.engine.operations.update(CALLER, address, request)
-        assert refused.value.first.error_type == "UnknownUserParameter"
+        assert refused.value.first.error_type.name == "UnknownUserParameter"
 
     in_lab(story)
 

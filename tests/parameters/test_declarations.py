@@ -102,7 +102,7 @@ def test_in_cloudformation_only_true_hides(word):
     ],
 )
 def test_a_wrong_declaration_is_refused_as_a_schema_error(snippet):
-    assert refusal(snippet).error_type == "InvalidSchemaError"
+    assert refusal(snippet).error_type.name == "InvalidSchemaError"
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_a_wrong_declaration_is_refused_as_a_schema_error(snippet):
 )
 def test_a_bound_that_is_no_number_is_refused_as_a_value_error(constraint):
     found = refusal({"type": "string", "constraints": [constraint]})
-    assert found.error_type == "ValueError"
+    assert found.error_type.name == "ValueError"
 
 
 def test_a_section_that_is_no_map_is_refused():
     with pytest.raises(DiagnosticError) as caught:
         declare_or_raise("p", version())
-    assert caught.value.first.error_type == "AttributeError"
+    assert caught.value.first.error_type.name == "AttributeError"
 
 
 def test_all_wrong_declarations_are_found_at_once_and_the_right_ones_kept():

@@ -87,7 +87,7 @@ def test_values_are_taken_in_the_type_of_their_parameter(kind, given, value):
 )
 def test_values_of_another_type_are_refused(kind, given):
     (finding,) = refusals(kind, given)
-    assert finding.error_type == "StackValidationFailed"
+    assert finding.error_type.name == "StackValidationFailed"
     assert finding.path == ("parameters", "p")
 
 
@@ -142,14 +142,14 @@ def test_given_values_come_before_the_environments_defaults_and_these_before_dec
 
 def test_null_counts_as_not_given():
     resolved = resolve({"p": Parameter("p", NUMBER)}, {"p": None}, {}, {})
-    assert [finding.error_type for finding in resolved.findings] == ["UserParameterMissing"]
+    assert [finding.error_type.name for finding in resolved.findings] == ["UserParameterMissing"]
 
 
 def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
     (finding,) = resolve(
         {"image": Parameter("image", STRING, default="x")}, {"imag": 1}, {}, {}
     ).findings
-    assert finding.error_type == "UnknownUserParameter"
+    assert finding.error_type.name == "UnknownUserParameter"
     assert finding.suggestion == 'did you mean "image"?'
 
 
@@ -188,7 +188,7 @@ def test_constraints_for_the_cloud_are_collected():
 def test_an_immutable_parameter_cannot_change():
     declared = {"p": Parameter("p", STRING, immutable=True), "q": Parameter("q", STRING)}
     (finding,) = immutable_changes(declared, {"p": "1", "q": "1"}, {"p": "2", "q": "2"})
-    assert finding.error_type == "ImmutableParameterModified"
+    assert finding.error_type.name == "ImmutableParameterModified"
     assert not immutable_changes(declared, {"p": "1"}, {"p": "1"})
 
 

@@ -137,7 +137,7 @@ def test_types_are_listed_by_support_and_version():
     assert CATALOGUE.resource_types(support_status="DEPRECATED") == []
     with pytest.raises(Invalid) as caught:
         CATALOGUE.resource_types(support_status="FOO")
-    assert caught.value.error_type == "Invalid"
+    assert caught.value.error_type.name == "Invalid"
 
 
 def test_versions_are_listed_with_their_aliases():

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.kernel.lazy import lazy
 from stoker.kernel.log import Log
 
@@ -194,4 +194,4 @@ def _network(entry: str) -> Any:
 
 
 def _refused(reason: str) -> Invalid:
-    return Invalid(reason, "HTTPBadRequest")
+    return Invalid(reason, BAD_REQUEST)

@@ -13,7 +13,15 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.callers import IsAdmin, caller_of
 from stoker.identity.grants import granted
 from stoker.identity.keystone import Keystone
-from stoker.kernel.errors import Forbidden, Invalid
+from stoker.kernel.errors import (
+    ACCESS_DENIED,
+    INCOMPLETE_SIGNATURE,
+    NOT_SIGNED,
+    UNKNOWN_ACCESS_KEY,
+    WRONG_SIGNATURE,
+    Forbidden,
+    Invalid,
+)
 
 _FIELD = re.compile(r"(\w+)=([^,\s]+)")
 _SIGNATURES = ("Signature", "X-Amz-Signature")
@@ -40,12 +48,12 @@ class SignatureVerifier:
         signed = dict(re.findall(_FIELD, headers.get("authorization", "")))
         signature = _first(params, *_SIGNATURES) or signed.get("Signature")
         if signature is None:
-            raise Invalid("The request is not signed.", "IncompleteSignature")
+            raise Invalid("The request is not signed.", INCOMPLETE_SIGNATURE)
         access = params.get("AWSAccessKeyId") or _key_of(
             params.get("X-Amz-Credential") or signed.get("Credential", "")
         )
         if not access:
-            raise Forbidden("The request names no access key.", "MissingAuthenticationToken")
+            raise Forbidden("The request names no access key.", NOT_SIGNED)
         return await self._caller(
             {
                 "access": access,
@@ -89,7 +97,7 @@ def _refusal(response: httpx.Response) -> Forbidden:
     """The refusal that the answer's words allow; services only tell some cases apart."""
     text = response.text.lower()
     if "access key" in text and ("not found" in text or "unknown" in text):
-        return Forbidden("The access key does not exist.", "InvalidClientTokenId")
+        return Forbidden("The access key does not exist.", UNKNOWN_ACCESS_KEY)
     if "not supplied" in text:
-        return Forbidden("The signature is missing.", "SignatureDoesNotMatch")
-    return Forbidden("The signature is not accepted.", "AccessDenied")
+        return Forbidden("The signature is missing.", WRONG_SIGNATURE)
+    return Forbidden("The signature is not accepted.", ACCESS_DENIED)

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from stoker.identity.settings import User
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import UNAVAILABLE, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Grant:
 
 def unavailable(detail: str) -> Refused:
     """The refusal (503) for an identity service that does not answer."""
-    return Refused(f"The identity service does not answer: {detail}.", "ServiceUnavailable")
+    return Refused(f"The identity service does not answer: {detail}.", UNAVAILABLE)
 
 
 def read_grant(token: str, content: Any) -> Grant:

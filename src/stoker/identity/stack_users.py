@@ -22,7 +22,7 @@ from stoker.identity.settings import IdentitySettings, User
 from stoker.identity.signing import sign_url
 from stoker.kernel.addresses import ResourceAddress, StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import FORBIDDEN, NOT_SUPPORTED, Refused
 from stoker.schema.resource_type import Call
 
 _NAME_LIMIT = 64
@@ -69,7 +69,7 @@ class StackDomain:
             raise Refused(
                 "This service has no domain for stack users: set stack_user_domain_name,"
                 " stack_domain_admin and stack_domain_admin_password.",
-                "NotSupported",
+                NOT_SUPPORTED,
             )
         return admin
 
@@ -233,7 +233,7 @@ class ResourceSignalling:
         request = by_user_id(user_id, password, self._project_id(call))
         grant = self._domain.keystone.authenticate(request)
         if grant is None:
-            raise Refused("The user of this resource cannot log in any more.", "Forbidden")
+            raise Refused("The user of this resource cannot log in any more.", FORBIDDEN)
         return grant.token
 
     def _project_id(self, call: Call) -> str:

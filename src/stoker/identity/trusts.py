@@ -20,7 +20,7 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant, by_password, granted, json_of, trust_scope, unavailable
 from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User
-from stoker.kernel.errors import Forbidden, Invalid, Refused
+from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused
 from stoker.kernel.log import Log
 
 _MOST_RECENT = 4096
@@ -159,7 +159,7 @@ class Trusts:
         if caller.token is None or not caller.project_id or not roles:
             raise Invalid(
                 "Work that goes on after this request needs a token for a project, with a role.",
-                "MissingCredentialError",
+                MISSING_CREDENTIAL,
             )
         trustee = await self._keystone.grant_of(self.trustee)
         if caller.trust_id is not None and caller.trustee_id == trustee.user_id:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 
+from stoker.kernel.errors import VALIDATION_FAILED, ErrorType, Refused
+
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a document."""
 
@@ -53,8 +55,7 @@ class Diagnostic:
     message: str
     path: Path = ()
     severity: Severity = Severity.ERROR
-    error_type: str = "StackValidationFailed"
-    """The name by which clients of the API know this kind of error."""
+    error_type: ErrorType = VALIDATION_FAILED
     file: str | None = None
     """The document that ``path`` leads into; None for the main template."""
     position: Position | None = None
@@ -240,3 +241,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
     _effort.spend(time.perf_counter() - begin)
     return near[0] if near else None
+
+
+def type_of(error: Exception) -> ErrorType | None:
+    """The type of a refusal; None for a fault of ours."""
+    if isinstance(error, DiagnosticError):
+        return error.first.error_type
+    return error.error_type if isinstance(error, Refused) else None

@@ -5,13 +5,66 @@ are; anything else is a fault of ours. (Findings about documents are
 :class:`stoker.kernel.diagnostics.DiagnosticError`.)
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorType:
+    """A kind of error: the name that clients match on, and the HTTP status that goes with it."""
+
+    name: str
+    status: int
+
+
+# Names and statuses are those of Heat; some are the names of its Python exceptions.
+ATTRIBUTE_ERROR = ErrorType("AttributeError", 400)
+CIRCULAR_DEPENDENCY = ErrorType("CircularDependencyException", 400)
+CONFLICTING_MERGE_STRATEGY = ErrorType("ConflictingMergeStrategyForParam", 400)
+BAD_REQUEST = ErrorType("HTTPBadRequest", 400)
+IMMUTABLE_PARAMETER_MODIFIED = ErrorType("ImmutableParameterModified", 400)
+INVALID = ErrorType("Invalid", 400)
+INVALID_HOOK = ErrorType("InvalidBreakPointHook", 400)
+INVALID_RESTRICTED_ACTION = ErrorType("InvalidRestrictedAction", 400)
+INVALID_SCHEMA = ErrorType("InvalidSchemaError", 400)
+INVALID_REFERENCE = ErrorType("InvalidTemplateReference", 400)
+INVALID_VERSION = ErrorType("InvalidTemplateVersion", 400)
+KEY_ERROR = ErrorType("KeyError", 400)
+MISSING_CREDENTIAL = ErrorType("MissingCredentialError", 400)
+NOT_SUPPORTED = ErrorType("NotSupported", 400)
+LIMIT_EXCEEDED = ErrorType("RequestLimitExceeded", 400)
+ACTION_NOT_SUPPORTED = ErrorType("ResourceActionNotSupported", 400)
+VALIDATION_FAILED = ErrorType("StackValidationFailed", 400)
+UNKNOWN_PARAMETER = ErrorType("UnknownUserParameter", 400)
+PARAMETER_MISSING = ErrorType("UserParameterMissing", 400)
+VALUE_ERROR = ErrorType("ValueError", 400)
+FORBIDDEN = ErrorType("Forbidden", 403)
+HTTP_FORBIDDEN = ErrorType("HTTPForbidden", 403)
+ENTITY_NOT_FOUND = ErrorType("EntityNotFound", 404)
+HTTP_NOT_FOUND = ErrorType("HTTPNotFound", 404)
+NOT_FOUND = ErrorType("NotFound", 404)
+RESOURCE_NOT_FOUND = ErrorType("ResourceNotFound", 404)
+METHOD_NOT_ALLOWED = ErrorType("HTTPMethodNotAllowed", 405)
+ACTION_IN_PROGRESS = ErrorType("ActionInProgress", 409)
+STACK_EXISTS = ErrorType("StackExists", 409)
+HTTP_UNAVAILABLE = ErrorType("HTTPServiceUnavailable", 503)
+UNAVAILABLE = ErrorType("ServiceUnavailable", 503)
+
+# Codes of AWS, for its interfaces.
+ACCESS_DENIED = ErrorType("AccessDenied", 403)
+INCOMPLETE_SIGNATURE = ErrorType("IncompleteSignature", 400)
+UNKNOWN_ACCESS_KEY = ErrorType("InvalidClientTokenId", 403)
+NOT_SIGNED = ErrorType("MissingAuthenticationToken", 403)
+WRONG_SIGNATURE = ErrorType("SignatureDoesNotMatch", 403)
+
 
 class Refused(Exception):
-    """A request that cannot be done. ``error_type`` is the name that clients match on."""
+    """A request that cannot be done."""
 
-    error_type = "Error"
+    error_type = ErrorType("Error", 400)
 
-    def __init__(self, message: str, error_type: str | None = None) -> None:
+    def __init__(self, message: str, error_type: ErrorType | None = None) -> None:
         super().__init__(message)
         self.message = message
         if error_type is not None:
@@ -21,43 +74,43 @@ class Refused(Exception):
 class NotFound(Refused):
     """A stack, resource, event or other entity that does not exist for this caller."""
 
-    error_type = "EntityNotFound"
+    error_type = ENTITY_NOT_FOUND
 
 
 class Invalid(Refused):
     """A request that is malformed or contradicts itself."""
 
-    error_type = "ValueError"
+    error_type = VALUE_ERROR
 
 
 class Forbidden(Refused):
     """The caller may not do this."""
 
-    error_type = "Forbidden"
+    error_type = FORBIDDEN
 
 
 class Exists(Refused):
     """The name is taken."""
 
-    error_type = "StackExists"
+    error_type = STACK_EXISTS
 
 
 class InProgress(Refused):
     """An operation under way excludes this one."""
 
-    error_type = "ActionInProgress"
+    error_type = ACTION_IN_PROGRESS
 
 
 class LimitExceeded(Refused):
     """A limit of the service would be exceeded."""
 
-    error_type = "RequestLimitExceeded"
+    error_type = LIMIT_EXCEEDED
 
 
 class NotSupported(Refused):
     """The service or the resource type cannot do this."""
 
-    error_type = "NotSupported"
+    error_type = NOT_SUPPORTED
 
 
 def fault_reason(fault: BaseException) -> str:

@@ -20,6 +20,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
     first_of,
 )
+from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
 from stoker.kernel.lazy import lazy
 from stoker.template.functions.words import kind_of
 from stoker.template.source.source import Source, accept, count_values, read
@@ -127,7 +128,7 @@ def _parse(source: Source) -> tuple[Template, Findings]:
                     "not-a-map",
                     "The template is not a JSON object or YAML mapping of sections, but"
                     f" {kind_of(data)}",
-                    error_type="HTTPBadRequest",
+                    error_type=BAD_REQUEST,
                 )
             ]
         )
@@ -190,7 +191,7 @@ class _Reader:
     version: Version
     findings: Findings
 
-    def section(self, key: str, error_type: str = "StackValidationFailed") -> Mapping[str, Any]:
+    def section(self, key: str, error_type: ErrorType = VALIDATION_FAILED) -> Mapping[str, Any]:
         """A section that is a map; empty if it is absent, nothing, or wrong."""
         content = self.data.get(key) if key else None
         if not content:
@@ -207,7 +208,7 @@ class _Reader:
         code: str,
         message: str,
         path: Path,
-        error_type: str = "StackValidationFailed",
+        error_type: ErrorType = VALIDATION_FAILED,
         suggestion: str | None = None,
     ) -> None:
         """Keep a finding."""
@@ -282,7 +283,7 @@ def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
     for index, name in enumerate(needs):
         if isinstance(name, list | dict):
             message = f"a resource is named by text, not {kind_of(name)}"
-            reader.refuse("bad-shape", message, (*path, index), "HTTPBadRequest")
+            reader.refuse("bad-shape", message, (*path, index), BAD_REQUEST)
 
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
@@ -317,7 +318,7 @@ def _shapes(version: Version) -> tuple[tuple[str, Any, str], ...]:
 def _outputs(reader: _Reader) -> dict[str, OutputBody]:
     dialect = reader.version.dialect
     found = {}
-    for name, body in reader.section(dialect.outputs, error_type="AttributeError").items():
+    for name, body in reader.section(dialect.outputs, error_type=ATTRIBUTE_ERROR).items():
         path = (dialect.outputs, name)
         if not isinstance(body, Mapping):
             reader.refuse("bad-output", f"an output is a map, not {kind_of(body)}", path)

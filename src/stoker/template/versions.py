@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, did_you_mean
+from stoker.kernel.errors import BAD_REQUEST, INVALID_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +307,10 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
         if near is not None:
             message = f'{message}; "{key}" is not a section'
             found = Diagnostic(
-                "no-version", message, (key,), error_type="HTTPBadRequest", suggestion=near
+                "no-version", message, (key,), error_type=BAD_REQUEST, suggestion=near
             )
             return DiagnosticError([found])
-    return DiagnosticError([Diagnostic("no-version", message, error_type="HTTPBadRequest")])
+    return DiagnosticError([Diagnostic("no-version", message, error_type=BAD_REQUEST)])
 
 
 def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:
@@ -319,7 +320,7 @@ def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None)
                 "bad-version",
                 f"The template version is invalid: {message}",
                 path,
-                error_type="InvalidTemplateVersion",
+                error_type=INVALID_VERSION,
                 suggestion=suggestion,
             )
         ]

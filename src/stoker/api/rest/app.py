@@ -25,13 +25,13 @@ from stoker.api.rest.faults import (
     forbidden,
     method_not_allowed,
     not_found,
-    status_of,
 )
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.service.service import Service
 from stoker.kernel.budget import project
+from stoker.kernel.diagnostics import type_of
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 
@@ -91,7 +91,7 @@ class _Server:
             except ClientDisconnect:
                 response = Response(status_code=400)  # nobody reads it
             except Exception as error:
-                if status_of(error) == 500:
+                if type_of(error) is None:
                     log.exception("request failed", method=request.method, path=request.url.path)
                 response = answer(error, debug=self._settings.debug)
         response.headers["x-openstack-request-id"] = request_id

@@ -11,7 +11,7 @@ from stoker.api.rest.faults import bad_request
 from stoker.api.rest.values import flag, optional_text, whole_number
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, Invalid
 
 _LONGEST_TAG = 80
 
@@ -52,7 +52,7 @@ def stack_name(body: Body) -> str:
         raise bad_request("No stack name specified: the request has no stack_name.")
     name = body["stack_name"]
     if not isinstance(name, str):
-        raise Invalid("stack_name takes a text.", "StackValidationFailed")
+        raise Invalid("stack_name takes a text.", VALIDATION_FAILED)
     return name
 
 
@@ -169,7 +169,7 @@ def _tags(body: Body) -> tuple[str, ...] | None:
         return None
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise Invalid("tags takes a text with commas between the tags.", "AttributeError")
+        raise Invalid("tags takes a text with commas between the tags.", ATTRIBUTE_ERROR)
     for tag in tags:
         if len(tag) > _LONGEST_TAG:
             raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')

@@ -1,7 +1,7 @@
 """Every refusal becomes an answer here, and nowhere else.
 
-Clients tell errors apart by status and ``error.type``; both come from one table. The body has the
-shape that clients know, and one field more: ``error.diagnostics``, all findings with their places.
+Clients tell errors apart by status and ``error.type``. The body has the shape that clients know,
+and one field more: ``error.diagnostics``, all findings with their places.
 """
 
 from __future__ import annotations
@@ -15,68 +15,23 @@ from typing import Any
 from starlette.responses import Response
 
 from stoker.api.rest.answers import json_response
-from stoker.kernel.diagnostics import MORE_FINDINGS, Diagnostic, DiagnosticError, format_path
-from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
-
-_STATUSES: Mapping[str, int] = {
-    **dict.fromkeys(
-        (
-            "AttributeError",
-            "CircularDependencyException",
-            "ConflictingMergeStrategyForParam",
-            "Error",
-            "HTTPBadRequest",
-            "ImmutableParameterModified",
-            "Invalid",
-            "InvalidBreakPointHook",
-            "InvalidGlobalResource",
-            "InvalidMergeStrategyForParam",
-            "InvalidRestrictedAction",
-            "InvalidSchemaError",
-            "InvalidTemplateAttribute",
-            "InvalidTemplateParameter",
-            "InvalidTemplateReference",
-            "InvalidTemplateSection",
-            "InvalidTemplateVersion",
-            "KeyError",
-            "MissingCredentialError",
-            "NotSupported",
-            "OrphanedObjectError",
-            "PhysicalResourceIDAmbiguity",
-            "PhysicalResourceNameAmbiguity",
-            "PropertyUnspecifiedError",
-            "RequestLimitExceeded",
-            "ResourceActionNotSupported",
-            "ResourceInError",
-            "ResourcePropertyConflict",
-            "ResourceTypeUnavailable",
-            "StackResourceLimitExceeded",
-            "StackValidationFailed",
-            "UnknownUserParameter",
-            "UserParameterMissing",
-            "ValueError",
-        ),
-        400,
-    ),
-    **dict.fromkeys(("Forbidden", "HTTPForbidden", "InvalidTenant"), 403),
-    **dict.fromkeys(
-        (
-            "EntityNotFound",
-            "HTTPNotFound",
-            "NotFound",
-            "ResourceNotAvailable",
-            "ResourceNotFound",
-            "ResourceTypeNotFound",
-            "SnapshotNotFound",
-            "StackNotFound",
-        ),
-        404,
-    ),
-    "HTTPMethodNotAllowed": 405,
-    **dict.fromkeys(("ActionInProgress", "ActionNotComplete", "StackExists"), 409),
-    **dict.fromkeys(("EventSendFailed", "StopActionFailed"), 500),
-    **dict.fromkeys(("HTTPServiceUnavailable", "ServiceUnavailable"), 503),
-}
+from stoker.kernel.diagnostics import (
+    MORE_FINDINGS,
+    Diagnostic,
+    DiagnosticError,
+    format_path,
+    type_of,
+)
+from stoker.kernel.errors import (
+    BAD_REQUEST,
+    HTTP_FORBIDDEN,
+    HTTP_NOT_FOUND,
+    METHOD_NOT_ALLOWED,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refused,
+)
 
 _EXPLANATIONS: Mapping[int, str] = {
     400: "The request is malformed or asks for something that cannot be done.",
@@ -91,22 +46,22 @@ _EXPLANATIONS: Mapping[int, str] = {
 
 def bad_request(message: str) -> Refused:
     """A refusal (400) of the request as such, before the engine has seen it."""
-    return Invalid(message, "HTTPBadRequest")
+    return Invalid(message, BAD_REQUEST)
 
 
 def not_found(message: str) -> Refused:
     """A refusal (404) of an address whose last part names nothing."""
-    return NotFound(message, "HTTPNotFound")
+    return NotFound(message, HTTP_NOT_FOUND)
 
 
 def forbidden(message: str) -> Refused:
     """A refusal (403) of an address outside the caller's project."""
-    return Forbidden(message, "HTTPForbidden")
+    return Forbidden(message, HTTP_FORBIDDEN)
 
 
 def method_not_allowed(method: str, allowed: str) -> Refused:
     """A refusal (405) of a method."""
-    return Refused(f"{method} is not possible here, only {allowed}.", "HTTPMethodNotAllowed")
+    return Refused(f"{method} is not possible here, only {allowed}.", METHOD_NOT_ALLOWED)
 
 
 _RESOURCES = ("resources", "Resources")
@@ -120,22 +75,11 @@ _MOST_FINDINGS = 100
 """So many findings are told at once."""
 
 
-def status_of(error: Exception) -> int:
-    """The HTTP status of a refusal, by its type, else by the types of its class's ancestors."""
-    if isinstance(error, DiagnosticError):
-        return _STATUSES.get(error.first.error_type, 400)
-    if isinstance(error, Refused):
-        ancestors = [getattr(kind, "error_type", "") for kind in type(error).__mro__]
-        for name in (error.error_type, *ancestors):
-            if name in _STATUSES:
-                return _STATUSES[name]
-    return 500
-
-
 def answer(error: Exception, *, debug: bool = False) -> Response:
     """The answer to a request that ended with ``error``."""
-    status = status_of(error)
-    detail: dict[str, Any] = {"type": _type_of(error), "traceback": None}
+    kind = type_of(error)
+    status = kind.status if kind else 500
+    detail: dict[str, Any] = {"type": kind.name if kind else type(error).__name__}
     if isinstance(error, DiagnosticError):
         lines = [_line(d) for d in _errors(error)]
         if len(lines) > _MOST_FINDINGS:
@@ -146,8 +90,7 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     elif isinstance(error, Refused):
         detail["message"] = error.message
         detail["diagnostics"] = []
-    if debug:
-        detail["traceback"] = "".join(traceback.format_exception(error))
+    detail["traceback"] = "".join(traceback.format_exception(error)) if debug else None
     body = {
         "code": status,
         "title": HTTPStatus(status).phrase,
@@ -160,14 +103,6 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
 def findings(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """Findings in the API's form."""
     return [_finding(diagnostic) for diagnostic in diagnostics]
-
-
-def _type_of(error: Exception) -> str:
-    if isinstance(error, DiagnosticError):
-        return error.first.error_type
-    if isinstance(error, Refused):
-        return error.error_type
-    return type(error).__name__
 
 
 def _errors(error: DiagnosticError) -> list[Diagnostic]:

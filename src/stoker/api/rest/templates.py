@@ -13,8 +13,9 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request, findings
 from stoker.api.rest.values import query_flag
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED
 
-_ORDINARY = "StackValidationFailed"
+_ORDINARY = VALIDATION_FAILED
 _IGNORABLE = frozenset({"99001"})
 """Errors that a client may ask to pass over: that the cloud lacks the service of a type, which
 validation does not look for here."""
@@ -65,6 +66,5 @@ async def list_functions(call: Call) -> Response:
 def _as_bad_request(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The findings under the name that the validate call, unlike others, has for ordinary ones."""
     return [
-        replace(d, error_type="HTTPBadRequest") if d.error_type == _ORDINARY else d
-        for d in diagnostics
+        replace(d, error_type=BAD_REQUEST) if d.error_type == _ORDINARY else d for d in diagnostics
     ]

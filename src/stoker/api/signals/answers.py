@@ -9,28 +9,43 @@ from xml.sax.saxutils import escape
 
 from starlette.responses import Response
 
-from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
+from stoker.kernel.diagnostics import DiagnosticError, type_of
+from stoker.kernel.errors import (
+    ACCESS_DENIED,
+    ACTION_IN_PROGRESS,
+    FORBIDDEN,
+    HTTP_NOT_FOUND,
+    INCOMPLETE_SIGNATURE,
+    LIMIT_EXCEEDED,
+    METHOD_NOT_ALLOWED,
+    NOT_SIGNED,
+    UNAVAILABLE,
+    UNKNOWN_ACCESS_KEY,
+    WRONG_SIGNATURE,
+    ErrorType,
+    Refused,
+)
 
 _XML = "application/xml; charset=UTF-8"
 
-_CODES: Mapping[str, tuple[str, int]] = {
-    "AccessDenied": ("AccessDenied", 403),
-    "ActionInProgress": ("InvalidAction", 400),
-    "Forbidden": ("AccessDenied", 403),
-    "HTTPMethodNotAllowed": ("InvalidAction", 405),
-    "HTTPNotFound": ("InvalidAction", 404),
-    "IncompleteSignature": ("IncompleteSignature", 400),
-    "InvalidClientTokenId": ("InvalidClientTokenId", 403),
-    "InvalidTenant": ("AccessDenied", 403),
-    "MissingAuthenticationToken": ("MissingAuthenticationToken", 403),
-    "RequestLimitExceeded": ("RequestLimitExceeded", 400),
-    "ServiceUnavailable": ("ServiceUnavailable", 503),
-    "SignatureDoesNotMatch": ("SignatureDoesNotMatch", 403),
-    "StackExists": ("AlreadyExists", 400),
+_CODES: Mapping[ErrorType, ErrorType] = {
+    ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),
+    FORBIDDEN: ACCESS_DENIED,
+    HTTP_NOT_FOUND: ErrorType("InvalidAction", 404),
+    METHOD_NOT_ALLOWED: ErrorType("InvalidAction", 405),
 }
-_INVALID = ("InvalidParameterValue", 400)
-_FAILED = ("InternalFailure", 500)
+"""AWS's codes for errors that it has under another name."""
+_OF_AWS = (
+    ACCESS_DENIED,
+    INCOMPLETE_SIGNATURE,
+    LIMIT_EXCEEDED,
+    NOT_SIGNED,
+    UNAVAILABLE,
+    UNKNOWN_ACCESS_KEY,
+    WRONG_SIGNATURE,
+)
+_INVALID = ErrorType("InvalidParameterValue", 400)
+_FAILED = ErrorType("InternalFailure", 500)
 
 
 def resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -> Response:
@@ -43,22 +58,21 @@ def resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) ->
 
 def error_answer(error: Exception) -> Response:
     """The answer to a request that ended with ``error``."""
-    code, status = _code_of(error)
-    kind = "Server" if status >= 500 else "Sender"
+    code = _code_of(error)
+    kind = "Server" if code.status >= 500 else "Sender"
     message = escape(_message_of(error))
     content = (
-        f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code}</Code>"
+        f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code.name}</Code>"
         f"<Message>{message}</Message></Error></ErrorResponse>"
     )
-    return Response(content, status, headers={"Content-Type": _XML})
+    return Response(content, code.status, headers={"Content-Type": _XML})
 
 
-def _code_of(error: Exception) -> tuple[str, int]:
-    if isinstance(error, DiagnosticError):
-        return _CODES.get(error.first.error_type, _INVALID)
-    if isinstance(error, Refused):
-        return _CODES.get(error.error_type, _INVALID)
-    return _FAILED
+def _code_of(error: Exception) -> ErrorType:
+    known = type_of(error)
+    if known is None:
+        return _FAILED
+    return known if known in _OF_AWS else _CODES.get(known, _INVALID)
 
 
 def _message_of(error: Exception) -> str:

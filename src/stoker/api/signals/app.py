@@ -24,7 +24,15 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import ResourceAddress, parse_arn
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Forbidden, Invalid, NotFound, Refused
+from stoker.kernel.errors import (
+    ACCESS_DENIED,
+    HTTP_NOT_FOUND,
+    METHOD_NOT_ALLOWED,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refused,
+)
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
 
@@ -106,7 +114,7 @@ class _Signals:
 
     def _enforce(self, rule: str, caller: Caller) -> None:
         if not self._policy.allows(rule, caller):
-            raise Forbidden(f"The policy {rule} does not allow this to you.", "AccessDenied")
+            raise Forbidden(f"The policy {rule} does not allow this to you.", ACCESS_DENIED)
 
     async def _sender(self, request: Request) -> tuple[Caller, bytes]:
         """Who sends a request, and its body: read last, unless a signature covers it."""
@@ -116,7 +124,7 @@ class _Signals:
         if not signed and "x-auth-token" in headers:
             caller = await self._authenticate(headers, None)
             if caller is None:
-                raise Forbidden("The token is not valid.", "AccessDenied")
+                raise Forbidden("The token is not valid.", ACCESS_DENIED)
             return caller, await read_body(request, limit)
         if by_query or not signed:
             caller = await self._check(request, b"")
@@ -140,10 +148,10 @@ def _address(request: Request) -> tuple[str, ResourceAddress]:
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     match = _ADDRESS.fullmatch(path)
     if match is None or "\0" in path:
-        raise NotFound("Nothing is served at this address.", "HTTPNotFound")
+        raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
     kind, arn = match.groups()
     if request.method != _METHODS[kind]:
-        raise Refused(f"This address takes {_METHODS[kind]} only.", "HTTPMethodNotAllowed")
+        raise Refused(f"This address takes {_METHODS[kind]} only.", METHOD_NOT_ALLOWED)
     resource = parse_arn(arn)
     if not isinstance(resource, ResourceAddress):
         raise Invalid("The address names no resource of a stack.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.schema.comparison import changed_properties
 from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updates, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -196,7 +197,7 @@ def _fixed_id(row: Resource, definition: Definition) -> Diagnostic:
         message=f"Update to property external_id of {row.name} ({definition.type_name}) is not"
         " supported: give the new object a resource of another name",
         path=("resources", row.name, "external_id"),
-        error_type="NotSupported",
+        error_type=NOT_SUPPORTED,
     )
 
 
@@ -211,7 +212,7 @@ def refuse_immutable(definition: Definition, changed: frozenset[str]) -> None:
                 message=f"{name} cannot be changed once {definition.name} exists;"
                 " give it its old value, or rename the resource to make a new one",
                 path=("resources", definition.name, "properties", name),
-                error_type="NotSupported",
+                error_type=NOT_SUPPORTED,
             )
             for name in fixed
         )

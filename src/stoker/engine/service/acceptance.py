@@ -37,7 +37,7 @@ from stoker.engine.service.guards import (
 from stoker.engine.service.inputs import input_of
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import Exists, InProgress, Invalid, LimitExceeded, NotFound
+from stoker.kernel.errors import BAD_REQUEST, Exists, InProgress, Invalid, LimitExceeded, NotFound
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 
@@ -299,7 +299,7 @@ class Acceptance:
 
 def _check_name(name: str | None) -> str:
     if name is None:
-        raise Invalid("No stack name specified", "HTTPBadRequest")
+        raise Invalid("No stack name specified", BAD_REQUEST)
     if not NAME.fullmatch(name):
         raise DiagnosticError(
             [

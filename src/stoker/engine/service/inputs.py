@@ -8,7 +8,7 @@ from dataclasses import replace
 from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.diagnostics import Findings
-from stoker.kernel.errors import Invalid
+from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
@@ -47,7 +47,7 @@ def _source(request: StackRequest, old: Input | None) -> Source:
     """The template of the request, or the one that the stack has."""
     if request.template is None:
         if old is None or not request.existing:
-            raise Invalid("No template specified", "HTTPBadRequest")
+            raise Invalid("No template specified", BAD_REQUEST)
         return Source(old.template, old.text, old.template_file)
     if isinstance(request.template, str):
         return read(request.template, request.template_file)

@@ -6,7 +6,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import StackAddress, parse_arn
-from stoker.kernel.errors import Forbidden, NotFound
+from stoker.kernel.errors import RESOURCE_NOT_FOUND, Forbidden, NotFound
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFound:
@@ -21,7 +21,7 @@ def _not_found(name: str, stack_id: str | None = None) -> NotFound:
 def no_resource(stack: Stack, name: str) -> NotFound:
     """The refusal of a name that no resource of the stack bears."""
     return NotFound(
-        f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", "ResourceNotFound"
+        f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", RESOURCE_NOT_FOUND
     )
 
 

@@ -25,7 +25,7 @@ from stoker.engine.service.presenters import (
     stack_view,
 )
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import NotFound
+from stoker.kernel.errors import NOT_FOUND, NotFound
 from stoker.schema.resource_type import Reads, ShowsSignals
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
@@ -90,7 +90,7 @@ class Views:
                 return output
         raise NotFound(
             f"Specified output key {key} not found. The stack {stack.name} has no such output",
-            "NotFound",
+            NOT_FOUND,
         )
 
     async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:

@@ -32,12 +32,16 @@ from stoker.engine.operations.scale import plan_of_signal
 from stoker.engine.service.guards import live, record
 from stoker.engine.service.lookup import Finder, no_resource, require_own
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import Invalid, LimitExceeded, NotFound
+from stoker.kernel.errors import (
+    ACTION_NOT_SUPPORTED,
+    INVALID_HOOK,
+    RESOURCE_NOT_FOUND,
+    Invalid,
+    LimitExceeded,
+    NotFound,
+)
 from stoker.schema.resource_type import AdjustsGroup, Signals
 from stoker.template.environment.registry import HOOKS
-
-BAD_HOOK = "InvalidBreakPointHook"
-
 
 MOST_TRIES = 50
 """How often a signal is judged again because another process has stored one meanwhile."""
@@ -97,7 +101,7 @@ class SignalService:
         if not isinstance(type_, Signals):
             raise Invalid(
                 f"{name} is a {row.type_name}, which takes no signals",
-                "ResourceActionNotSupported",
+                ACTION_NOT_SUPPORTED,
             )
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and takes no signals any more")
@@ -123,7 +127,7 @@ class SignalService:
 
         def guard(inside: Inside) -> None:
             if not inside.has_resource(row.id):
-                raise NotFound(f"{name} has been deleted meanwhile", "ResourceNotFound")
+                raise NotFound(f"{name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
             if inside.count_signals(row.id) != known:
                 raise _CameBetween
 
@@ -133,7 +137,7 @@ class SignalService:
         """Store that a hook is cleared; a second time is as good as once."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
-            raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', BAD_HOOK)
+            raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', INVALID_HOOK)
         stack_id, store = session.stack.id, self._ports.store
         changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
         # rows of replaced objects, which bear the same name, stand at hooks as well
@@ -146,7 +150,7 @@ class SignalService:
             raise Invalid(
                 f"{name} does not stand at the hook {hook}: it has not come there yet, or the hook"
                 " is cleared already",
-                BAD_HOOK,
+                INVALID_HOOK,
             )
         await session.load_signals()
         ids, now = self._ports.ids, self._ports.clock.now()
@@ -181,7 +185,7 @@ class SignalService:
         def guard(inside: Inside) -> None:
             live(inside, stack)
             if not inside.has_resource(policy.id):
-                raise NotFound(f"{policy.name} has been deleted meanwhile", "ResourceNotFound")
+                raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
         await record(self._ports, self._notify, change)

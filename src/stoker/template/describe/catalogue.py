@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import Invalid, NotFound, NotSupported
+from stoker.kernel.errors import INVALID, Invalid, NotFound, NotSupported
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
@@ -45,7 +45,7 @@ class Catalogue:
         statuses = [*Support, UNKNOWN_STATUS]
         if support_status is not None and support_status not in statuses:
             known = ", ".join(statuses)
-            raise Invalid(f'there is no support status "{support_status}", only {known}', "Invalid")
+            raise Invalid(f'there is no support status "{support_status}", only {known}', INVALID)
         found = []
         for name in self._types.names():
             if name in self._removed:

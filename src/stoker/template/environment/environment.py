@@ -16,6 +16,7 @@ from stoker.kernel.diagnostics import (
     Severity,
     did_you_mean,
 )
+from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
 from stoker.template.environment.registry import Entry, registry_findings
 from stoker.template.environment.single_resources import child_registry
 from stoker.template.source.source import read
@@ -30,12 +31,6 @@ SECTIONS = (
 )
 SINK_TYPES = ("zaqar-queue",)
 MERGE_STRATEGIES = ("overwrite", "merge", "deep_merge")
-WRONG_FORMAT = "HTTPBadRequest"
-"""The error type of an environment that was sent as a whole."""
-WRONG_FILE = "ValueError"
-"""The error type of an environment that came as a file."""
-WRONG_SHAPE = "AttributeError"
-"""The error type of a section of the wrong kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +60,10 @@ def parse_environment(
 ) -> Environment:
     """An environment from text or from an object.
 
-    ``file`` names the file that it came from. Raises ``DiagnosticError``.
+    ``file`` names the file that it came from; its errors have another type then. Raises
+    ``DiagnosticError``.
     """
-    wrong = WRONG_FORMAT if file is None else WRONG_FILE
+    wrong = BAD_REQUEST if file is None else VALUE_ERROR
     warnings: tuple[Diagnostic, ...] = ()
     if isinstance(given, str):
         given, warnings = _parse_text(given, file, wrong)
@@ -110,7 +106,9 @@ def _without_effect(given: Mapping[str, Any], file: str | None) -> list[Diagnost
     return [Diagnostic("event-sinks", message, ("event_sinks",), Severity.WARNING, file=place)]
 
 
-def _parse_text(text: str, file: str | None, wrong: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+def _parse_text(
+    text: str, file: str | None, wrong: ErrorType
+) -> tuple[Any, tuple[Diagnostic, ...]]:
     if not text.strip():
         return None, ()
     try:
@@ -127,7 +125,7 @@ def _refused(
     message: str,
     path: Path,
     file: str | None,
-    error_type: str,
+    error_type: ErrorType,
     suggestion: str | None = None,
 ) -> DiagnosticError:
     return DiagnosticError(
@@ -140,7 +138,7 @@ def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mappi
     if section is None:
         return {}
     if not isinstance(section, Mapping):
-        raise _refused("invalid-section", f"{name} must be a map", (name,), file, WRONG_SHAPE)
+        raise _refused("invalid-section", f"{name} must be a map", (name,), file, ATTRIBUTE_ERROR)
     return {str(key): value for key, value in section.items()}
 
 
@@ -149,7 +147,7 @@ def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequ
     if section is None:
         return ()
     if not isinstance(section, list):
-        raise _refused("invalid-section", f"{name} must be a list", (name,), file, WRONG_SHAPE)
+        raise _refused("invalid-section", f"{name} must be a list", (name,), file, ATTRIBUTE_ERROR)
     return section
 
 
@@ -158,12 +156,12 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
     for index, sink in enumerate(sinks):
         path: Path = ("event_sinks", index)
         if not isinstance(sink, Mapping):
-            raise _refused("invalid-section", "a sink must be a map", path, file, WRONG_SHAPE)
+            raise _refused("invalid-section", "a sink must be a map", path, file, ATTRIBUTE_ERROR)
         if sink.get("type") not in SINK_TYPES:
             known = ", ".join(SINK_TYPES)
             message = f"there is no event sink of type {sink.get('type')!r}"
             raise _refused(
-                "unknown-event-sink", message, (*path, "type"), file, "KeyError", f"one of: {known}"
+                "unknown-event-sink", message, (*path, "type"), file, KEY_ERROR, f"one of: {known}"
             )
     return tuple(sinks)
 
@@ -177,7 +175,7 @@ def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str
                 f"there is no merge strategy {strategy!r}",
                 ("parameter_merge_strategies", name),
                 file,
-                WRONG_FORMAT,
+                BAD_REQUEST,
                 f"one of: {', '.join(MERGE_STRATEGIES)}",
             )
     return section

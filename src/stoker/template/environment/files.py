@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.kernel.errors import CONFLICTING_MERGE_STRATEGY, KEY_ERROR, ErrorType
 from stoker.schema.conversion import Mismatch
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 from stoker.template.parameters.parameters import Parameter, ParameterType, coerce
@@ -29,16 +30,18 @@ def environment_of(
     if not names:
         return parse_environment(given)
     if not isinstance(names, list):
-        raise _refused("environment_files must be a list of names", (), "KeyError")
+        raise _refused("environment_files must be a list of names", (), KEY_ERROR)
     environments = []
     for name in names:
         if name not in files:
-            raise _refused(f"there is no file {name!r}", ("files",), "KeyError")
+            raise _refused(f"there is no file {name!r}", ("files",), KEY_ERROR)
         environments.append((str(name), parse_environment(files[name], str(name))))
     return merge(environments, parameters)
 
 
-def _refused(message: str, path: Path, error_type: str, file: str | None = None) -> DiagnosticError:
+def _refused(
+    message: str, path: Path, error_type: ErrorType, file: str | None = None
+) -> DiagnosticError:
     return DiagnosticError(
         [Diagnostic("invalid-environment-file", message, path, error_type=error_type, file=file)]
     )
@@ -87,7 +90,7 @@ def _settle(strategies: dict[str, str], environment: Environment, file: str) -> 
             raise _refused(
                 message,
                 ("parameter_merge_strategies", name),
-                "ConflictingMergeStrategyForParam",
+                CONFLICTING_MERGE_STRATEGY,
                 file,
             )
 

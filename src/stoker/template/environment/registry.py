@@ -12,6 +12,13 @@ from typing import Any
 from urllib.parse import urljoin
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean, nearest
+from stoker.kernel.errors import (
+    ATTRIBUTE_ERROR,
+    INVALID_HOOK,
+    INVALID_RESTRICTED_ACTION,
+    VALIDATION_FAILED,
+    ErrorType,
+)
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import TypeRegistry
 
@@ -26,7 +33,6 @@ MAX_CHAIN = 50
 """Types that may stand for each other, one after the other."""
 MAX_GLOBS = 100
 """Globs of names of resources in one registry."""
-WRONG_SHAPE = "AttributeError"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +255,7 @@ def _refused(
     message: str,
     suggestion: str | None = None,
     path: Path = (),
-    error_type: str = "StackValidationFailed",
+    error_type: ErrorType = VALIDATION_FAILED,
 ) -> DiagnosticError:
     return DiagnosticError(
         [Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)]
@@ -283,7 +289,7 @@ def registry_findings(section: Mapping[str, Any]) -> list[Diagnostic]:
     if resources is not None and not isinstance(resources, Mapping):
         message = "resources must map names of resources to entries"
         findings.append(
-            Diagnostic("invalid-section", message, (root, RESOURCES), error_type=WRONG_SHAPE)
+            Diagnostic("invalid-section", message, (root, RESOURCES), error_type=ATTRIBUTE_ERROR)
         )
     elif resources and sum(map(is_glob, resources)) > MAX_GLOBS:
         message = f"there are more than {MAX_GLOBS} globs of names of resources"
@@ -298,19 +304,21 @@ def _entry_findings(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
         if isinstance(value, Mapping):
             findings.extend(_entry_findings(value, here))
         elif key == "hooks":
-            findings.extend(_word_findings(value, HOOKS, here, "InvalidBreakPointHook"))
+            findings.extend(_word_findings(value, HOOKS, here, INVALID_HOOK))
         elif key == "restricted_actions":
             findings.extend(
-                _word_findings(value, RESTRICTED_ACTIONS, here, "InvalidRestrictedAction")
+                _word_findings(value, RESTRICTED_ACTIONS, here, INVALID_RESTRICTED_ACTION)
             )
         elif value is not None and not isinstance(value, str) and key != RESOURCES:
             message = "a type stands for the name of a type or of a template file"
-            findings.append(Diagnostic("invalid-mapping", message, here, error_type=WRONG_SHAPE))
+            findings.append(
+                Diagnostic("invalid-mapping", message, here, error_type=ATTRIBUTE_ERROR)
+            )
     return findings
 
 
 def _word_findings(
-    value: Any, known: Collection[str], path: Path, error_type: str
+    value: Any, known: Collection[str], path: Path, error_type: ErrorType
 ) -> list[Diagnostic]:
     return [
         Diagnostic(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.kernel.errors import VALIDATION_FAILED
 from stoker.schema.attributes import GathersAttributes
 from stoker.schema.resource_type import (
     Call,
@@ -76,7 +77,7 @@ def finding_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
     """A finding about what a resource stands for; without a document of its own it is here."""
     if diagnostic.file is None:
         diagnostic = replace(diagnostic, path=(*path, *diagnostic.path))
-    return replace(diagnostic, error_type="StackValidationFailed")
+    return replace(diagnostic, error_type=VALIDATION_FAILED)
 
 
 def child_inputs(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.kernel.errors import INVALID_REFERENCE, VALIDATION_FAILED, ErrorType
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Output
 from stoker.template.document import OutputBody
@@ -41,6 +42,6 @@ def output_findings(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     return []
 
 
-def _as_output(error_type: str) -> str:
+def _as_output(error_type: ErrorType) -> ErrorType:
     """An unknown resource is a fault of the reference in a resource, of the value in an output."""
-    return "StackValidationFailed" if error_type == "InvalidTemplateReference" else error_type
+    return VALIDATION_FAILED if error_type == INVALID_REFERENCE else error_type

@@ -20,6 +20,7 @@ from stoker.kernel.diagnostics import (
     Severity,
     did_you_mean,
 )
+from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -310,7 +311,7 @@ def _unknown_need(name: Any, path: Path, known: Iterable[str]) -> Diagnostic:
         "unknown-resource",
         f'The specified reference "{name}" (in {path[1]}) is incorrect: there is no such resource',
         path,
-        error_type="InvalidTemplateReference",
+        error_type=INVALID_REFERENCE,
         suggestion=did_you_mean(str(name), known),
     )
 

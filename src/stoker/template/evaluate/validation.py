@@ -12,6 +12,13 @@ from dataclasses import replace
 
 from stoker.kernel.budget import check
 from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
+from stoker.kernel.errors import (
+    BAD_REQUEST,
+    CIRCULAR_DEPENDENCY,
+    INVALID_REFERENCE,
+    LIMIT_EXCEEDED,
+    VALIDATION_FAILED,
+)
 from stoker.kernel.graph import find_cycle
 from stoker.schema.resource_type import Validates, can
 from stoker.schema.unknown import Unknown
@@ -48,7 +55,7 @@ def resource_findings(
             if diagnostic.code == SHAPE:
                 form.append(diagnostic)
             elif diagnostic.code in REFERENCES:
-                references.append(replace(diagnostic, error_type="InvalidTemplateReference"))
+                references.append(replace(diagnostic, error_type=INVALID_REFERENCE))
             else:
                 values.append(diagnostic)
         if survey.objections is None:
@@ -94,7 +101,7 @@ def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Dia
             "circular-dependency",
             f"Circular Dependency Found: {' -> '.join(circle)}",
             template.resources[circle[0]].path,
-            error_type="CircularDependencyException",
+            error_type=CIRCULAR_DEPENDENCY,
         )
     ]
 
@@ -135,15 +142,15 @@ def as_template_findings(findings: Findings, file: str | None = None) -> Finding
 
 def _as_template_finding(found: Diagnostic, file: str | None) -> Diagnostic:
     if found.code in UNSUPPORTED:
-        return replace(found, severity=Severity.ERROR, error_type="HTTPBadRequest")
+        return replace(found, severity=Severity.ERROR, error_type=BAD_REQUEST)
     if found.severity is not Severity.ERROR:
         return found
     if found.code in OF_VALUES or (_is_value(found, file) and found.code not in STATIC):
         return replace(found, severity=Severity.WARNING)
     if found.code == "nested-too-deep":
-        return replace(found, error_type="RequestLimitExceeded")
-    if found.error_type == "StackValidationFailed":
-        return replace(found, error_type="HTTPBadRequest")
+        return replace(found, error_type=LIMIT_EXCEEDED)
+    if found.error_type == VALIDATION_FAILED:
+        return replace(found, error_type=BAD_REQUEST)
     return found
 
 

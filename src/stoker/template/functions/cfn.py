@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import Failure, bad_arguments, bad_value
 from stoker.template.functions.references import attribute, resource_name
@@ -52,7 +53,7 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
             Diagnostic(
                 "unknown-name",
                 f'there is no parameter "{arguments}"',
-                error_type="InvalidTemplateReference",
+                error_type=INVALID_REFERENCE,
                 suggestion=did_you_mean(str(arguments), scope.parameters),
             )
         ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.kernel.errors import BAD_REQUEST
 
 SHAPE = "bad-arguments"
 """Code of findings on the form of arguments: wrong whatever the values will be."""
@@ -33,7 +34,7 @@ def bad_arguments(message: str, path: Path = ()) -> NoReturn:
 
 def bad_name(message: str, path: Path = ()) -> NoReturn:
     """What stands in the place of a name cannot be one."""
-    raise Failure([Diagnostic(SHAPE, message, path, error_type="HTTPBadRequest")])
+    raise Failure([Diagnostic(SHAPE, message, path, error_type=BAD_REQUEST)])
 
 
 def bad_value(message: str, path: Path = (), code: str = "bad-value") -> NoReturn:

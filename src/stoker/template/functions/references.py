@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import Nests, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -106,7 +107,7 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
                     code,
                     f'The specified reference "{name}" is incorrect: there is no enabled resource'
                     " of that name",
-                    error_type="InvalidTemplateReference",
+                    error_type=INVALID_REFERENCE,
                     suggestion=did_you_mean(str(name), scope.resources),
                 )
             ]

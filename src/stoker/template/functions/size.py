@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import LIMIT_EXCEEDED
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.patterns import Effort
 from stoker.template.functions.failure import Failure, bad_value
@@ -135,7 +136,7 @@ class Allowance:
                     Diagnostic(
                         "nested-too-large",
                         message,
-                        error_type="RequestLimitExceeded",
+                        error_type=LIMIT_EXCEEDED,
                         suggestion=advice,
                     )
                 ]

@@ -13,6 +13,7 @@ from stoker.kernel.diagnostics import (
     Severity,
     did_you_mean,
 )
+from stoker.kernel.errors import ATTRIBUTE_ERROR, INVALID_SCHEMA, VALUE_ERROR, ErrorType
 from stoker.schema.checks import CLOUD, PURE
 from stoker.schema.constraints import (
     AllowedPattern,
@@ -36,7 +37,6 @@ from stoker.template.parameters.parameters import (
 )
 from stoker.template.versions import HOT, Version
 
-SCHEMA_ERROR = "InvalidSchemaError"
 HOT_TYPES: Mapping[str, ParameterType] = {
     "string": ParameterType.STRING,
     "number": ParameterType.NUMBER,
@@ -107,7 +107,7 @@ def _refuse(
     path: Path,
     message: str,
     suggestion: str | None = None,
-    error_type: str = SCHEMA_ERROR,
+    error_type: ErrorType = INVALID_SCHEMA,
 ) -> _Refused:
     return _Refused(
         Diagnostic(
@@ -136,7 +136,7 @@ def declare(
                 "invalid-section",
                 f"{root[0]} must map names to declarations, not be {_kind(section)}",
                 root,
-                error_type="AttributeError",
+                error_type=ATTRIBUTE_ERROR,
             )
         )
         return {}
@@ -306,7 +306,7 @@ def _bound(value: Any, convert: Callable[[Any], Any], path: Path) -> Any:
     try:
         return convert(value)
     except Mismatch as mismatch:
-        raise _refuse(path, str(mismatch), error_type="ValueError") from None
+        raise _refuse(path, str(mismatch), error_type=VALUE_ERROR) from None
 
 
 def _read_length(value: Any, description: str | None, path: Path) -> Constraint:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom
@@ -206,7 +207,7 @@ def _unknown_parameter(name: str, parameters: Mapping[str, Parameter]) -> Diagno
         "unknown-parameter",
         f"The Parameter ({name}) was not defined in template. A value is given for it",
         ("parameters", name),
-        error_type="UnknownUserParameter",
+        error_type=UNKNOWN_PARAMETER,
         suggestion=did_you_mean(name, parameters),
     )
 
@@ -216,7 +217,7 @@ def _missing(name: str) -> Diagnostic:
         "missing-parameter",
         f"The Parameter ({name}) was not provided. It has no default, and no value is given for it",
         ("parameters", name),
-        error_type="UserParameterMissing",
+        error_type=PARAMETER_MISSING,
         suggestion=f"give it with --parameter {name}=VALUE or in an environment",
     )
 
@@ -241,6 +242,6 @@ def immutable_changes(
             "immutable-parameter",
             "The following parameters are immutable and may not be updated: " + ", ".join(changed),
             ("parameters", changed[0]),
-            error_type="ImmutableParameterModified",
+            error_type=IMMUTABLE_PARAMETER_MODIFIED,
         )
     ]

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position, Severity
+from stoker.kernel.errors import BAD_REQUEST
 from stoker.template.source.short_tags import short_tag
 from stoker.template.source.yaml_tags import TAGS, plain_value
 
@@ -49,7 +50,7 @@ def refuse(
         code,
         message,
         path,
-        error_type="HTTPBadRequest",
+        error_type=BAD_REQUEST,
         position=position,
         suggestion=suggestion,
     )
