@@ -130,6 +130,8 @@ class FakeService:
                 "COMPLETE",
                 "",
                 stack,
+                "property",
+                ("x",),
                 (PropertyChange("x", 1, 2),),
             )
         ]

@@ -514,7 +514,9 @@ async def test_preview_of_an_update_groups_the_changes(
         "added": 0,
         "deleted": 0,
     }
-    assert changes["updated"][0]["resource_action"] == "CREATE"
+    [change] = changes["updated"]
+    assert change["resource_action"] == "CREATE"
+    assert (change["change_reason"], change["forced_by"]) == ("property", ["x"])
     assert asked_request(service).existing is existing
 
 

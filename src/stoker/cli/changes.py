@@ -19,6 +19,19 @@ _SIGNS = {
     "deleted": ("-", "red"),
 }
 """Kinds of change as the API names them, in the order in which they are shown."""
+_BECAUSE = {
+    "deleted": "its object is gone",
+    "external": "it refers to an object that is not the stack's",
+    "failed": "its last action failed",
+    "nested": "its stack is looked into",
+    "restored": "its earlier object still fits",
+    "settings": "its metadata, policies or dependencies differ",
+    "type": "another type looks after it",
+    "unfinished": "an earlier action on it was cut off",
+    "unhealthy": "it is marked unhealthy",
+    "unknown": "it refers to a value that does not exist yet",
+}
+"""Reasons as the API names them; others say no more than the change itself."""
 _WIDEST = 50
 """Characters of a value that are shown."""
 _BEFORE = 12
@@ -67,7 +80,11 @@ class Change:
     stack_name: str
     type_name: str
     properties: tuple[PropertyChange, ...] = ()
-    """Those that bring the change about."""
+    """Those that differ."""
+    reason: str | None = None
+    """Why, in a word of the API."""
+    forcing: tuple[str, ...] = ()
+    """The properties because of which a new object is needed."""
 
     @property
     def is_loss(self) -> bool:
@@ -79,11 +96,12 @@ class Change:
         sign, colour = _SIGNS[self.kind]
         name = self.name if self.stack_name == stack_name else f"{self.stack_name}/{self.name}"
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
-        if not self.properties:
-            return line
-        because = ", ".join(changed.name for changed in self.properties)
-        values = [f"    {changed}" for changed in self.properties]
-        return "\n".join([f"{line}  because of {because}", *values])
+        names = self.forcing or tuple(changed.name for changed in self.properties)
+        if self.reason in _BECAUSE:
+            line += f"  because {_BECAUSE[self.reason]}"
+        elif names:
+            line += f"  because of {', '.join(names)}"
+        return "\n".join([line, *(f"    {changed}" for changed in self.properties)])
 
 
 def changes_of_new(answer: Any) -> list[Change]:
@@ -136,4 +154,6 @@ def _change(kind: str, found: Mapping[str, Any]) -> Change:
             PropertyChange(each["name"], each["old"], each["new"], each["known"])
             for each in found.get("property_changes") or ()
         ),
+        found.get("change_reason"),
+        tuple(found.get("forced_by") or ()),
     )

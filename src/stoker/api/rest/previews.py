@@ -129,6 +129,8 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "properties": change.properties,
         "changed_properties": [changed.name for changed in change.changed_properties],
         "property_changes": [asdict(changed) for changed in change.changed_properties],
+        "change_reason": change.cause,
+        "forced_by": change.forcing,
     }
     if change.parent_resource is not None:
         shown["parent_resource"] = change.parent_resource

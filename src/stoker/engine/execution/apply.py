@@ -222,7 +222,7 @@ class Applying:
             old = await self._hooks.before(old, action)
         session = self._session
         events = []
-        if decision.by_property:
+        if decision.changed:
             # clients know a replacement by this pair of events on the old resource
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")

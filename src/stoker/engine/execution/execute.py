@@ -8,8 +8,7 @@ end (the driver), nor of transactions and calls (the actions).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from graphlib import TopologicalSorter
+from collections.abc import Awaitable, Callable, Mapping
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_stack
 from stoker.engine.execution.apply import Applying
@@ -19,7 +18,7 @@ from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
-from stoker.engine.model.plans import Change, Definitions, Node, Plan
+from stoker.engine.model.plans import Change, Definitions, Node, OnFailure, Phase, Plan, Step
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason
@@ -47,7 +46,11 @@ class Execution:
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
         self._applying = Applying(session, operation, wanted, actions, nesting, hooks, usable)
-        self._removing = Removing(session, operation, wanted, actions, nesting, hooks)
+        removing = Removing(session, operation, wanted, actions, nesting, hooks)
+        self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
+            Step.APPLY: self._apply,
+            Step.REMOVE: removing.remove,
+        }
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -62,9 +65,9 @@ class Execution:
         and :class:`StoreFault` when what is stored cannot be known.
         """
         try:
-            await self._walk(self._plan.applied, self._apply, go_on=False)
-            if self.waiting.failed is None and not self.waiting.stopped:
-                await self._walk(self._plan.removed, self._removing.remove, go_on=True)
+            for phase in self._plan.phases:
+                if self.waiting.failed is None and not self.waiting.stopped:
+                    await self._walk(phase)
             await self._actions.sweep()
         finally:
             for task in self._tasks:
@@ -79,7 +82,7 @@ class Execution:
     async def _pause(self, node: Node) -> None:
         """Let the time pass since the batch before has changed; rows tell, whoever has died."""
         current, now = self._session.current, self._session.ports.clock.now()
-        changed = max(current[name].updated_at for name in node.first)
+        changed = max(current[name].updated_at for name in node.needs)
         if (left := changed + self._plan.pause - now) > 0:
             await self.waiting.wait(Wait(after=left), self.waiting.round)
 
@@ -100,23 +103,14 @@ class Execution:
             for task in left:
                 task.cancel()
 
-    async def _walk(
-        self, nodes: Iterable[Node], step: Callable[[Node], Awaitable[None]], *, go_on: bool
-    ) -> None:
-        """Run the step for each node, after those that come first.
-
-        ``go_on`` keeps starting nodes that do not hang on a failed one.
-        """
-        by_key = {node.key: node for node in nodes}
-        # in the plan's own order: sets have another one in every process
-        sorter = TopologicalSorter(dict.fromkeys(by_key, ()))
-        for key, node in by_key.items():
-            sorter.add(key, *node.first)
-        sorter.prepare()
+    async def _walk(self, phase: Phase) -> None:
+        """Run the step of the phase for each of its nodes, in its direction."""
+        step, sorter = self._steps[phase.step], phase.sorter()
+        by_key = {node.key: node for node in phase.nodes}
         finished: asyncio.Queue[tuple[str, asyncio.Task[None]]] = asyncio.Queue()
         running = 0
         while True:
-            if self._may_start(go_on):
+            if self._may_start(phase):
                 for key in sorter.get_ready():
                     task = asyncio.ensure_future(step(by_key[key]))
                     self._tasks.add(task)
@@ -132,10 +126,10 @@ class Execution:
             if await self._succeeded(by_key[key], task):
                 sorter.done(key)
 
-    def _may_start(self, go_on: bool) -> bool:
+    def _may_start(self, phase: Phase) -> bool:
         if self.waiting.stopped or self.waiting.expired:
             return False
-        return go_on or self.waiting.failed is None
+        return phase.on_failure is OnFailure.GO_ON or self.waiting.failed is None
 
     async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
         """Whether the node is done; a failure becomes the operation's failure."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from graphlib import TopologicalSorter
 from typing import Any, Protocol
 
 from stoker.template.definition import Definition, Facts
@@ -28,6 +29,49 @@ class Change(StrEnum):
     """Nothing happens for a while, between two batches."""
 
 
+class Reason(StrEnum):
+    """Why that happens: kept with every decision, for plans, previews and reports."""
+
+    NEW = "new"
+    """There is none yet."""
+    PROPERTY = "property"
+    """Properties differ."""
+    TYPE_DECIDES = "type decides"
+    """Properties differ, and the type says that this change of theirs needs a new object."""
+    SETTINGS = "settings"
+    """Something besides the properties differs: metadata, policies, dependencies."""
+    TYPE = "type"
+    """Another type looks after the object."""
+    UNHEALTHY = "unhealthy"
+    """A user has marked it."""
+    FAILED = "failed"
+    """Its last action failed, and the object is of no use."""
+    DELETED = "deleted"
+    """The object is gone, or its delete has begun."""
+    UNFINISHED = "unfinished"
+    """An action on it was cut off."""
+    UNKNOWN = "unknown"
+    """It refers to a value that does not exist yet."""
+    NESTED = "nested"
+    """Something may change inside the stack that it stands for."""
+    RESTORED = "restored"
+    """An earlier object of the resource is still there, and fits."""
+    EXTERNAL = "external"
+    """It refers to an object that is not the stack's."""
+    DEPENDENCY = "dependency"
+    """What it was built on may become another object."""
+    HOOK = "hook"
+    """A user wants it to stop here."""
+    BATCH = "batch"
+    """Batches keep a distance."""
+    NOT_WANTED = "not wanted"
+    """The template does not have it any more."""
+    REPLACED = "replaced"
+    """Another object has, or may have, taken its place."""
+    SAME = "same"
+    """Nothing differs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batches:
     """Resources that are applied batch after batch, and the seconds between two batches."""
@@ -49,52 +93,129 @@ PAUSE = "/pause/"
 """Begins the keys of pauses; no resource is named so."""
 
 
+class Step(StrEnum):
+    """What a phase does with each of its nodes."""
+
+    APPLY = "apply"
+    """Bring the resource of a name to its definition."""
+    REMOVE = "remove"
+    """Take a row and its object away."""
+
+
+class Direction(StrEnum):
+    """How a phase follows what its nodes need."""
+
+    DEPENDENCIES_FIRST = "dependencies first"
+    DEPENDENTS_FIRST = "dependents first"
+
+
+class OnFailure(StrEnum):
+    """What a phase does once a node has failed. The phases after it do not begin."""
+
+    STOP = "stop"
+    """Start nothing more."""
+    GO_ON = "go on"
+    """Start what does not hang on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One action: on a name when applying, on a row when removing; or a pause."""
+    """One action: on a name, on a row; or a pause."""
 
     key: str
     """The resource's name when applying, the row's id when removing; a pause has its own."""
     name: str
     change: Change
-    first: frozenset[str]
-    """Keys of the nodes of the same phase that come first."""
+    needs: frozenset[str]
+    """Keys of the nodes of the same phase that it stands on."""
+    reason: Reason
     changed: tuple[str, ...] = ()
+    """Properties that differ."""
+    forcing: tuple[str, ...] = ()
+    """Those of them that cannot be changed in place."""
     row_id: str | None = None
     """The row as it was when the plan was made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """All actions of an operation: first ``applied``, then ``removed``."""
+class Phase:
+    """Actions of one sort. The next phase begins when all of them are done."""
 
-    applied: tuple[Node, ...] = ()
-    removed: tuple[Node, ...] = ()
+    step: Step
+    direction: Direction
+    on_failure: OnFailure
+    nodes: tuple[Node, ...]
+
+    def sorter(self) -> TopologicalSorter[str]:
+        """Gives the keys of the nodes as they become ready, in the same order in any process."""
+        sorter: TopologicalSorter[str] = TopologicalSorter({node.key: () for node in self.nodes})
+        for node in self.nodes:
+            if self.direction is Direction.DEPENDENCIES_FIRST:
+                sorter.add(node.key, *node.needs)
+            else:
+                for need in sorted(node.needs):
+                    sorter.add(need, node.key)
+        sorter.prepare()
+        return sorter
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All actions of an operation, phase after phase."""
+
+    phases: tuple[Phase, ...] = ()
     pause: float = 0.0
     """Seconds that each pause lasts."""
 
+    def nodes(self, step: Step) -> Iterator[Node]:
+        """All nodes with which that is done."""
+        return (node for phase in self.phases if phase.step is step for node in phase.nodes)
+
     def as_data(self) -> dict[str, Any]:
         """The plan in the form in which it is stored."""
-        return {
-            "applied": _data(self.applied),
-            "removed": _data(self.removed),
-            "pause": self.pause,
-        }
+        phases = [
+            [p.step, p.direction, p.on_failure, [_node_data(node) for node in p.nodes]]
+            for p in self.phases
+        ]
+        return {"phases": phases, "pause": self.pause}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Plan:
         """The plan that was stored."""
-        return cls(_nodes(data["applied"]), _nodes(data["removed"]), data["pause"])
+        return cls(
+            tuple(
+                Phase(Step(step), Direction(direction), OnFailure(policy), tuple(map(_node, nodes)))
+                for step, direction, policy, nodes in data["phases"]
+            ),
+            data["pause"],
+        )
 
 
-def _data(nodes: Iterable[Node]) -> list[list[Any]]:
+def _node_data(node: Node) -> list[Any]:
     return [
-        [n.key, n.name, n.change.value, sorted(n.first), list(n.changed), n.row_id] for n in nodes
+        node.key,
+        node.name,
+        node.change,
+        sorted(node.needs),
+        node.reason,
+        node.changed,
+        node.forcing,
+        node.row_id,
     ]
 
 
-def _nodes(data: Iterable[list[Any]]) -> tuple[Node, ...]:
-    return tuple(Node(k, n, Change(c), frozenset(f), tuple(p), r) for k, n, c, f, p, r in data)
+def _node(data: Sequence[Any]) -> Node:
+    key, name, change, needs, reason, changed, forcing, row_id = data
+    return Node(
+        key,
+        name,
+        Change(change),
+        frozenset(needs),
+        Reason(reason),
+        tuple(changed),
+        tuple(forcing),
+        row_id,
+    )
 
 
 class Definitions(Protocol):

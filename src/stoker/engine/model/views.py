@@ -105,6 +105,10 @@ class ChangeView:
     status: str
     reason: str
     stack: StackAddress
+    cause: str
+    """Why, in a word: a :class:`stoker.engine.model.plans.Reason`."""
+    forcing: tuple[str, ...] = ()
+    """The properties because of which a new object is needed."""
     changed_properties: tuple[PropertyChange, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
     created_at: float | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from stoker.engine.model.plans import Change
+from stoker.engine.model.plans import Change, Reason
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
@@ -24,18 +24,19 @@ class Decision:
     """The change, and what makes it necessary."""
 
     change: Change
+    reason: Reason
     changed: frozenset[str] = frozenset()
     """Names of the properties that differ."""
-    by_property: bool = False
-    """A replacement because a property cannot be changed in place."""
+    forcing: frozenset[str] = frozenset()
+    """Those of them that cannot be changed in place."""
 
 
 CallFor = Callable[[Resource, Definition, frozenset[str]], Call]
 """Makes the call with which a type is asked about a change."""
 
-KEEP = Decision(Change.KEEP)
-REPLACE = Decision(Change.REPLACE)
-LATER = Decision(Change.LATER)
+KEEP = Decision(Change.KEEP, Reason.SAME)
+LATER = Decision(Change.LATER, Reason.UNKNOWN)
+NEW = Decision(Change.CREATE, Reason.NEW)
 
 
 def decide(
@@ -49,22 +50,33 @@ def decide(
     Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
     """
     if row is None or row.action is Action.INIT:
-        return Decision(Change.CREATE)
+        return NEW
     if definition.external_id is not None or row.external:
         return _decide_external(row, definition)
-    if row.unhealthy or _other_implementation(row, definition) or row.action is Action.DELETE:
-        return REPLACE
-    if row.status is Status.FAILED and row.nested_id is None and row.id not in usable:
-        return REPLACE
+    lost = _lost(row, definition, usable)
+    if lost is not None:
+        return Decision(Change.REPLACE, lost)
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
         return LATER
     if row.action is Action.CREATE and row.status is not Status.COMPLETE:
         schema = definition.type.properties
         if not changed_properties(schema, row.properties, definition.properties):
-            return Decision(Change.CONTINUE)
+            return Decision(Change.CONTINUE, Reason.UNFINISHED)
         if row.nested_id is None:
-            return REPLACE
+            return Decision(Change.REPLACE, Reason.UNFINISHED)
     return _compare(row, definition, call_for)
+
+
+def _lost(row: Resource, definition: Definition, usable: frozenset[str]) -> Reason | None:
+    """Why the object cannot stay, whatever its properties are; None if it can."""
+    if row.unhealthy:
+        return Reason.UNHEALTHY
+    if _other_implementation(row, definition):
+        return Reason.TYPE
+    if row.action is Action.DELETE:
+        return Reason.DELETED
+    failed = row.status is Status.FAILED and row.nested_id is None and row.id not in usable
+    return Reason.FAILED if failed else None
 
 
 def _decide_external(row: Resource, definition: Definition) -> Decision:
@@ -76,7 +88,7 @@ def _decide_external(row: Resource, definition: Definition) -> Decision:
         return LATER
     if not row.external or definition.external_id != row.physical_id:
         raise DiagnosticError([_fixed_id(row, definition)])
-    return KEEP if row.status is Status.COMPLETE else Decision(Change.CREATE)
+    return KEEP if row.status is Status.COMPLETE else Decision(Change.CREATE, Reason.EXTERNAL)
 
 
 def _other_implementation(row: Resource, definition: Definition) -> bool:
@@ -97,25 +109,30 @@ def implementation_of(definition: Definition) -> str:
 
 def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decision:
     schema = definition.type.properties
-    changed = changed_properties(schema, row.properties, definition.properties)
-    changed |= frozenset(row.dirty)
+    differing = changed_properties(schema, row.properties, definition.properties)
+    changed = differing | frozenset(row.dirty)
     refuse_immutable(definition, changed)
     if changed:
-        updatable = isinstance(definition.type, Updates | Nests) and all(
-            name not in schema or schema[name].update_allowed for name in changed
-        )
-        if not updatable:
-            return Decision(Change.REPLACE, changed, by_property=True)
+        forcing = changed
+        if isinstance(definition.type, Updates | Nests):
+            forcing = frozenset(
+                name for name in changed if name in schema and not schema[name].update_allowed
+            )
+        if forcing:
+            return Decision(Change.REPLACE, Reason.PROPERTY, changed, forcing)
         if isinstance(definition.type, Replaces) and definition.type.needs_replacement(
             call_for(row, definition, changed)
         ):
-            return Decision(Change.REPLACE, changed, by_property=True)
-    unfinished = row.status is not Status.COMPLETE
+            return Decision(Change.REPLACE, Reason.TYPE_DECIDES, changed, changed)
+    if differing:
+        return Decision(Change.UPDATE, Reason.PROPERTY, changed)
+    if changed or row.status is not Status.COMPLETE:
+        return Decision(Change.UPDATE, Reason.UNFINISHED, changed)
+    if _differs(row, definition):
+        return Decision(Change.UPDATE, Reason.SETTINGS)
     # what is inside such a stack may change though nothing here does
     is_stack = can(definition.type, Nests) or can(definition.type, MakesStack)
-    if changed or unfinished or is_stack or _differs(row, definition):
-        return Decision(Change.UPDATE, changed)
-    return KEEP
+    return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP
 
 
 def _differs(row: Resource, definition: Definition) -> bool:

@@ -16,7 +16,7 @@ from stoker.engine.model.plans import PAUSE, Batches
 from stoker.engine.model.records import Resource
 
 
-def apply_order(
+def applied_needs(
     applied: Mapping[str, frozenset[str]], batches: Batches
 ) -> dict[str, frozenset[str]]:
     """Needs-first, batch after batch.
@@ -40,12 +40,10 @@ def apply_order(
     return first
 
 
-def remove_order(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:
-    """Dependents-first. Returns row id -> ids of the rows that go before it."""
+def removed_needs(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:
+    """Row id -> ids of the rows that it was built on, among those that go; they go after it."""
     going = {row.id: row for row in removed}
-    first: dict[str, set[str]] = {row_id: set() for row_id in going}
-    for row in going.values():
-        for required in row.requires:
-            if required in going and required != row.id:
-                first[required].add(row.id)
-    return {row_id: frozenset(ids) for row_id, ids in first.items()}
+    return {
+        row.id: frozenset(id_ for id_ in row.requires if id_ in going and id_ != row.id)
+        for row in going.values()
+    }

@@ -6,14 +6,27 @@ against no definitions at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from stoker.engine.model.plans import PAUSE, Batches, Change, Definitions, Node, Plan, defined
+from stoker.engine.model.plans import (
+    PAUSE,
+    Batches,
+    Change,
+    Definitions,
+    Direction,
+    Node,
+    OnFailure,
+    Phase,
+    Plan,
+    Reason,
+    Step,
+    defined,
+)
 from stoker.engine.model.records import Resource
-from stoker.engine.planning.decision import CallFor, Choice, Decision, choose, replaced_rows
+from stoker.engine.planning.decision import NEW, CallFor, Choice, Decision, choose, replaced_rows
 from stoker.engine.planning.facts import RecordedFacts, ReferenceOf
-from stoker.engine.planning.ordering import apply_order, remove_order
+from stoker.engine.planning.ordering import applied_needs, removed_needs
 from stoker.kernel.graph import needs_first
 
 
@@ -35,26 +48,45 @@ class Planner:
         """
         current = {row.name: row for row in self.rows if row.replaced_by is None}
         decisions = self._decisions(wanted, current)
-        needs = {name: wanted.needs[name] for name in _to_apply(decisions, wanted)}
-        applied = tuple(
-            Node(key, "", Change.PAUSE, first)
-            if key.startswith(PAUSE)
-            else Node(
+        going = [row for row in self.rows if _may_go(row, decisions)]
+        phases = (
+            Phase(
+                Step.APPLY,
+                Direction.DEPENDENCIES_FIRST,
+                OnFailure.STOP,
+                tuple(self._applied(wanted, current, _to_apply(decisions, wanted))),
+            ),
+            Phase(
+                Step.REMOVE,
+                Direction.DEPENDENTS_FIRST,
+                OnFailure.GO_ON,
+                tuple(_removed(going, decisions)),
+            ),
+        )
+        return Plan(phases, self.batches.pause)
+
+    def _applied(
+        self,
+        wanted: Definitions,
+        current: Mapping[str, Resource],
+        applied: Mapping[str, Decision],
+    ) -> Iterator[Node]:
+        needs = {name: wanted.needs[name] for name in applied}
+        for key, first in applied_needs(needs, self.batches).items():
+            if key.startswith(PAUSE):
+                yield Node(key, "", Change.PAUSE, first, Reason.BATCH)
+                continue
+            decision = applied[key]
+            yield Node(
                 key,
                 key,
-                decisions[key].change,
+                decision.change,
                 first,
-                tuple(sorted(decisions[key].changed)),
+                decision.reason,
+                tuple(sorted(decision.changed)),
+                tuple(sorted(decision.forcing)),
                 current[key].id if key in current else None,
             )
-            for key, first in apply_order(needs, self.batches).items()
-        )
-        going = {row.id: row for row in self.rows if _may_go(row, decisions)}
-        removed = tuple(
-            Node(row_id, going[row_id].name, Change.REMOVE, first, (), row_id)
-            for row_id, first in remove_order(going.values()).items()
-        )
-        return Plan(applied, removed, self.batches.pause)
 
     def _decisions(
         self, wanted: Definitions, current: Mapping[str, Resource]
@@ -72,7 +104,7 @@ class Planner:
         for name in needs_first(wanted.needs):
             row = current.get(name)
             if row is None:
-                decisions[name] = Decision(Change.CREATE)
+                decisions[name] = NEW
                 continue
             choice = choose(
                 row,
@@ -88,25 +120,37 @@ class Planner:
 def _planned(current: Resource, choice: Choice) -> Decision:
     if choice.row is current:
         return choice.decision
-    return Decision(Change.TAKE_UP, choice.decision.changed)
+    return Decision(Change.TAKE_UP, Reason.RESTORED, choice.decision.changed)
 
 
-def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> Iterable[str]:
-    """The names that need a node.
+def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[str, Decision]:
+    """The decisions that need a node.
 
-    Those are the ones that change, those whose ground may become another, and those that stop at a
-    hook before an update, even one that leaves them as they are.
+    Those are the changes, what stays while its ground may become another, and what stops at a hook
+    before an update, even one that leaves it as it is.
     """
+    found = {}
     for name in wanted.names:
-        if (
-            decisions[name].change is not Change.KEEP
-            or any(
+        decision = decisions[name]
+        if decision.change is Change.KEEP:
+            if any(
                 decisions[need].change not in (Change.KEEP, Change.UPDATE)
                 for need in wanted.needs[name]
-            )
-            or "pre-update" in wanted.hooks_of(name)
-        ):
-            yield name
+            ):
+                decision = replace(decision, reason=Reason.DEPENDENCY)
+            elif "pre-update" in wanted.hooks_of(name):
+                decision = replace(decision, reason=Reason.HOOK)
+            else:
+                continue
+        found[name] = decision
+    return found
+
+
+def _removed(going: Iterable[Resource], decisions: Mapping[str, Decision]) -> Iterator[Node]:
+    names = {row.id: row.name for row in going}
+    for row_id, needs in removed_needs(going).items():
+        reason = Reason.REPLACED if names[row_id] in decisions else Reason.NOT_WANTED
+        yield Node(row_id, names[row_id], Change.REMOVE, needs, reason, row_id=row_id)
 
 
 def _may_go(row: Resource, decisions: Mapping[str, Decision]) -> bool:

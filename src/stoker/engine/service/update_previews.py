@@ -6,16 +6,15 @@ the operation were under way, from what is known now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.execution.preparation import call_about, find_usable
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.plans import Change, defined
+from stoker.engine.model.plans import Change, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, Stack
-from stoker.engine.model.views import ChangeView, PropertyChange
+from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
@@ -50,28 +49,35 @@ class UpdatePreviews:
         usable = await find_usable(session, evaluation)
         planner = Planner(rows, session.reference_of, call_about(session), usable)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
-        planned = {node.name: node for node in plan.applied}
+        planned = {node.name: node for node in plan.nodes(Step.APPLY)}
         compared = await self._ports.workers.compute(
             lambda: property_changes(session, evaluation, planned)
         )
         changes = []
         for name in evaluation.names:
             node, row = planned.get(name), session.current.get(name)
-            change = _CHANGES[node.change] if node is not None else "unchanged"
-            changed = compared.get(name, ())
             shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
-            changes.append(_change_view(stack, shown, change, changed))
+            view = _change_view(stack, shown, "unchanged", Reason.SAME)
+            if node is not None:
+                view = replace(
+                    view,
+                    change=_CHANGES[node.change],
+                    cause=node.reason,
+                    forcing=node.forcing,
+                    changed_properties=compared.get(name, ()),
+                )
+            changes.append(view)
             if not self._show_nested:
                 continue
-            if change in ("added", "replaced"):
+            if view.change in ("added", "replaced"):
                 changes += self._added(stack, evaluation, name)
-            if change == "replaced" and row is not None:
+            if view.change == "replaced" and row is not None:
                 changes += await self._deleted(row)
             elif row is not None and is_nested(row):
                 changes += await self._below(session, row, given, evaluation)
         for row in session.current.values():
             if row.name not in evaluation.needs:
-                changes.append(_change_view(stack, row, "deleted", ()))
+                changes.append(_change_view(stack, row, "deleted", Reason.NOT_WANTED))
                 changes += await self._deleted(row) if self._show_nested else []
         return changes
 
@@ -107,7 +113,7 @@ class UpdatePreviews:
         changes = []
         for below in child.names:
             shown = row_to_be(self._ports, inner, child, below)
-            changes.append(_change_view(inner, shown, "added", ()))
+            changes.append(_change_view(inner, shown, "added", Reason.NEW))
             changes += self._added(inner, child, below)
         return changes
 
@@ -119,7 +125,7 @@ class UpdatePreviews:
         changes = []
         for below in await self._ports.store.resources(child.id):
             if below.replaced_by is None:
-                changes.append(_change_view(child, below, "deleted", ()))
+                changes.append(_change_view(child, below, "deleted", Reason.NOT_WANTED))
                 changes += await self._deleted(below)
         return changes
 
@@ -143,9 +149,7 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
     )
 
 
-def _change_view(
-    stack: Stack, row: Resource, change: str, changed: Sequence[PropertyChange]
-) -> ChangeView:
+def _change_view(stack: Stack, row: Resource, change: str, cause: Reason) -> ChangeView:
     return ChangeView(
         name=row.name,
         type_name=row.type_name,
@@ -156,7 +160,7 @@ def _change_view(
         status=row.status.value,
         reason=row.reason,
         stack=stack.address,
-        changed_properties=tuple(changed),
+        cause=cause,
         properties=row.properties,
         created_at=row.created_at,
         updated_at=row.updated_at,
