@@ -49,7 +49,7 @@ def running_cloud(directory: Path) -> Iterator[LocalCloud]:
     port = free_port()
     command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(directory)]
     process = subprocess.Popen(
-        [*command, "--port", str(port)],
+        [*command, "--port", str(port), "--parent", str(os.getpid())],
         stdout=subprocess.PIPE,
         cwd=directory,
         env={**os.environ, "PYTHONWARNINGS": ""},

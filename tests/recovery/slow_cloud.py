@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -55,6 +56,7 @@ class SlowCloud:
     def start_cloud(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "localcloud", "serve", "--no-servers"]
         command += ["--data-dir", str(self.directory), "--port", str(self.ports[0])]
+        command += ["--parent", str(os.getpid())]
         command += [
             "--service",
             f"orchestration=http://127.0.0.1:{self.ports[1]}/v1/%(project_id)s",

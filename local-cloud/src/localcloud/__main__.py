@@ -1,107 +1,240 @@
-"""The command ``python -m localcloud``: loads what a command needs once that is known.
+"""The command ``localcloud``; it loads what a command needs once that is known.
 
-``serve`` forks the fabric process before it loads the services: both take a third of a second.
+``serve`` starts the fabric process before it loads the services: each takes a third of a second.
 """
 
-import argparse
 import gc
 import importlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import click
+
+from localcloud import background
 from localcloud.addresses import AddressRange, NoAddresses, claim_range
+from localcloud.client_settings import NoCloud, as_clouds_yaml, as_exports
 from localcloud.fabric.interface import Capabilities
 from localcloud.fabric.probe import probe
 from localcloud.fabric.start import start_owner
-from localcloud.settings import IMAGE_NAMES, ForeignService, Settings
+from localcloud.settings import IMAGE_NAMES, ForeignService, Settings, port_of
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; return its exit code."""
-    options = _parser().parse_args(arguments)
-    return int(options.run(options))
+def _default_data_dir() -> Path:
+    """``$LOCALCLOUD_DATA_DIR``, else ``localcloud`` among the user's data."""
+    given = os.environ.get("LOCALCLOUD_DATA_DIR")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "localcloud"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="localcloud", description="A cloud on this machine.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    serve = commands.add_parser("serve", help="run the cloud until it is told to stop")
-    serve.add_argument("--data-dir", type=Path, required=True, help="where everything is kept")
-    serve.add_argument("--host", default=Settings.host, help="address to listen on")
-    serve.add_argument("--port", type=_port, default=Settings.port, help="port to listen on")
-    serve.add_argument("--region", default=Settings.region, help="name of the region")
-    serve.add_argument(
+def _foreign(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for text in given:
+        kind, _equals, url = text.partition("=")
+        if not kind or not url.startswith(("http://", "https://")):
+            raise click.BadParameter(f'"{text}" is not of the form TYPE=http://...')
+    return given
+
+
+_data_dir = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
+    default=_default_data_dir,
+    show_default="$LOCALCLOUD_DATA_DIR or ~/.local/share/localcloud",
+    help="Directory of the cloud: its database, images and disks, and the passwords of its users.",
+)
+
+_SERVE_OPTIONS = (
+    _data_dir,
+    click.option("--host", default=Settings.host, show_default=True, help="Address to listen on."),
+    click.option(
+        "--port",
+        type=click.IntRange(1, 65535),
+        show_default=f"that of the last start, or {Settings.port}",
+        help="Port to listen on.",
+    ),
+    click.option(
+        "--region", default=Settings.region, show_default=True, help="Name of the region."
+    ),
+    click.option(
         "--image-names",
-        default=os.environ.get("STOKER_IMAGE_NAMES", ",".join(IMAGE_NAMES)),
+        envvar=["LOCALCLOUD_IMAGE_NAMES", "STOKER_IMAGE_NAMES"],
+        default=",".join(IMAGE_NAMES),
         metavar="NAME,NAME",
-        help="further names of the built-in image, as templates use them (STOKER_IMAGE_NAMES)",
-    )
-    serve.add_argument("--token-seconds", type=int, default=Settings.token_seconds)
-    serve.add_argument(
+        show_default="those of widespread images, as debian and cirros",
+        help="Further names of the built-in image ($LOCALCLOUD_IMAGE_NAMES).",
+    ),
+    click.option(
+        "--token-seconds",
+        type=click.IntRange(1),
+        default=Settings.token_seconds,
+        show_default=True,
+        help="How long a token is valid.",
+    ),
+    click.option(
         "--service",
-        type=_foreign,
-        action="append",
-        default=[],
+        "services",
+        multiple=True,
+        callback=_foreign,
         metavar="TYPE=URL",
-        help="put a service that runs elsewhere into the catalog",
-    )
-    serve.add_argument(
-        "--parent",
-        type=int,
-        default=os.getppid(),
-        metavar="PID",
-        help="the process that has started this one: its end is the end of the cloud",
-    )
-    serve.add_argument(
-        "--no-servers", action="store_true", help="serve the APIs alone: servers cannot be booted"
-    )
-    serve.set_defaults(run=_serve)
-    doctor = commands.add_parser("doctor", help="say what this machine allows and what it lacks")
-    doctor.add_argument("--json", action="store_true", help="as a JSON object")
-    doctor.set_defaults(run=_doctor)
-    return parser
+        help="Put a service that runs elsewhere into the catalog; can be given several times.",
+    ),
+    click.option("--no-servers", is_flag=True, help="The APIs alone: servers cannot be booted."),
+)
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_SERVE_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """An OpenStack on this machine: identity, images, networks, and servers that are namespaces.
+
+    \b
+    localcloud up             start it in the background
+    eval "$(localcloud env)"  make the openstack command, in this shell, its user
+    """
+
+
+@main.command()
+@_serve_options
+@click.option(
+    "--parent",
+    type=int,
+    metavar="PID",
+    help="End when this process, which has started the cloud, does.",
+)
+def serve(parent: int | None, **given: Any) -> None:
+    """Run the cloud in the foreground until Ctrl-C.
+
+    Prints one line, "ready URL", when everything answers.
+    """
+    data_dir: Path = given["data_dir"]
     try:
-        addresses = claim_range(options.data_dir.resolve() / "cloud")
+        addresses = claim_range(data_dir / "cloud")
     except (NoAddresses, OSError, ValueError) as error:
-        print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
-        return 1
+        raise click.ClickException(str(error)) from None
     with addresses.claim:
-        return _serve_at(addresses, options)
+        sys.exit(_serve_at(addresses, parent, given))
 
 
-def _serve_at(addresses: AddressRange, options: argparse.Namespace) -> int:
+def _serve_at(addresses: AddressRange, parent: int | None, given: dict[str, Any]) -> int:
+    data_dir: Path = given["data_dir"]
     settings = Settings(
-        data_dir=options.data_dir.resolve(),
-        host=options.host,
-        port=options.port,
-        region=options.region,
-        foreign_services=tuple(options.service),
-        token_seconds=options.token_seconds,
+        data_dir=data_dir,
+        host=given["host"],
+        port=given["port"] or port_of(data_dir) or Settings.port,
+        region=given["region"],
+        foreign_services=tuple(ForeignService(*s.split("=", 1)) for s in given["services"]),
+        token_seconds=given["token_seconds"],
         floating_cidr=addresses.cidr,
-        image_names=tuple(name.strip() for name in options.image_names.split(",") if name.strip()),
+        image_names=tuple(n.strip() for n in given["image_names"].split(",") if n.strip()),
     )
-    # What is loaded stays: looking for garbage in it would take a tenth of the time.
+    # What is loaded stays for good: collecting garbage meanwhile would find nothing.
     gc.disable()
     owner = None
-    if not options.no_servers:
+    if not given["no_servers"]:
         owner = start_owner(settings.cloud_dir / "fabric", settings.addresses, (addresses.cidr,))
     serving = importlib.import_module("localcloud.serve")
     gc.freeze()
     gc.enable()
-    return int(serving.run(settings, owner, options.parent))
+    return int(serving.run(settings, owner, parent))
 
 
-def _doctor(options: argparse.Namespace) -> int:
-    capabilities = probe()
-    text = json.dumps(asdict(capabilities), indent=2) if options.json else _report(capabilities)
-    print(text)  # noqa: T201
-    return 0 if capabilities.isolated and capabilities.networks else 1
+@main.command()
+@_serve_options
+def up(data_dir: Path, **_: Any) -> None:
+    """Start the cloud in the background and say how to use it."""
+    try:
+        cloud = background.find(data_dir)
+        if cloud is None:
+            background.start(data_dir, _spelled(click.get_current_context()))
+            cloud = background.find(data_dir)
+    except background.NotStarted as error:
+        raise click.ClickException(str(error)) from None
+    if cloud is None:
+        raise click.ClickException(f"the cloud has ended; {background.log_of(data_dir)} says why")
+    env = "localcloud env"
+    if data_dir != _default_data_dir().resolve():
+        env += f" --data-dir {data_dir}"
+    click.echo(f"""The cloud runs at {cloud.url} (process {cloud.pid}). To use it in this shell:
+
+    eval "$({env})"
+    openstack server create --image debian --flavor m1.tiny --network private first
+    openstack console log show first
+
+"localcloud down" ends it and its servers; "localcloud up" brings them back.""")
+
+
+def _spelled(context: click.Context) -> list[str]:
+    """The options of a command as they would be written for ``serve``."""
+    words = []
+    for option in context.command.params:
+        value, name = context.params[option.name or ""], option.opts[0]
+        if value is True:
+            words.append(name)
+        elif isinstance(value, tuple):
+            words += [word for each in value for word in (name, each)]
+        elif value not in (None, False):
+            words += [name, str(value)]
+    return words
+
+
+@main.command()
+@_data_dir
+def down(data_dir: Path) -> None:
+    """End the cloud and its servers; "up" brings them back."""
+    cloud = background.find(data_dir)
+    if cloud is None:
+        click.echo(f"no cloud runs in {data_dir}")
+    elif not background.stop(cloud):
+        raise click.ClickException(
+            f'process {cloud.pid} does not end; "kill -9 {cloud.pid}" ends it'
+        )
+
+
+@main.command()
+@_data_dir
+@click.option("--user", default="demo", show_default=True, help="demo or admin.")
+@click.option(
+    "--clouds-yaml",
+    is_flag=True,
+    help="A clouds.yaml with the clouds localcloud and localcloud-admin.",
+)
+def env(data_dir: Path, user: str, clouds_yaml: bool) -> None:
+    """Print variables for the clients of OpenStack, or a clouds.yaml.
+
+    \b
+    Examples
+      eval "$(localcloud env)"
+      eval "$(localcloud env --user admin)"
+      localcloud env --clouds-yaml > ~/.config/openstack/clouds.yaml
+    """
+    try:
+        click.echo(
+            as_clouds_yaml(data_dir) if clouds_yaml else as_exports(data_dir, user), nl=False
+        )
+    except NoCloud as error:
+        raise click.ClickException(str(error)) from None
+    if background.find(data_dir) is None:
+        click.echo('the cloud does not run; "localcloud up" starts it', err=True)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="As a JSON object.")
+def doctor(as_json: bool) -> None:
+    """Say what this machine allows servers, and what it lacks."""
+    found = probe()
+    click.echo(json.dumps(asdict(found), indent=2) if as_json else _report(found))
+    sys.exit(0 if found.isolated and found.networks else 1)
 
 
 def _report(capabilities: Capabilities) -> str:
@@ -115,19 +248,5 @@ def _report(capabilities: Capabilities) -> str:
     return "\n".join([*lines, *(f"     {sentence}" for sentence in capabilities.lacks)])
 
 
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65536:
-        raise ValueError
-    return port
-
-
-def _foreign(text: str) -> ForeignService:
-    kind, _, url = text.partition("=")
-    if not kind or not url.startswith(("http://", "https://")):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form TYPE=http://...")
-    return ForeignService(kind, url)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main(prog_name="localcloud")

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from localcloud.fabric.interface import Execute, FabricError
 from localcloud.guest.executions import DESCRIPTORS, MOST_BYTES
+from localcloud.settings import EXECUTION_SOCKET
 
-SOCKET = "exec.sock"
 _MOST_WAITING = 64
 _PATIENCE_SECONDS = 5.0
 _PEER = struct.Struct("=iii")
@@ -41,9 +41,9 @@ class ExecutionSocket:
         before = os.umask(0o177)
         try:
             with suppress(FileNotFoundError):
-                os.unlink(SOCKET, dir_fd=directory)
+                os.unlink(EXECUTION_SOCKET, dir_fd=directory)
             # A path of its own may be longer than addresses of sockets can be.
-            self._listener.bind(f"/proc/self/fd/{directory}/{SOCKET}")
+            self._listener.bind(f"/proc/self/fd/{directory}/{EXECUTION_SOCKET}")
         finally:
             os.umask(before)
             os.close(directory)

@@ -36,7 +36,7 @@ class AddressInUse(Exception):
     """Another process listens where the cloud should."""
 
 
-def run(settings: Settings, owner: OwnerStart | None, parent: int) -> int:
+def run(settings: Settings, owner: OwnerStart | None, parent: int | None) -> int:
     """Serve the cloud, on the fabric process that is on its way; returns an exit code."""
     try:
         serve(settings, NoFabric() if owner is None else fabric_on(owner), parent)
@@ -46,12 +46,13 @@ def run(settings: Settings, owner: OwnerStart | None, parent: int) -> int:
     return 0
 
 
-def serve(settings: Settings, fabric: Fabric, parent: int) -> None:
-    """Serve the cloud until SIGTERM or SIGINT, or until process ``parent`` ends.
+def serve(settings: Settings, fabric: Fabric, parent: int | None) -> None:
+    """Serve the cloud until SIGTERM or SIGINT, or until process ``parent``, if any, ends.
 
     Prints ``ready <url>`` once all services answer. Raises :class:`AddressInUse`.
     """
-    end_with(parent)
+    if parent is not None:
+        end_with(parent)
     listener = _listen(settings)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

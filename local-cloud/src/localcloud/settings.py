@@ -1,5 +1,6 @@
 """What the operator of a local cloud can choose."""
 
+import json
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -10,6 +11,10 @@ IMAGE_NAMES = (
     "ubuntu", "ubuntu-22.04", "ubuntu-24.04", "fedora", "fedora-41", "centos", "centos-stream-9",
 )  # fmt: skip
 """Names that templates use: a new cloud has its built-in image under each of them."""
+
+
+EXECUTION_SOCKET = "exec.sock"
+"""In the directory of a cloud that runs."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,20 @@ class Settings:
     def cloud_dir(self) -> Path:
         """The directory of the database, the credentials file, images and disks."""
         return self.data_dir / "cloud"
+
+
+def auth_url_of(data_dir: Path) -> str:
+    """Where the cloud of a data directory is asked for tokens, if it was ever ready; else ""."""
+    try:
+        content = (data_dir / "cloud" / "credentials.json").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    return str(json.loads(content)["auth_url"])
+
+
+def port_of(data_dir: Path) -> int | None:
+    """The port at which the cloud of a data directory was served last."""
+    return urlsplit(auth_url_of(data_dir)).port
 
 
 def _address(url: str) -> tuple[str, int] | None:

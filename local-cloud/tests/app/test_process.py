@@ -4,7 +4,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,13 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
+from cloud_testing.ports import free_port
+
 _SECONDS = 30
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Process:
@@ -35,7 +30,8 @@ class Process:
     def command(self) -> list[str]:
         options = ["--no-servers", "--data-dir", str(self.data_dir), "--port", str(self.port)]
         foreign = "orchestration=http://127.0.0.1:8004/v1/%(project_id)s"
-        return [sys.executable, "-m", "localcloud", "serve", *options, "--service", foreign]
+        options += ["--service", foreign, "--parent", str(os.getpid())]
+        return [sys.executable, "-m", "localcloud", "serve", *options]
 
     def _start(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen(self.command(), stdout=subprocess.PIPE, text=True)
@@ -104,7 +100,9 @@ def test_a_taken_port_is_reported(process: Process, tmp_path: Path) -> None:
 
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     script = (
-        "import subprocess, sys; child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE);"
+        "import os, subprocess, sys;"
+        "command = [*sys.argv[1:], '--parent', str(os.getpid())];"
+        "child = subprocess.Popen(command, stdout=subprocess.PIPE);"
         "child.stdout.readline(); print(child.pid, flush=True); sys.stdin.read()"
     )
     port = str(free_port())

@@ -38,6 +38,7 @@ class RealCloud:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "localcloud", "serve", "--port", str(self.port)]
+        command += ["--parent", str(os.getpid())]
         self.process = subprocess.Popen(
             [*command, "--data-dir", str(self.directory)], stdout=subprocess.PIPE, text=True
         )

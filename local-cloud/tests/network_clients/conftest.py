@@ -21,7 +21,7 @@ def cloud_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "localcloud", "serve", "--no-servers"]
-    options = ["--data-dir", str(data_dir), "--port", str(port)]
+    options = ["--data-dir", str(data_dir), "--port", str(port), "--parent", str(os.getpid())]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("ready ")

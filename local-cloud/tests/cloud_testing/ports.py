@@ -1,0 +1,10 @@
+"""Ports at which tests let a cloud listen."""
+
+import socket
+
+
+def free_port() -> int:
+    """A port of the loopback interface at which nobody listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
