@@ -8,7 +8,16 @@ from typing import Any
 
 from keystoneauth1.exceptions.connection import ConnectFailure
 
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, StackFacts, Wait
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Failed,
+    Outcome,
+    ResourceType,
+    StackFacts,
+    Update,
+    Wait,
+)
 from stoker.schema.values import check_properties
 
 STACK = StackFacts("11111111-1111-1111-1111-111111111111", "web", "project")
@@ -51,7 +60,7 @@ class Row:
         )
 
     def run(self, action: str, limit: int = 30, **changes: Any) -> Outcome:
-        """The final outcome of an action; for UPDATE pass ``previous`` and ``changed``."""
+        """The final outcome of an action; for UPDATE pass ``update``."""
         method = getattr(self.type, action.lower())
         progress: Mapping[str, Any] = {}
         for _ in range(limit):
@@ -87,7 +96,7 @@ class Row:
         self.given = given
         after = checked(self.type, given)
         changed = frozenset(name for name in after if after[name] != before[name])
-        return self.run("UPDATE", previous=before, changed=changed)
+        return self.run("UPDATE", update=Update(before, changed))
 
     def delete(self) -> Outcome:
         return self.run("DELETE")

@@ -7,7 +7,7 @@ from typing import Any
 from tests.engine_world import Lab, in_lab, template
 
 from stoker.resources.heat.resource_group import ResourceGroup
-from stoker.schema.resource_type import Call, Nested, StackFacts
+from stoker.schema.resource_type import Nested, NestingCall
 
 
 def group(count: int = 3, **more: Any) -> dict[str, Any]:
@@ -26,17 +26,7 @@ def group(count: int = 3, **more: Any) -> dict[str, Any]:
 def expand(properties: dict[str, Any], **call: Any) -> Nested:
     """The nested stack of a group."""
     return ResourceGroup().nested(
-        Call(
-            stack=StackFacts("id", "stack", "project"),
-            name="g",
-            resource_id="id",
-            token="token",
-            physical_name="stack-g-token",
-            properties=properties,
-            started_at=0.0,
-            now=0.0,
-            **call,
-        )
+        NestingCall(name="g", resource_id="id", properties=properties, **call)
     )
 
 

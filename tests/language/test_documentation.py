@@ -10,7 +10,7 @@ import pytest
 from tests.evaluating import with_helpers
 
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.source.source import read
@@ -30,7 +30,7 @@ CFN_NAMES = {
 }
 
 
-class Value(ResourceType):
+class Value(ManagedType):
     """Holds a value."""
 
     type_name = "OS::Heat::Value"

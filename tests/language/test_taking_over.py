@@ -21,7 +21,7 @@ from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.registry import Registry
-from stoker.schema.resource_type import Call, ResourceType, StackFacts
+from stoker.schema.resource_type import Call, ResourceType, StackFacts, Update
 from stoker.schema.unknown import Unknown
 from stoker.template.definition import Definition, Facts
 from stoker.template.document import parse
@@ -226,8 +226,7 @@ def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> 
         properties=definition.properties,
         started_at=0.0,
         now=0.0,
-        previous=row.properties,
-        changed=changed,
+        update=Update(row.properties, changed),
     )
 
 

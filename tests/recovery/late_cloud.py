@@ -21,7 +21,7 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.ids import RandomIds
 from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
 from tests.simulation.loop import VirtualLoop
@@ -64,7 +64,7 @@ class Late:
         return object_id
 
 
-class Thing(ResourceType):
+class Thing(ManagedType):
     """An object of the cloud."""
 
     type_name = "Late::Thing"

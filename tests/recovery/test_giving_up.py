@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from stoker.engine.model.requests import StackRequest
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.store import tables
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.loop import VirtualLoop
@@ -19,7 +19,7 @@ from tests.simulation.types import Types
 from tests.simulation.world import CALLER, EngineLife, World
 
 
-class Deadly(ResourceType):
+class Deadly(ManagedType):
     """Ends the process of whoever makes it."""
 
     type_name = "Sim::Deadly"

@@ -6,12 +6,13 @@ import pytest
 
 from stoker.resources.names import BUILT_IN, WITHDRAWN
 from stoker.resources.registry import Registry
+from stoker.schema.resource_type import Done, ManagedType
 
 PLUGIN = """
-from stoker.schema.resource_type import Done, ResourceType
+from stoker.schema.resource_type import Done, ManagedType
 
 
-class Mine(ResourceType):
+class Mine(ManagedType):
     type_name = "{name}"
     description = "from a plugin"
 
@@ -64,3 +65,11 @@ def test_a_broken_plugin_does_not_stop_the_others(tmp_path, caplog):
 
 def test_withdrawn_types_are_not_offered():
     assert not WITHDRAWN & BUILT_IN.keys()
+
+
+def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):
+    text = PLUGIN.format(name="My::Type").replace("ManagedType", "ResourceType")
+    (tmp_path / "earlier.py").write_text(text)
+    type_ = Registry(plugin_directories=[str(tmp_path)]).find("My::Type")
+    assert isinstance(type_, ManagedType)
+    assert type_.create(None) == Done(physical_id="x")

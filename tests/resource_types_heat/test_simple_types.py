@@ -10,7 +10,7 @@ from stoker.resources.heat.none import NoneResource
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.test_resource import TestResource
 from stoker.resources.heat.value import Value
-from stoker.schema.resource_type import Done, Failed, Wait
+from stoker.schema.resource_type import Done, Failed, Update, Wait
 from stoker.schema.unknown import Unknown
 from tests.resource_types_heat.calls import after, findings, make_call
 
@@ -156,8 +156,10 @@ def test_the_test_resource_fails_when_told_to():
 def test_a_changed_value_replaces_the_test_resource_when_told_to():
     type_ = TestResource()
     call = make_call(type_, {"update_replace": True})
-    assert type_.needs_replacement(replace(call, changed=frozenset({"value"})))
-    assert not type_.needs_replacement(replace(call, changed=frozenset({"update_replace"})))
+    assert type_.needs_replacement(replace(call, update=Update(changed=frozenset({"value"}))))
+    assert not type_.needs_replacement(
+        replace(call, update=Update(changed=frozenset({"update_replace"})))
+    )
 
 
 def test_a_delay_waits_in_the_named_actions_only():

@@ -16,7 +16,7 @@ from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
 from stoker.resources.nova.server.server import Server
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Update, Wait
 
 Make = Callable[..., Row]
 
@@ -151,7 +151,7 @@ def test_a_resize_that_the_cloud_undoes_fails(cloud: FakeCloud, server: Make) ->
 
     def repeat(progress: dict[str, Any]) -> Outcome:
         return method(
-            replace(call, previous=before, changed=frozenset({"flavor"}), progress=progress)
+            replace(call, update=Update(before, frozenset({"flavor"})), progress=progress)
         )
 
     first = repeat({})
@@ -192,7 +192,7 @@ def test_changed_user_data_replaces_rebuilds_or_is_ignored(cloud: FakeCloud, ser
 def test_policies_decide_on_replacement(
     server: Make, name: str, policy: dict[str, Any], expected: bool
 ) -> None:
-    call = replace(server(**policy).call("UPDATE"), changed=frozenset({name}))
+    call = replace(server(**policy).call("UPDATE"), update=Update(changed=frozenset({name})))
     assert Server().needs_replacement(call) is expected
 
 
@@ -288,7 +288,7 @@ def test_a_port_that_the_cloud_does_not_detach_is_not_waited_for_for_ever(
     row = server().create()
     before = row.call("UPDATE").properties
     row.given = {**row.given, "networks": [{"network": network, "fixed_ip": "10.0.0.99"}]}
-    call = replace(row.call("UPDATE"), previous=before, changed=frozenset({"networks"}))
+    call = replace(row.call("UPDATE"), update=Update(before, frozenset({"networks"})))
     first = Server().update(call)
     assert isinstance(first, Wait)
     assert "let go" in str(first.reason)
@@ -311,7 +311,7 @@ def test_a_resize_that_was_confirmed_before_an_engine_died_goes_on(
     live(cloud).update(status="VERIFY_RESIZE", next=[("VERIFY_RESIZE", None)])
     cloud.refuse("POST", f"/servers/{row.physical_id}/action", 400, "has not been resized")
     row.given = {**row.given, "flavor": "large"}
-    call = replace(row.call("UPDATE"), previous=before, changed=frozenset({"flavor"}))
+    call = replace(row.call("UPDATE"), update=Update(before, frozenset({"flavor"})))
     assert isinstance(Server().update(call), Wait)
 
 

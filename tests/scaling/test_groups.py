@@ -11,7 +11,7 @@ from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.capacity import adjusted
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
-from stoker.schema.resource_type import Adjustment, Call, Done, Nested, NoChange
+from stoker.schema.resource_type import Adjustment, Done, Nested, NestingCall, NoChange
 
 
 def group(**more: Any) -> dict[str, Any]:
@@ -28,13 +28,14 @@ def group(**more: Any) -> dict[str, Any]:
     }
 
 
-def first(**properties: Any) -> tuple[Call, Nested]:
+def first(**properties: Any) -> tuple[NestingCall, Nested]:
     """A new group."""
-    call = make_call(AutoScalingResourceGroup(), group(**properties))
+    made = make_call(AutoScalingResourceGroup(), group(**properties))
+    call = NestingCall(made.name, made.resource_id, made.properties, now=made.now)
     return call, AutoScalingResourceGroup().nested(call)
 
 
-def then(call: Call, nested: Nested, properties: dict[str, Any], **more: Any) -> Nested:
+def then(call: NestingCall, nested: Nested, properties: dict[str, Any], **more: Any) -> Nested:
     """The group after an update."""
     latest = replace(
         call,

@@ -12,7 +12,7 @@ from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Gone
 from tests.simulation.wire import Connection
 
@@ -31,7 +31,7 @@ def _lag(call: Call) -> float:
     return float(call.properties.get("lag") or 0)
 
 
-class Thing(ResourceType):
+class Thing(ManagedType):
     """An object that can be found again, updated, and read."""
 
     type_name = "Sim::Thing"
@@ -78,7 +78,7 @@ class Thing(ResourceType):
         return found
 
 
-class Gate(ResourceType):
+class Gate(ManagedType):
     """Opens when it has been signalled as often as it wants."""
 
     type_name = "Sim::Gate"
@@ -106,7 +106,7 @@ class Gate(ResourceType):
         return f"signal {details['number']}"
 
 
-class Handle(ResourceType):
+class Handle(ManagedType):
     """Numbers the signals that bear no id of their own."""
 
     type_name = "Sim::Handle"

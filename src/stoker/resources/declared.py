@@ -24,7 +24,7 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.properties import AnyAttribute, Attribute, Property, Type
-from stoker.schema.resource_type import Call, Failed, Outcome, ResourceType
+from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import SUPPORTED, Support, SupportStatus
 
 _ANSWERS_FOR_CONFIGS = frozenset(
@@ -40,14 +40,6 @@ _ANSWERS_FOR_CONFIGS = frozenset(
 
 class DeclaredType(ResourceType):
     """A type with properties and attributes that nothing here can deploy."""
-
-    def create(self, call: Call) -> Outcome:
-        """Refuse: no service hands out these types."""
-        return Failed(undeployable(self.type_name))
-
-    def delete(self, call: Call) -> Outcome:
-        """Refuse, likewise."""
-        return Failed(undeployable(self.type_name))
 
     def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
         """Warn that a deployment would be refused."""

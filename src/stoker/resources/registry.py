@@ -15,7 +15,7 @@ from types import ModuleType
 
 from stoker.kernel.lazy import lazy
 from stoker.resources.names import BUILT_IN
-from stoker.schema.resource_type import ResourceType
+from stoker.schema.resource_type import ManagedType, NestingType, ResourceType
 
 GROUP = "stoker.resources"
 _log = logging.getLogger(__name__)
@@ -81,10 +81,23 @@ def _load_entry_point(entry: EntryPoint) -> ResourceType | None:
     except Exception:  # noqa: BLE001 - a plugin is someone else's code and may raise anything
         _log.exception("The resource type %s of a plugin cannot be loaded", entry.name)
         return None
-    if not (isinstance(loaded, type) and issubclass(loaded, ResourceType)):
-        _log.error("The plugin %s is no resource type", entry.name)
+    if not _is_type(loaded):
+        _log.error("The plugin %s is not a resource type", entry.name)
         return None
-    return loaded()
+    found: ResourceType = loaded()
+    return found
+
+
+def _is_type(value: object) -> bool:
+    """Whether a plugin's value is a resource type that can be used.
+
+    Types written before there was a :class:`ManagedType` have its methods without its name.
+    """
+    if not (isinstance(value, type) and issubclass(value, ResourceType)):
+        return False
+    if hasattr(value, "create") and hasattr(value, "delete"):
+        ManagedType.register(value)
+    return issubclass(value, ManagedType | NestingType)
 
 
 def _types_in(file: Path) -> list[type[ResourceType]]:
@@ -96,10 +109,7 @@ def _types_in(file: Path) -> list[type[ResourceType]]:
     return [
         value
         for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, ResourceType)
-        and value.__module__ == module.__name__
-        and "type_name" in vars(value)
+        if _is_type(value) and value.__module__ == module.__name__ and "type_name" in vars(value)
     ]
 
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_conflict
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 MARKER = "stoker:"
 """Begins what marks an object; the token follows."""
@@ -47,7 +47,7 @@ class Readiness:
     """Field in which the service explains a failure."""
 
 
-class RestResource(ResourceType):
+class RestResource(ManagedType):
     """An object with create, get, change and delete in a REST collection."""
 
     collection: ClassVar[Collection]
@@ -112,7 +112,7 @@ class RestResource(ResourceType):
         if body:
             answer = self.collection.update(call.cloud, call.physical_id, body)
         for extra in self.extras:
-            if extra.property in call.changed:
+            if extra.property in call.update.changed:
                 extra.apply(call, call.physical_id)
         if answer is None or not answer:
             answer = self.collection.get(call.cloud, call.physical_id)
@@ -120,15 +120,15 @@ class RestResource(ResourceType):
 
     def changed_fields(self, call: Call) -> Object:
         """The fields that an update sends; a property that went away is reset."""
-        changed = {name: call.properties.get(name) for name in call.changed}
+        changed = {name: call.properties.get(name) for name in call.update.changed}
         body = self.fields(changed)
         apart = _UNSENT | {extra.property for extra in self.extras}
         for name, value in changed.items():
             if value is None and name not in apart:
                 body.setdefault(self.wire.get(name, name), self.blanks.get(name))
-        if "value_specs" in call.changed:
+        if "value_specs" in call.update.changed:
             body.update(call.properties.get("value_specs") or {})
-        if "name" in call.changed:
+        if "name" in call.update.changed:
             body["name"] = call.properties.get("name") or call.physical_name
         return body
 
@@ -253,7 +253,7 @@ def polling_pause(call: Call) -> float:
     return min(max(0.1, (call.now - call.started_at) / 5), 4.0)
 
 
-def drift(kind: ResourceType, properties: Mapping[str, Any], found: Object) -> list[str]:
+def drift(kind: ManagedType, properties: Mapping[str, Any], found: Object) -> list[str]:
     """Plain values that differ between properties and object, in words.
 
     Names of other objects are left out: the object holds ids in their place.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from stoker.schema.resource_type import Nests, ResourceType
+from stoker.schema.resource_type import NestingType, ResourceType, can
 
 COMMON = frozenset({"show"})
 """Attributes that every type has."""
@@ -33,6 +33,6 @@ def has_attribute(type_: ResourceType, name: str) -> bool:
     """Whether a type has an attribute. Types that nest and do not say have any."""
     if name in type_.attributes or name in COMMON:
         return True
-    if isinstance(type_, OpenAttributes):
+    if can(type_, OpenAttributes):
         return type_.has_attribute(name)
-    return isinstance(type_, Nests)
+    return isinstance(type_, NestingType)

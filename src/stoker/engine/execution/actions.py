@@ -23,7 +23,15 @@ from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import Done, Failed, Outcome, Reads, ResourceType, Wait
+from stoker.schema.resource_type import (
+    Done,
+    Failed,
+    ManagedType,
+    Outcome,
+    Reads,
+    Wait,
+    can,
+)
 
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: ((?:[A-Za-z]+: )?)(?=resources\.)")
 """How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
@@ -89,7 +97,7 @@ class Actions:
         await self._session.commit(resources=[row], events=[event])
         return row
 
-    async def adopt_lost(self, row: Resource, type_: ResourceType) -> Resource:
+    async def adopt_lost(self, row: Resource, type_: ManagedType) -> Resource:
         """Look for the object of a create that was cut off, and record it if it is there."""
         return await self._creating.adopt(row, type_)
 
@@ -134,7 +142,7 @@ class Actions:
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
 
-    async def settle(self, row: Resource, type_: ResourceType, method: Method) -> Resource:
+    async def settle(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.
 
         Raises :class:`stoker.kernel.errors.Refused` where it fails.
@@ -169,7 +177,7 @@ class Actions:
         # what was recorded before an update may have changed with it
         known = (done.attributes or {}) if work.action is Action.UPDATE else kept.attributes
         missing = work.attributes - known.keys()
-        if missing and isinstance(work.type, Reads):
+        if missing and can(work.type, Reads):
             if kept.physical_id != row.physical_id:
                 await self._session.commit(resources=[kept])
             try:

@@ -24,7 +24,7 @@ from stoker.engine.planning.decision import (
 )
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.schema.resource_type import Call, MakesStack, Nests, Updates, can
+from stoker.schema.resource_type import Call, MakesStack, ManagedType, NestingType, Updates, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuch
 
@@ -123,7 +123,6 @@ class Applying:
             properties=definition.properties,
             previous=row.properties,
             changed=changed,
-            update_policy=definition.update_policy,
         )
 
     def _columns(self, definition: Definition) -> dict[str, Any]:
@@ -176,7 +175,8 @@ class Applying:
         """A create that an earlier operation, or an engine that died, had begun."""
         if row.status is Status.FAILED:
             row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
-        row = await self._actions.adopt_lost(row, definition.type)
+        if isinstance(definition.type, ManagedType):
+            row = await self._actions.adopt_lost(row, definition.type)
         await self._succession.release(row)
         await self._finish(row, definition, self._work(Action.CREATE, definition))
 
@@ -256,7 +256,7 @@ class Applying:
         self, row: Resource, definition: Definition, work: Work | None, **columns: Any
     ) -> None:
         """Call what is to be called, then commit the success."""
-        if isinstance(definition.type, Nests):
+        if isinstance(definition.type, NestingType):
             used = self._used.get(row.name, frozenset())
             row = await self._nesting.apply(row, definition, self._operation, used)
         elif work is not None:
@@ -290,9 +290,11 @@ def _work(
 ) -> Work | None:
     """What is to be called; None when there is nothing to call."""
     type_ = definition.type
+    if not isinstance(type_, ManagedType):
+        return None
     if action is Action.CREATE:
         method = type_.create
-    elif (changed or can(type_, MakesStack)) and isinstance(type_, Updates):
+    elif (changed or can(type_, MakesStack)) and can(type_, Updates):
         method = type_.update
     else:
         return None

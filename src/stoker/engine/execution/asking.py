@@ -22,6 +22,7 @@ from stoker.schema.resource_type import (
     Call,
     Done,
     MakesStack,
+    ManagedType,
     Outcome,
     ResourceType,
     Wait,
@@ -38,7 +39,7 @@ SHORT_PAUSE = 2.0
 class Work:
     """An action that is to be done: what is called, and with which properties."""
 
-    type: ResourceType
+    type: ManagedType
     action: Action
     method: Method
     properties: Mapping[str, Any]
@@ -118,7 +119,7 @@ class Asking:
             changed=work.changed,
         )
         if work.action in _MAKING and can(work.type, MakesStack):
-            call = replace(call, **await handed_on(self._session, row))
+            call = replace(call, inherited=await handed_on(self._session, row))
         made = functools.partial(self._call, call, work.type, method)
         return await self._run(row, work.type.service, made, admitted)
 
@@ -170,11 +171,12 @@ class Asking:
         ports, stack = self._session.ports, self._session.stack
         if type_.service is not None:
             call = replace(call, cloud=ports.clouds.connection(stack))
-            looks = isinstance(type_, Adopts) and method == type_.find
+            looks = can(type_, Adopts) and method == type_.find
             if looks or call.action not in ("DELETE", "CHECK"):
                 call = replace(call, properties=self._with_ids(type_, call.properties))
-                if call.previous and call.action == "UPDATE":
-                    call = replace(call, previous=self._with_ids(type_, call.previous))
+                if call.update.previous and call.action == "UPDATE":
+                    previous = self._with_ids(type_, call.update.previous)
+                    call = replace(call, update=replace(call.update, previous=previous))
         return method(call)
 
     def _with_ids(self, type_: ResourceType, properties: Mapping[str, Any]) -> Mapping[str, Any]:

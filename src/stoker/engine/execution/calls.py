@@ -12,7 +12,7 @@ from stoker.engine.model.records import Resource
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.pending import NameLookup
 from stoker.schema.properties import Property
-from stoker.schema.resource_type import Call, ResourceType, StackFacts
+from stoker.schema.resource_type import Call, Inherited, ResourceType, StackFacts, Update
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
 
@@ -25,7 +25,6 @@ def make_call(
     properties: Mapping[str, Any] | None = None,
     previous: Mapping[str, Any] | None = None,
     changed: frozenset[str] = frozenset(),
-    update_policy: Mapping[str, Any] | None = None,
 ) -> Call:
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
     stack, ports = session.stack, session.ports
@@ -47,20 +46,18 @@ def make_call(
         started_at=row.action_started_at or now,
         now=now,
         action=row.action.value,
-        previous=previous or {},
-        changed=changed,
         metadata=row.metadata,
         physical_id=row.physical_id,
         progress=row.progress,
         data=row.data,
+        update=Update(previous or {}, changed),
         signals=_signals(session),
-        update_policy=row.update_policy if update_policy is None else update_policy,
         signalling=ports.signallers.of(stack),
         configs=_configs(session, row.properties if properties is None else properties),
     )
 
 
-async def handed_on(session: Session, row: Resource) -> dict[str, Any]:
+async def handed_on(session: Session, row: Resource) -> Inherited:
     """What a stack that a resource has made elsewhere gets from this one, for the call."""
     given = await session.ports.store.input(session.stack.input_id)
 
@@ -68,7 +65,7 @@ async def handed_on(session: Session, row: Resource) -> dict[str, Any]:
         return stored(child_environment(parse_environment(given.environment), row.name, {}))
 
     environment = await session.ports.workers.compute(inherited)
-    return {"files": given.files, "environment": environment}
+    return Inherited(given.files, environment)
 
 
 def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import NotFound, Refused
 from stoker.kernel.log import Log
-from stoker.schema.resource_type import Adopts, Failed, Outcome, ResourceType, Sweeps, Wait
+from stoker.schema.resource_type import Adopts, Failed, ManagedType, Outcome, Sweeps, Wait, can
 
 log = Log(__name__)
 
@@ -44,7 +44,7 @@ class Creating:
 
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
         """
-        if not isinstance(work.type, Adopts) or work.type.service is None:
+        if not can(work.type, Adopts) or work.type.service is None:
             outcome: Outcome = await self._asking.ask(row, work, work.method)
             return row, outcome
         faults = self._session.ports.faults
@@ -87,12 +87,12 @@ class Creating:
                 return row, Wait(after=0.0)
         return row, outcome
 
-    async def adopt(self, row: Resource, type_: ResourceType) -> Resource:
+    async def adopt(self, row: Resource, type_: ManagedType) -> Resource:
         """Look for the object of a create that was cut off, and record it if it is there.
 
         Comes back without it when no request can make it any more.
         """
-        if row.physical_id is not None or not isinstance(type_, Adopts):
+        if row.physical_id is not None or not can(type_, Adopts):
             return row
         limits = self._session.ports.limits
         left = self._session.ports.left_behind.take(row.id)
@@ -105,9 +105,9 @@ class Creating:
             until = 0.0
         return await self._look(row, type_, until)
 
-    async def _look(self, row: Resource, type_: ResourceType, until: float) -> Resource:
+    async def _look(self, row: Resource, type_: ManagedType, until: float) -> Resource:
         """Look for the object once, and again until that time."""
-        assert isinstance(type_, Adopts)
+        assert can(type_, Adopts)
         work = Work(type_, row.action, type_.create, row.properties, {})
         pause = _FIRST_PAUSE
         while True:
@@ -143,7 +143,7 @@ class Creating:
     async def sweep_one(self, row: Resource) -> None:
         """The same for one row; what cannot be removed now is left for the next time."""
         type_ = self._session.type_of(row)
-        if not row.asked or not isinstance(type_, Sweeps):
+        if not row.asked or not isinstance(type_, ManagedType) or not can(type_, Sweeps):
             return
         work = Work(type_, row.action, type_.create, row.properties, {})
         try:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nested
-from stoker.engine.execution.calls import make_call, physical_name
+from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.plans import Batches
@@ -28,7 +28,7 @@ from stoker.engine.model.records import (
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import NamesOutputs, Nested, Nests, ResourceType, Wait
+from stoker.schema.resource_type import Nested, NestingCall, NestingType, ResourceType, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment.environment import parse_environment, stored
 from stoker.template.evaluate.nested_stacks import inherited
@@ -110,22 +110,17 @@ class Nesting:
         self, row: Resource, definition: Definition, attributes: frozenset[str]
     ) -> tuple[Stack | None, Nested]:
         """The nested stack as it is, and as the definition wants it."""
-        assert isinstance(definition.type, Nests)
+        assert isinstance(definition.type, NestingType)
         child = await self._child(row)
-        call = make_call(
-            self._session,
-            row,
-            definition.type,
-            properties=definition.properties,
-            previous=row.properties if child is not None else None,
-            update_policy=definition.update_policy,
-        )
         members = await self._members(child)
         call = replace(
-            call,
+            nesting_call(self._session, row),
+            properties=definition.properties,
+            attributes_used=attributes,
+            update_policy=definition.update_policy,
+            previous=row.properties if child is not None else {},
             members={name: self._session.reference_of(member) for name, member in members.items()},
             failed_members=frozenset(name for name in members if _has_failed(members[name])),
-            attributes_used=attributes,
         )
         type_ = definition.type
         return child, await self._session.ports.workers.compute(lambda: type_.nested(call))
@@ -361,6 +356,13 @@ async def _begun(
     return known[-1]
 
 
+def nesting_call(session: Session, row: Resource) -> NestingCall:
+    """A call to the type of a row that nests, as the row stands."""
+    return NestingCall(
+        row.name, row.id, row.properties, data=row.data, now=session.ports.clock.now()
+    )
+
+
 def _has_failed(member: Resource) -> bool:
     return member.status is Status.FAILED or member.unhealthy
 
@@ -394,7 +396,7 @@ async def nested_attributes(
             if attribute not in HIDDEN
         }
         shown: dict[str, Any] = values
-        if isinstance(type_, NamesOutputs):
+        if isinstance(type_, NestingType):
             shown = {type_.attribute_of(name): value for name, value in values.items()}
             errors = {type_.attribute_of(name): error for name, error in errors.items()}
         if errors:

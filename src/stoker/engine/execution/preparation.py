@@ -15,7 +15,7 @@ from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.decision import CallFor
 from stoker.engine.planning.facts import exists
 from stoker.kernel.log import Log
-from stoker.schema.resource_type import Call, Checks, Done, Outcome, Reads
+from stoker.schema.resource_type import Call, Checks, Done, Outcome, Reads, can
 from stoker.template.definition import Definition
 
 log = Log(__name__)
@@ -32,7 +32,6 @@ def call_about(session: Session) -> CallFor:
             properties=definition.properties,
             previous=row.properties,
             changed=changed,
-            update_policy=definition.update_policy,
         )
 
     return call_for
@@ -64,7 +63,7 @@ async def _read(session: Session, row: Resource) -> Resource | None:
     """The row with fresh attributes, or None when nothing is new."""
     type_ = session.type_of(row)
     built = row.action is not Action.DELETE and row.status is Status.COMPLETE
-    if not isinstance(type_, Reads) or not built or row.physical_id is None:
+    if not can(type_, Reads) or not built or row.physical_id is None:
         return None
     call = make_call(session, row, type_)
     ports = session.ports
@@ -106,7 +105,7 @@ def _is_asked_about(row: Resource) -> bool:
 
 async def _is_usable(session: Session, row: Resource) -> bool:
     failed, type_, ports = row.status is Status.FAILED, session.type_of(row), session.ports
-    if type_ is None or type_.service is None or not isinstance(type_, Checks):
+    if type_ is None or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)
     check, call = type_.check, make_call(session, row, type_)
 

@@ -11,7 +11,7 @@ from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.model.plans import Definitions, Node
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.schema.resource_type import ResourceType, Snapshots
+from stoker.schema.resource_type import ManagedType, Snapshots, can
 from stoker.template.definition import DeletionPolicy
 
 _SNAPSHOT_OF = "snapshot_of_delete"
@@ -66,23 +66,23 @@ class Removing:
         type_ = self._session.type_of(row)
         if is_nested(row):
             return await self._nesting.remove(await self._begin(row), self._operation)
-        if type_ is None:
+        if not isinstance(type_, ManagedType):
             row = await self._begin(row)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
             raise ActionFailed(await self._actions.fail(row, reason), reason)
         row = await self._begin(row)
         row = await self._actions.adopt_lost(row, type_)
-        if row.deletion_policy == DeletionPolicy.SNAPSHOT and isinstance(type_, Snapshots):
+        if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
             row = await self._snapshot(row, type_)
         work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
         return await self._actions.run(row, work)
 
-    async def _snapshot(self, row: Resource, type_: ResourceType) -> Resource:
+    async def _snapshot(self, row: Resource, type_: ManagedType) -> Resource:
         """The row, whose object has been snapshotted before it goes; once, whoever dies."""
         began = row.action_started_at
         if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
             return row
-        assert isinstance(type_, Snapshots)
+        assert can(type_, Snapshots)
         work = Work(type_, Action.DELETE, type_.snapshot, row.properties, {})
         row = await self._actions.run(row, work)
         row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})

@@ -29,7 +29,7 @@ from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.budget import project
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
-from stoker.schema.resource_type import Nests, ResourceType, Signal
+from stoker.schema.resource_type import NestingType, ResourceType, Signal
 
 
 class Session:
@@ -159,7 +159,7 @@ class Session:
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""
         type_ = self.ports.types.find(row.implementation)
-        if row.nested_id is not None and not isinstance(type_, Nests):
+        if row.nested_id is not None and not isinstance(type_, NestingType):
             return None  # a template stands for the type of that name
         return type_
 

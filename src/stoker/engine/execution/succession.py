@@ -14,7 +14,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import Releases
+from stoker.schema.resource_type import ManagedType, Releases, can
 
 
 class Succession:
@@ -45,7 +45,11 @@ class Succession:
         ``new`` is that row if the caller knows. Raises :class:`ActionFailed` for ``old``.
         """
         type_ = self._session.type_of(old)
-        if not isinstance(type_, Releases) or old.physical_id is None:
+        if (
+            not isinstance(type_, ManagedType)
+            or not can(type_, Releases)
+            or old.physical_id is None
+        ):
             return old
         newer = [row for row in self._before(old) if row.created_at > old.created_at]
         for row in [new] if new is not None else newer:
@@ -61,7 +65,9 @@ class Succession:
         """What no type has ever made, and what is not ours or gone, holds nothing."""
         type_ = self._session.type_of(row)
         gone = (row.action, row.status) == (Action.DELETE, Status.COMPLETE)
-        if isinstance(type_, Releases) and not (row.external or gone or row.action is Action.INIT):
+        if row.external or gone or row.action is Action.INIT:
+            return
+        if isinstance(type_, ManagedType) and can(type_, Releases):
             row = await self._actions.adopt_lost(row, type_)
             await self._actions.settle(row, type_, type_.release)
 

@@ -13,13 +13,20 @@ from typing import Any
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.nesting import NestedFailed, Nesting
+from stoker.engine.execution.nesting import NestedFailed, Nesting, nesting_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.refresh import refresh_around
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.schema.resource_type import Adjustment, AdjustsGroup, NoChange, Resizes, ResourceType
+from stoker.schema.resource_type import (
+    Adjustment,
+    AdjustsGroup,
+    NoChange,
+    ResourceType,
+    ScalableType,
+    can,
+)
 from stoker.template.definition import Definition, DeletionPolicy
 
 _POLICY = "policy"
@@ -41,9 +48,7 @@ class _Target:
 
     policy: Resource
     group: Resource
-    type: ResourceType
-    sizes: Resizes
-    """The type once more, as what changes sizes."""
+    type: ScalableType
     adjustment: Adjustment
 
 
@@ -83,8 +88,8 @@ class Scaling:
 
     async def _judge(self, target: _Target) -> None:
         """Commit the new size, so that it counts once. Raises NoChange."""
-        call = make_call(self._session, target.group, target.type)
-        new = target.sizes.resized(call, target.adjustment)
+        call = nesting_call(self._session, target.group)
+        new = target.type.resized(call, target.adjustment)
         self._operation = replace(
             self._operation, status=OperationStatus.RUNNING, reason=new.reason
         )
@@ -105,7 +110,7 @@ class Scaling:
             reason = f"{self._operation.reason}: {failed}"
             await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
             return
-        settled = target.sizes.settled(make_call(session, row, target.type), target.adjustment)
+        settled = target.type.settled(nesting_call(session, row), target.adjustment)
         await self._end(
             OperationStatus.COMPLETE,
             self._operation.reason,
@@ -169,7 +174,7 @@ def _target(session: Session, operation: Operation) -> _Target:
     if policy is None:
         raise CannotScale("the scaling policy is gone")
     policy_type = session.type_of(policy)
-    if not isinstance(policy_type, AdjustsGroup):
+    if not can(policy_type, AdjustsGroup):
         raise CannotScale(f"{policy.name} is no scaling policy any more")
     adjustment = policy_type.adjustment(make_call(session, policy, policy_type))
     for row in session.current.values():
@@ -177,9 +182,9 @@ def _target(session: Session, operation: Operation) -> _Target:
             continue
         if session.reference_of(row) == adjustment.group:
             type_ = session.type_of(row)
-            if not isinstance(type_, Resizes):
+            if not isinstance(type_, ScalableType):
                 raise CannotScale(f"{row.name} is a {row.type_name}, which cannot be scaled")
-            return _Target(policy, row, type_, type_, adjustment)
+            return _Target(policy, row, type_, adjustment)
     raise CannotScale(
         f'no group of this stack has the reference "{adjustment.group}": give'
         " {get_resource: GROUP} as the group of the policy"

@@ -13,7 +13,7 @@ from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.schema.comparison import changed_properties
-from stoker.schema.resource_type import Call, MakesStack, Nests, Replaces, Updates, can
+from stoker.schema.resource_type import Call, MakesStack, NestingType, Replaces, Updates, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.type_resolver import TemplateType
@@ -112,15 +112,16 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
     differing = changed_properties(schema, row.properties, definition.properties)
     changed = differing | frozenset(row.dirty)
     refuse_immutable(definition, changed)
+    is_nesting = isinstance(definition.type, NestingType)
     if changed:
         forcing = changed
-        if isinstance(definition.type, Updates | Nests):
+        if is_nesting or can(definition.type, Updates):
             forcing = frozenset(
                 name for name in changed if name in schema and not schema[name].update_allowed
             )
         if forcing:
             return Decision(Change.REPLACE, Reason.PROPERTY, changed, forcing)
-        if isinstance(definition.type, Replaces) and definition.type.needs_replacement(
+        if can(definition.type, Replaces) and definition.type.needs_replacement(
             call_for(row, definition, changed)
         ):
             return Decision(Change.REPLACE, Reason.TYPE_DECIDES, changed, changed)
@@ -131,7 +132,7 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
     if _differs(row, definition):
         return Decision(Change.UPDATE, Reason.SETTINGS)
     # what is inside such a stack may change though nothing here does
-    is_stack = can(definition.type, Nests) or can(definition.type, MakesStack)
+    is_stack = is_nesting or can(definition.type, MakesStack)
     return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP
 
 

@@ -13,7 +13,7 @@ from stoker.engine.model.views import ChangeView, ResourceView, StackView
 from stoker.engine.service.acceptance import Acceptance
 from stoker.engine.service.presenters import resource_view, stack_view
 from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
-from stoker.schema.resource_type import Foresees
+from stoker.schema.resource_type import Foresees, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
@@ -68,7 +68,7 @@ class Previews:
 def _attributes_to_be(definition: Definition) -> dict[str, Any]:
     """What can be told of the attributes of a resource before there is one; else None."""
     type_ = definition.type
-    foreseen = type_.foreseen(definition.properties) if isinstance(type_, Foresees) else {}
+    foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
     known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
     return {**dict.fromkeys(type_.attributes), **known}
 

@@ -26,7 +26,7 @@ from stoker.engine.service.presenters import (
 )
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NOT_FOUND, NotFound
-from stoker.schema.resource_type import Reads, ShowsSignals
+from stoker.schema.resource_type import Reads, ShowsSignals, can
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -201,7 +201,7 @@ class Views:
 
     def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
         type_ = session.type_of(row)
-        if isinstance(type_, ShowsSignals):
+        if can(type_, ShowsSignals):
             call = make_call(session, row, type_)
             received = call.signals.get(str(session.reference_of(row)), ())
             return {**row.metadata, **type_.signal_metadata(received)}
@@ -243,7 +243,7 @@ def _attributes(session: Session, row: Resource) -> dict[str, Any]:
 def _refreshed(session: Session, row: Resource) -> Resource:
     """The row with those attributes afresh that change by themselves and need no cloud."""
     type_ = session.type_of(row) if row.physical_id is not None else None
-    if type_ is None or type_.service is not None or not isinstance(type_, Reads):
+    if type_ is None or type_.service is not None or not can(type_, Reads):
         return row
     changing = [name for name, declared in type_.attributes.items() if not declared.cached]
     if not changing:

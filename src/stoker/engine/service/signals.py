@@ -40,7 +40,7 @@ from stoker.kernel.errors import (
     LimitExceeded,
     NotFound,
 )
-from stoker.schema.resource_type import AdjustsGroup, Signals
+from stoker.schema.resource_type import AdjustsGroup, Signals, can
 from stoker.template.environment.registry import HOOKS
 
 MOST_TRIES = 50
@@ -98,7 +98,7 @@ class SignalService:
             await self._clear(session, name, details[UNSET_HOOK])
             return
         type_ = session.type_of(row)
-        if not isinstance(type_, Signals):
+        if not can(type_, Signals):
             raise Invalid(
                 f"{name} is a {row.type_name}, which takes no signals",
                 ACTION_NOT_SUPPORTED,
@@ -118,7 +118,7 @@ class SignalService:
             # nothing else bounds the events of what is refused again and again
             await self._ports.store.tidy(stack.id, session.events_to_keep)
             return
-        if isinstance(type_, AdjustsGroup):
+        if can(type_, AdjustsGroup):
             await self._scale(stack, row)
             return
         signal = StoredSignal(

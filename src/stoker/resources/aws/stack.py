@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.resource_type import Nested, NestingCall, NestingType
 
 _OUTPUTS = "Outputs."
 
 
-class NestedStack(ResourceType):
+class NestedStack(NestingType):
     """A nested stack whose template is fetched, unless it came with the request."""
 
     type_name = "AWS::CloudFormation::Stack"
@@ -33,7 +33,7 @@ class NestedStack(ResourceType):
         """The attribute that shows an output."""
         return _OUTPUTS + output
 
-    def nested(self, call: Call) -> Nested:
+    def nested(self, call: NestingCall) -> Nested:
         """The template at the address, with the parameters."""
         return Nested(
             None,
@@ -41,11 +41,3 @@ class NestedStack(ResourceType):
             url=call.properties["TemplateURL"],
             timeout_mins=call.properties["TimeoutInMinutes"],
         )
-
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
-
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")

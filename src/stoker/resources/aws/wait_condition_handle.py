@@ -13,11 +13,11 @@ from stoker.resources.signed_handle import (
     remove_handle,
     shown_signals,
 )
-from stoker.schema.resource_type import Call, Outcome, ResourceType, Signal
+from stoker.schema.resource_type import Call, ManagedType, Outcome, Signal
 from stoker.schema.support import since
 
 
-class WaitConditionHandle(ResourceType):
+class WaitConditionHandle(ManagedType):
     """A signed address to which signals are sent. Calls the identity service."""
 
     type_name = "AWS::CloudFormation::WaitConditionHandle"

@@ -15,13 +15,11 @@ from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import (
     Adjustment,
-    Call,
-    Failed,
     Nested,
+    NestingCall,
     NoChange,
-    Outcome,
     Resized,
-    ResourceType,
+    ScalableType,
 )
 from stoker.schema.support import since
 from stoker.schema.unknown import Unknown
@@ -30,7 +28,7 @@ _AT_LEAST_0 = (Range(min=0),)
 _NAME_LENGTH = 12
 
 
-class AutoScalingResourceGroup(ResourceType):
+class AutoScalingResourceGroup(ScalableType):
     """Members with names of their own; when the group shrinks, failed and old members go first.
 
     The data holds the ``names`` of the members, oldest first, how many have been ``made`` so far,
@@ -144,7 +142,7 @@ class AutoScalingResourceGroup(ResourceType):
         """Whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource")
 
-    def nested(self, call: Call) -> Nested:
+    def nested(self, call: NestingCall) -> Nested:
         """As many members as there should be; all in batches when their definition changes."""
         members.check_number(_size(call))
         made = call.data.get("made", 0)
@@ -166,7 +164,7 @@ class AutoScalingResourceGroup(ResourceType):
             pause=float(rolling["pause_time"] or 0),
         )
 
-    def resized(self, call: Call, adjustment: Adjustment) -> Resized:
+    def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
         """The data with the size that the adjustment asks for. Raises NoChange."""
         _check_cooldown(call, adjustment)
         size = len(call.data["names"])
@@ -177,20 +175,12 @@ class AutoScalingResourceGroup(ResourceType):
             raise NoChange(f"no change: {call.name} has {size} members already")
         return Resized({**call.data, "size": new}, f"{call.name}: from {size} to {new} members")
 
-    def settled(self, call: Call, adjustment: Adjustment) -> Mapping[str, Any]:
+    def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data with the time, from which cooldowns count."""
         return {**call.data, "scaled": {**call.data["scaled"], adjustment.policy: call.now}}
 
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
 
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")
-
-
-def _size(call: Call) -> int:
+def _size(call: NestingCall) -> int:
     """The size to reach: as adjusted, or as it is; as desired when the definition is new."""
     size: int = call.data.get("size", len(call.data.get("names", ())))
     if "names" not in call.data or dict(call.previous) != dict(call.properties):
@@ -198,7 +188,7 @@ def _size(call: Call) -> int:
     return bounded(size, call.properties["min_size"], call.properties["max_size"])
 
 
-def _remaining(call: Call, size: int) -> list[str]:
+def _remaining(call: NestingCall, size: int) -> list[str]:
     """The members that stay, oldest first: those that have failed go first, then the oldest."""
     known = list(call.data.get("names", ()))
     going = sorted(known, key=lambda name: name not in call.failed_members)
@@ -212,7 +202,7 @@ def _name(resource_id: str, number: int) -> str:
     return base64.b32encode(digest).decode().lower()[:_NAME_LENGTH]
 
 
-def _check_cooldown(call: Call, adjustment: Adjustment) -> None:
+def _check_cooldown(call: NestingCall, adjustment: Adjustment) -> None:
     """Raises NoChange while the group, or the policy, rests after a change."""
     scaled: Mapping[str, float] = call.data.get("scaled", {})
     ends = [max(scaled.values(), default=0) + (call.properties["cooldown"] or 0)]

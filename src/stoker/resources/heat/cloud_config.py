@@ -9,11 +9,11 @@ import yaml
 
 from stoker.resources.heat.configs import keep_config
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 
 
-class CloudConfig(ResourceType):
+class CloudConfig(ManagedType):
     """A map that becomes user data for cloud-init; it never changes."""
 
     type_name = "OS::Heat::CloudConfig"

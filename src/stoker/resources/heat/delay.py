@@ -8,13 +8,13 @@ from typing import Any
 
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 _NOT_NEGATIVE = (Range(min=0),)
 
 
-class Delay(ResourceType):
+class Delay(ManagedType):
     """Waits a fixed and a random time in the actions that are named."""
 
     type_name = "OS::Heat::Delay"

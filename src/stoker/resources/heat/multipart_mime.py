@@ -12,11 +12,11 @@ from typing import Any
 from stoker.resources.heat.configs import config_group, keep_config
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 
 
-class MultipartMime(ResourceType):
+class MultipartMime(ManagedType):
     """Parts, each a text or another configuration, in one message; it never changes."""
 
     type_name = "OS::Heat::MultipartMime"

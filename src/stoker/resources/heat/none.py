@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stoker.schema.properties import AnyAttribute, AnyName
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 
 
-class NoneResource(ResourceType):
+class NoneResource(ManagedType):
     """Takes the place of a type that is not wanted in some environment."""
 
     type_name = "OS::Heat::None"

@@ -10,7 +10,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
 from stoker.schema.unknown import unknown_in
 
@@ -27,7 +27,7 @@ _LIMIT = Range(1, 512)
 _MINIMUM = Property(Type.INTEGER, "How many characters at least.", default=1, constraints=(_LIMIT,))
 
 
-class RandomString(ResourceType):
+class RandomString(ManagedType):
     """A string from the system's source of randomness; it changes only by replacement."""
 
     type_name = "OS::Heat::RandomString"

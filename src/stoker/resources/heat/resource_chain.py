@@ -7,12 +7,12 @@ from typing import Any
 
 from stoker.resources.heat import members
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
 
-class ResourceChain(ResourceType):
+class ResourceChain(NestingType):
     """Members named by their position in the list of types."""
 
     type_name = "OS::Heat::ResourceChain"
@@ -41,7 +41,7 @@ class ResourceChain(ResourceType):
         others = [value for name, value in properties.items() if name != "resource_properties"]
         return unknown_in(others) is None
 
-    def nested(self, call: Call) -> Nested:
+    def nested(self, call: NestingCall) -> Nested:
         """The members; each needs the one before it, unless they may be concurrent."""
         members.check_number(len(call.properties["resources"]))
         resources: dict[str, Any] = {}
@@ -54,11 +54,3 @@ class ResourceChain(ResourceType):
             resources[str(position)] = body
         shown = members.outputs(list(resources), self.attributes, call.attributes_used)
         return Nested(members.template(resources, shown))
-
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
-
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")

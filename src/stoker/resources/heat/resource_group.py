@@ -10,7 +10,7 @@ from stoker.resources.heat import members
 from stoker.resources.heat.batches import in_batches
 from stoker.schema.constraints import AllowedValues, Length, Range
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
 
 _PAUSE = Property(Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),))
@@ -19,7 +19,7 @@ _BATCH = Property(
 )
 
 
-class ResourceGroup(ResourceType):
+class ResourceGroup(NestingType):
     """Members named by numbers; those that are removed by name leave their numbers unused."""
 
     type_name = "OS::Heat::ResourceGroup"
@@ -122,7 +122,7 @@ class ResourceGroup(ResourceType):
         """Whether the members are known before all of their properties are."""
         return members.are_known(properties, "resource_def")
 
-    def nested(self, call: Call) -> Nested:
+    def nested(self, call: NestingCall) -> Nested:
         """The members, in batches where a policy says so."""
         members.check_number(call.properties["count"], call.properties["resource_def"])
         removed = _removed(call)
@@ -141,16 +141,8 @@ class ResourceGroup(ResourceType):
             pause=float(policy.get("pause_time") or 0),
         )
 
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
 
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")
-
-
-def _removed(call: Call) -> list[str]:
+def _removed(call: NestingCall) -> list[str]:
     """Names that are not to be used: recorded ones unless replaced, and those that policies name.
 
     A policy counts for members that exist, or that it has removed before.
@@ -173,7 +165,7 @@ def _usable(removed: list[str]) -> Iterator[str]:
     return (name for name in map(str, count()) if name not in unused)
 
 
-def _batched(call: Call, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
+def _batched(call: NestingCall, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
     """The policy that holds, and for whom: for all members when their definition changes, else
     for the new ones alone.
     """

@@ -15,15 +15,15 @@ from stoker.schema.resource_type import (
     Call,
     Done,
     Failed,
+    ManagedType,
     Outcome,
-    ResourceType,
     Signalling,
 )
 from stoker.schema.support import since
 from stoker.schema.unknown import Unknown
 
 
-class AutoScalingPolicy(ResourceType):
+class AutoScalingPolicy(ManagedType):
     """Makes signed and plain addresses for signals. Calls the identity service."""
 
     type_name = "OS::Heat::ScalingPolicy"

@@ -7,11 +7,11 @@ from typing import Any
 
 from stoker.resources.heat.configs import INPUTS, OPTIONS, OUTPUTS, config_group, keep_config
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 
 
-class SoftwareConfig(ResourceType):
+class SoftwareConfig(ManagedType):
     """A script or other text with its inputs and outputs; it never changes."""
 
     type_name = "OS::Heat::SoftwareConfig"

@@ -22,7 +22,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 _STACKS = Collection("orchestration", "/stacks", "stack", "stacks")
@@ -36,7 +36,7 @@ _ELSEWHERE = ("credential_secret_id", "ca_cert")
 """Keys of the context that only matter for another cloud."""
 
 
-class RemoteStack(ResourceType):
+class RemoteStack(ManagedType):
     """A stack in the project and region of the stack that it is part of."""
 
     type_name = "OS::Heat::Stack"
@@ -105,7 +105,9 @@ class RemoteStack(ResourceType):
 
     def needs_replacement(self, call: Call) -> bool:
         """A stack does not move to another region."""
-        return call.changed == {"context"} or _region(call.properties) != _region(call.previous)
+        return call.update.changed == {"context"} or _region(call.properties) != _region(
+            call.update.previous
+        )
 
     def create(self, call: Call) -> Outcome:
         """Ask for the stack, then wait for it."""
@@ -156,14 +158,6 @@ class RemoteStack(ResourceType):
         failed = str(found["stack_status"]).endswith("_FAILED")
         return Failed(_reason(found)) if failed else Done()
 
-    def suspend(self, call: Call) -> Outcome:
-        """Suspend the stack, then wait for it."""
-        return _act(call, "suspend")
-
-    def resume(self, call: Call) -> Outcome:
-        """Resume the stack, then wait for it."""
-        return _act(call, "resume")
-
     def find(self, call: Call) -> str | None:
         """The stack of the name that a create would have given."""
         query = {"name": call.physical_name}
@@ -181,8 +175,8 @@ def _wanted(call: Call) -> Object:
     body: Object = {
         "template": call.properties["template"],
         "parameters": call.properties.get("parameters") or {},
-        "environment": dict(call.environment),
-        "files": dict(call.files),
+        "environment": dict(call.inherited.environment),
+        "files": dict(call.inherited.files),
     }
     if call.properties.get("timeout") is not None:
         body["timeout_mins"] = call.properties["timeout"]
@@ -222,15 +216,6 @@ def _ask_for_removal(call: Call, physical_id: str) -> None:
     except CloudFault as fault:
         if fault.status_code != NOT_FOUND:
             raise
-
-
-def _act(call: Call, action: str) -> Outcome:
-    assert call.physical_id is not None
-    if call.progress.get("asked"):
-        return _judge(call, call.physical_id)
-    path = _path(call, call.physical_id)
-    send(call.cloud.orchestration, "POST", f"{path}/actions", json={action: None})
-    return Wait(after=0.1, progress={"asked": True})
 
 
 def _judge(call: Call, physical_id: str) -> Outcome:

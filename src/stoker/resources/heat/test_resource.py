@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 
@@ -16,7 +16,7 @@ def _seconds(description: str) -> Property:
     return Property(Type.NUMBER, description, update_allowed=True)
 
 
-class TestResource(ResourceType):
+class TestResource(ManagedType):
     """Waits, fails and is replaced as its properties say."""
 
     __test__ = False
@@ -106,7 +106,7 @@ class TestResource(ResourceType):
 
     def needs_replacement(self, call: Call) -> bool:
         """Whether the value changes and a change is to replace the resource."""
-        return "value" in call.changed and bool(call.properties["update_replace"])
+        return "value" in call.update.changed and bool(call.properties["update_replace"])
 
 
 def _act(call: Call, action: str, physical_id: str | None) -> Outcome:

@@ -13,11 +13,11 @@ from stoker.resources.signed_handle import (
     remove_handle,
     shown_signals,
 )
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Signal
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Signal
 from stoker.schema.support import since
 
 
-class UpdateWaitConditionHandle(ResourceType):
+class UpdateWaitConditionHandle(ManagedType):
     """A signed address that lasts until the next update. Calls the identity service."""
 
     type_name = "OS::Heat::UpdateWaitConditionHandle"

@@ -16,7 +16,7 @@ from stoker.schema.conversion import (
     to_string,
 )
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
@@ -29,7 +29,7 @@ _FITS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-class Value(ResourceType):
+class Value(ManagedType):
     """Evaluates an expression once and hands it to many."""
 
     type_name = "OS::Heat::Value"

@@ -8,11 +8,11 @@ from typing import Any
 from stoker.resources.wait_signals import Condition, await_signals, data_text
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 
 
-class HeatWaitCondition(ResourceType):
+class HeatWaitCondition(ManagedType):
     """Waits for signals to a handle."""
 
     type_name = "OS::Heat::WaitCondition"

@@ -16,8 +16,8 @@ from stoker.schema.resource_type import (
     Call,
     Done,
     Failed,
+    ManagedType,
     Outcome,
-    ResourceType,
     Signal,
     Signalling,
 )
@@ -43,7 +43,7 @@ _CREDENTIALS = (
 )
 
 
-class HeatWaitConditionHandle(ResourceType):
+class HeatWaitConditionHandle(ManagedType):
     """Receives the signals that a wait condition waits for. Calls the identity service."""
 
     type_name = "OS::Heat::WaitConditionHandle"

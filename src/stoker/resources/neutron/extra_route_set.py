@@ -14,12 +14,12 @@ from stoker.clouds.faults import CloudFault, is_not_found
 from stoker.resources.network_order import Others, interfaces_of
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
 
-class ExtraRouteSet(ResourceType):
+class ExtraRouteSet(ManagedType):
     """Routes of a router."""
 
     type_name = "OS::Neutron::ExtraRouteSet"
@@ -72,7 +72,7 @@ class ExtraRouteSet(ResourceType):
     def update(self, call: Call) -> Outcome:
         """Take away the routes that are no longer wanted, add the new ones."""
         assert call.physical_id is not None
-        before, after = _routes(call.previous), _routes(call.properties)
+        before, after = _routes(call.update.previous), _routes(call.properties)
         _change(call, "remove_extraroutes", call.physical_id, [r for r in before if r not in after])
         _change(call, "add_extraroutes", call.physical_id, after)
         return Done()

@@ -12,10 +12,10 @@ from stoker.clouds.collections import FLOATING_IPS
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
-class FloatingIPAssociation(ResourceType):
+class FloatingIPAssociation(ManagedType):
     """Leads a floating IP to a port."""
 
     type_name = "OS::Neutron::FloatingIPAssociation"
@@ -57,7 +57,7 @@ class FloatingIPAssociation(ResourceType):
 
     def update(self, call: Call) -> Outcome:
         """Lead the address elsewhere, or another address to the port."""
-        if "floatingip_id" in call.changed:
+        if "floatingip_id" in call.update.changed:
             self.delete(call)
         return self.create(call)
 

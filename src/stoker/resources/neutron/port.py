@@ -65,15 +65,15 @@ class Port(RestResource):
             for name, value in super().changed_fields(call).items()
             if name not in _APART
         }
-        if "allowed_address_pairs" in call.changed:
+        if "allowed_address_pairs" in call.update.changed:
             body.setdefault("allowed_address_pairs", [])
             body["allowed_address_pairs"] = body["allowed_address_pairs"] or []
-        if "security_groups" in call.changed:
+        if "security_groups" in call.update.changed:
             groups = call.properties.get("security_groups")
             body["security_groups"] = group_ids(
                 call.cloud, ["default"] if groups is None else groups
             )
-        if call.changed & {"fixed_ips", "no_fixed_ips"}:
+        if call.update.changed & {"fixed_ips", "no_fixed_ips"}:
             addresses = _addresses(call.properties)
             if addresses is not None:
                 body["fixed_ips"] = addresses

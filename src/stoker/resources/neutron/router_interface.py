@@ -15,13 +15,13 @@ from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import Support, SupportStatus, since
 
 _REFUSED = frozenset({400, 409})
 
 
-class RouterInterface(ResourceType):
+class RouterInterface(ManagedType):
     """A router's interface in a subnet, or on a given port."""
 
     type_name = "OS::Neutron::RouterInterface"

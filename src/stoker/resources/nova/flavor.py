@@ -22,14 +22,14 @@ def _set_specs(call: Call, flavor_id: str) -> None:
     changed = {key: str(value) for key, value in wanted.items() if present.get(key) != str(value)}
     if changed:
         send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
-    for key in call.previous.get("extra_specs") or {}:
+    for key in call.update.previous.get("extra_specs") or {}:
         if key not in wanted and key in present:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
 
 
 def _set_access(call: Call, flavor_id: str) -> None:
     wanted = set(call.properties.get("tenants") or [])
-    before = set(call.previous.get("tenants") or [])
+    before = set(call.update.previous.get("tenants") or [])
     for action, projects in (
         ("addTenantAccess", wanted - before),
         ("removeTenantAccess", before - wanted),

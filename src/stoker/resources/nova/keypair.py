@@ -18,7 +18,7 @@ from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
 from stoker.schema.constraints import AllowedValues, Custom, Length
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 _KEY_SIZE = 2048
@@ -26,7 +26,7 @@ _TYPES = "2.2"
 _USERS = "2.10"
 
 
-class KeyPair(ResourceType):
+class KeyPair(ManagedType):
     """A key pair; its id is its name."""
 
     type_name = "OS::Nova::KeyPair"

@@ -19,7 +19,7 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.lazy import lazy
-from stoker.schema.resource_type import MakesStack, Nests, ResourceType, can
+from stoker.schema.resource_type import MakesStack, NestingType, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import OutputBody, Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
@@ -219,7 +219,7 @@ class Evaluation:
         for name, survey in self.surveys.items():
             if survey.definition is None or self.inputs.allowance.nested < 0:
                 continue
-            if not can(survey.definition.type, Nests):
+            if not isinstance(survey.definition.type, NestingType):
                 continue
             try:
                 child = nested_in(

@@ -10,13 +10,12 @@ from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
 from stoker.kernel.errors import VALIDATION_FAILED
 from stoker.schema.attributes import GathersAttributes
 from stoker.schema.resource_type import (
-    Call,
-    ForeseesMembers,
     MakesStack,
     Nested,
-    Nests,
+    NestingCall,
+    NestingType,
     ResourceType,
-    StackFacts,
+    can,
 )
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
@@ -103,7 +102,7 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
     ``inputs`` are those of the stack around. Raises :class:`DiagnosticError`.
     """
     type_ = definition.type
-    made = type_.made_from(definition.properties) if isinstance(type_, MakesStack) else None
+    made = type_.made_from(definition.properties) if can(type_, MakesStack) else None
     if made is None or inputs.depth >= inputs.max_depth:
         return None
     text, parameters = made
@@ -130,7 +129,7 @@ def inherited(environment: Environment, definition: Definition) -> Environment:
 
 def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Findings on what a resource nests; members of a group are alike: one speaks for all."""
-    if not isinstance(type_, GathersAttributes):
+    if not can(type_, GathersAttributes):
         return list(found)
     kept: dict[tuple[Any, ...], Diagnostic] = {}
     for finding in found:
@@ -145,7 +144,7 @@ def is_foreseen(definition: Definition) -> bool:
     type_ = definition.type
     if isinstance(type_, TemplateType) or unknown_in(definition.properties) is None:
         return True
-    return isinstance(type_, ForeseesMembers) and type_.foresees(definition.properties)
+    return isinstance(type_, NestingType) and type_.foresees(definition.properties)
 
 
 def preliminary_nested(
@@ -155,22 +154,17 @@ def preliminary_nested(
 ) -> Nested | None:
     """The nested stack of a resource before anything exists; None as long as it is not known."""
     type_ = definition.type
-    if not isinstance(type_, Nests) or not is_foreseen(definition):
+    if not isinstance(type_, NestingType) or not is_foreseen(definition):
         return None
     used: frozenset[str] = frozenset()
-    if isinstance(type_, GathersAttributes):
+    if can(type_, GathersAttributes):
         used = attributes_used().get(definition.name, used)
-    call = Call(
-        stack=StackFacts(identity.stack_id, identity.stack_name, identity.project_id),
-        name=definition.name,
-        resource_id=identity.stack_id,
-        token="",
-        physical_name=f"{identity.stack_name}-{definition.name}",
-        properties=definition.properties,
-        started_at=0.0,
-        now=0.0,
-        metadata=definition.metadata,
-        update_policy=definition.update_policy,
-        attributes_used=used,
+    return type_.nested(
+        NestingCall(
+            definition.name,
+            identity.stack_id,
+            definition.properties,
+            attributes_used=used,
+            update_policy=definition.update_policy,
+        )
     )
-    return type_.nested(call)

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.properties import Property
-from stoker.schema.resource_type import Nests, ResourceType, Snapshots
+from stoker.schema.resource_type import NestingType, ResourceType, Snapshots, can
 from stoker.schema.values import check_properties
 from stoker.template.definition import Definition, DeletionPolicy
 from stoker.template.versions import Version
@@ -44,7 +44,7 @@ def policy_findings(definition: Definition, version: Version, path: Path) -> lis
     found = []
     dialect = version.dialect
     type_ = definition.type
-    if definition.deletion_policy is DeletionPolicy.SNAPSHOT and not isinstance(type_, Snapshots):
+    if definition.deletion_policy is DeletionPolicy.SNAPSHOT and not can(type_, Snapshots):
         message = f"{type_.type_name} cannot be snapshotted: its object is deleted instead"
         place = (*path, dialect.deletion_policy)
         found.append(Diagnostic("unsupported-deletion-policy", message, place, Severity.WARNING))
@@ -61,7 +61,7 @@ def policy_findings(definition: Definition, version: Version, path: Path) -> lis
 def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -> list[Diagnostic]:
     if isinstance(type_, HasUpdatePolicies):
         return check_properties(policy, type_.update_policies, path).findings
-    severity = Severity.ERROR if isinstance(type_, Nests) else Severity.WARNING
+    severity = Severity.ERROR if isinstance(type_, NestingType) else Severity.WARNING
     message = f"{type_.type_name} has no update policies"
     return [
         Diagnostic("unsupported-update-policy", message, (*path, key), severity) for key in policy

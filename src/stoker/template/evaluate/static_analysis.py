@@ -22,7 +22,7 @@ from stoker.kernel.diagnostics import (
 )
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.neighbours import Neighbours
-from stoker.schema.resource_type import DependsImplicitly, Nests, ResourceType, can
+from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
 from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
@@ -139,7 +139,7 @@ class Reader:
         if known is not None:
             written += [known.properties, known.metadata]
         type_ = self.types.get(body.name)
-        if type_ is None or can(type_, Nests) or not is_small(written):
+        if type_ is None or isinstance(type_, NestingType) or not is_small(written):
             raise TooMuch
 
     def definition(
@@ -294,9 +294,7 @@ def needs_of(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
         }
     )
     for definition in known:
-        if can(definition.type, DependsImplicitly) and isinstance(
-            definition.type, DependsImplicitly
-        ):
+        if can(definition.type, DependsImplicitly):
             found = definition.type.implicit_needs(definition.properties, neighbours)
             needs[definition.name] |= found - {definition.name}
     return needs

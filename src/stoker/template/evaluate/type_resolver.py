@@ -13,7 +13,7 @@ from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did
 from stoker.kernel.lazy import lazy
 from stoker.schema.attributes import has_attribute
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Failed, Nested, Outcome, ResourceType
+from stoker.schema.resource_type import Nested, NestingCall, NestingType, ResourceType
 from stoker.template.definition import TypeRegistry
 from stoker.template.document import ResourceBody, Template
 from stoker.template.environment.registry import Entry, Meaning, ResourceRegistry, without_entry
@@ -45,7 +45,7 @@ class MissingTemplate(DiagnosticError):
         self.address = address
 
 
-class TemplateType(ResourceType):
+class TemplateType(NestingType):
     """A type that a template stands for. Made by :func:`template_type`, one class for each."""
 
     implementation: ClassVar[str] = "template"
@@ -57,7 +57,7 @@ class TemplateType(ResourceType):
     entry: ClassVar[Entry | None]
     """What in a registry makes the type stand for the template; None for a type named after it."""
 
-    def nested(self, call: Call) -> Nested:
+    def nested(self, call: NestingCall) -> Nested:
         """The nested stack: the template, with the properties that are given as parameters."""
         given = {
             name: _as_members(value) if self.properties[name].type is Type.LIST else value
@@ -80,14 +80,6 @@ class TemplateType(ResourceType):
             return has_attribute(self.inner.type_of(body), attribute)
         except DiagnosticError:
             return False
-
-    def create(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type creates the nested stack."""
-        return Failed(f"{self.type_name} is created as a nested stack")
-
-    def delete(self, call: Call) -> Outcome:
-        """Refused: whoever runs the type deletes the nested stack."""
-        return Failed(f"{self.type_name} is deleted as a nested stack")
 
 
 def _as_members(entries: Any) -> Any:

@@ -118,7 +118,7 @@ def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
         message = f"{key} is text, not {kind_of(definition.external_id)}"
         found.append(Diagnostic("bad-shape", message, (*path, key)))
     is_made = definition.external_id is None
-    if is_made and can(definition.type, Validates) and isinstance(definition.type, Validates):
+    if is_made and can(definition.type, Validates):
         base = (*path, template.version.dialect.properties)
         own = definition.type.validate(definition.properties)
         found.extend(replace(diagnostic, path=(*base, *diagnostic.path)) for diagnostic in own)

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.attributes import GathersAttributes, has_attribute
-from stoker.schema.resource_type import Nests, ResourceType, can
+from stoker.schema.resource_type import NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
 from stoker.template.functions.scope import Scope
@@ -152,10 +152,10 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
     first, *rest = path
     if not isinstance(first, str):
         bad_name(f"an attribute is named by text, not {kind_of(first)}", (1,))
-    if first.startswith(MEMBER) and isinstance(type_, Nests):
+    if first.startswith(MEMBER) and isinstance(type_, NestingType):
         first, rest = _member(first, rest)
     gathered = None
-    if type_ is not None and can(type_, GathersAttributes) and isinstance(type_, GathersAttributes):
+    if type_ is not None and can(type_, GathersAttributes):
         gathered = type_.gathered(first, rest)
     if gathered is not None:
         return _into_each(scope.facts.attribute(name, gathered[0]), gathered[1])
@@ -205,7 +205,7 @@ def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
 
 def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failure:
     """Outputs of a nested stack are only looked for when they are needed."""
-    code = "unknown-output" if isinstance(type_, Nests) else "unknown-attribute"
+    code = "unknown-output" if isinstance(type_, NestingType) else "unknown-attribute"
     message = (
         f"The Referenced Attribute ({name} {attribute_}) is incorrect: {type_.type_name} has no"
         " such attribute"

@@ -37,7 +37,7 @@ class Step:
 
 
 def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
-    """Do what ``call.changed`` needs, in a fixed order; None when all of it is done."""
+    """Do what ``call.update.changed`` needs, in a fixed order; None when all of it is done."""
     done = list(call.progress.get("done", []))
     asked = call.progress.get("asked")
     for step in _steps(user_data):
@@ -56,8 +56,11 @@ def apply_changes(call: Call, user_data: Callable[[], str]) -> Outcome | None:
 def needs_rebuild(call: Call) -> bool:
     """Whether the server is to be rebuilt: for a new image, or for new user data."""
     properties = call.properties
-    image = "image" in call.changed and properties.get("image_update_policy") in _REBUILDS
-    data = "user_data" in call.changed and properties.get("user_data_update_policy") == "REBUILD"
+    image = "image" in call.update.changed and properties.get("image_update_policy") in _REBUILDS
+    data = (
+        "user_data" in call.update.changed
+        and properties.get("user_data_update_policy") == "REBUILD"
+    )
     return image or data
 
 
@@ -74,7 +77,7 @@ def _steps(user_data: Callable[[], str]) -> tuple[Step, ...]:
 
 
 def _changes(*names: str) -> Callable[[Call], bool]:
-    return lambda call: not call.changed.isdisjoint(names)
+    return lambda call: not call.update.changed.isdisjoint(names)
 
 
 def _path(call: Call, suffix: str = "") -> str:
@@ -90,7 +93,7 @@ def _set_metadata(call: Call, _asked: bool) -> None:
     wanted = metadata_texts(call.properties.get("metadata"))
     path = _path(call, "/metadata")
     present = send(call.cloud.compute, "GET", path).get("metadata", {})
-    for key in metadata_texts(call.previous.get("metadata")):
+    for key in metadata_texts(call.update.previous.get("metadata")):
         if key not in wanted and key in present:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
     changed = {key: value for key, value in wanted.items() if present.get(key) != value}
@@ -166,7 +169,10 @@ def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome |
     if properties.get("admin_pass"):
         body["adminPass"] = properties["admin_pass"]
     version = None
-    if properties.get("user_data_update_policy") == "REBUILD" and "user_data" in call.changed:
+    if (
+        properties.get("user_data_update_policy") == "REBUILD"
+        and "user_data" in call.update.changed
+    ):
         body["user_data"] = base64.b64encode(user_data().encode()).decode()
         version = _REBUILD_USER_DATA
     _act(call, {"rebuild": body}, version)

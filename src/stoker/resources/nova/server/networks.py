@@ -69,7 +69,7 @@ def set_networks(call: Call, _asked: bool) -> Outcome | None:
 
 
 def _present(call: Call, wanted: Sequence[Nic]) -> _Present:
-    before = call.previous.get("networks")
+    before = call.update.previous.get("networks")
     tagged = any(nic.entry.get("tag") for nic in (*wanted, *nics(before)))
     return _Present(
         attached={port["id"]: port for port in ports_of(call)},
@@ -123,7 +123,7 @@ def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
 
 def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
     """The attached ports that the properties gave the server and that it is to lose."""
-    named = {str(nic.entry.get("port")) for nic in nics(call.previous.get("networks"))}
+    named = {str(nic.entry.get("port")) for nic in nics(call.update.previous.get("networks"))}
     networks = call.properties.get("networks")
     all_of_them = present.chosen_by_cloud and (nics(networks) or allocation(networks) == "none")
     return sorted(
@@ -168,7 +168,7 @@ def _free_floating_ips(call: Call, ports: set[str]) -> None:
     """Take away the floating IPs that earlier entries had and no entry has any more."""
     before, now = (
         {nic.entry["floating_ip"] for nic in nics(networks) if nic.entry.get("floating_ip")}
-        for networks in (call.previous.get("networks"), call.properties.get("networks"))
+        for networks in (call.update.previous.get("networks"), call.properties.get("networks"))
     )
     for address in sorted(before - now):
         found = FLOATING_IPS.find(call.cloud, address)

@@ -23,12 +23,12 @@ from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
 from stoker.resources.nova.server.states import ACTIVE, fault_text
 from stoker.resources.rest import marker_text, polling_pause
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _SERVERS_BY_TAG = dataclasses.replace(SERVERS, microversion="2.26")
 
 
-class Server(ResourceType):
+class Server(ManagedType):
     """A server of the compute service."""
 
     type_name = "OS::Nova::Server"
@@ -56,7 +56,8 @@ class Server(ResourceType):
         """Whether a changed flavor, image or user data asks for a new server."""
         policies = ("flavor", "image", "user_data")
         return any(
-            name in call.changed and call.properties.get(f"{name}_update_policy") == "REPLACE"
+            name in call.update.changed
+            and call.properties.get(f"{name}_update_policy") == "REPLACE"
             for name in policies
         )
 

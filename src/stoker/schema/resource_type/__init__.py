@@ -1,0 +1,86 @@
+"""The contract of a resource type.
+
+A type declares its properties and attributes and answers a few calls. It has no state: all that
+a call needs comes in a :class:`Call`, all that is to be stored goes out in its answer. After a
+:class:`Wait` the same method is called again, with the ``physical_id``, ``progress`` and ``data``
+of that answer; it looks how far the work is and answers again. After a crash the call is repeated
+in the same way, so every method must be safe to repeat: that is all that a type does for recovery.
+
+Types never touch the database, another resource, or the clock. Types with a ``service`` run on
+worker threads and may block; all others run on the event loop and must not.
+
+Everything that the author of a type needs can be imported from here.
+"""
+
+from stoker.schema.resource_type.call import (
+    Call,
+    Inherited,
+    Signal,
+    Signalling,
+    StackFacts,
+    Update,
+)
+from stoker.schema.resource_type.capabilities import (
+    Adopts,
+    Checks,
+    DependsImplicitly,
+    Foresees,
+    Reads,
+    Releases,
+    Replaces,
+    ShowsSignals,
+    Signals,
+    Snapshots,
+    Sweeps,
+    Updates,
+    Validates,
+    can,
+)
+from stoker.schema.resource_type.nesting import MakesStack, Nested, NestingCall, NestingType
+from stoker.schema.resource_type.outcomes import Done, Failed, Outcome, Wait
+from stoker.schema.resource_type.scaling import (
+    Adjustment,
+    AdjustsGroup,
+    NoChange,
+    Resized,
+    ScalableType,
+)
+from stoker.schema.resource_type.types import ManagedType, ResourceType
+
+__all__ = [
+    "Adjustment",
+    "AdjustsGroup",
+    "Adopts",
+    "Call",
+    "Checks",
+    "DependsImplicitly",
+    "Done",
+    "Failed",
+    "Foresees",
+    "Inherited",
+    "MakesStack",
+    "ManagedType",
+    "Nested",
+    "NestingCall",
+    "NestingType",
+    "NoChange",
+    "Outcome",
+    "Reads",
+    "Releases",
+    "Replaces",
+    "Resized",
+    "ResourceType",
+    "ScalableType",
+    "ShowsSignals",
+    "Signal",
+    "Signalling",
+    "Signals",
+    "Snapshots",
+    "StackFacts",
+    "Sweeps",
+    "Update",
+    "Updates",
+    "Validates",
+    "Wait",
+    "can",
+]

@@ -1,0 +1,111 @@
+"""What a type's method is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class StackFacts:
+    """What a type may know of its stack."""
+
+    id: str
+    name: str
+    project_id: str
+    user_project_id: str | None = None
+    tags: tuple[str, ...] = ()
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A signal that a resource of the stack received; ``details`` is the body as it was sent."""
+
+    id: str
+    received_at: float
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an update changes."""
+
+    previous: Mapping[str, Any] = field(default_factory=dict)
+    """The properties before it."""
+    changed: frozenset[str] = frozenset()
+    """The names of the properties that differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """What a separate stack (:class:`MakesStack`) inherits from the stack around it."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
+
+
+_NO_UPDATE = Update()
+_NOTHING = Inherited()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that one call of a type's method may use."""
+
+    stack: StackFacts
+    name: str
+    """Logical name."""
+    resource_id: str
+    """Our own id of the resource, a UUID."""
+    token: str
+    """Intent token: 12 characters, part of ``physical_name``; a lost create is found by it."""
+    physical_name: str
+    """``stack-resource-token``, shortened to the type's limit."""
+    properties: Mapping[str, Any]
+    """Checked, coerced, defaults filled in, names turned into ids. Absent values are None."""
+    started_at: float
+    now: float
+    action: str = "CREATE"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    physical_id: str | None = None
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    update: Update = _NO_UPDATE
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """Content of the software configs of this project that the properties name, by id."""
+    inherited: Inherited = _NOTHING
+    signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
+    """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
+    signalling: Signalling | None = None
+    cloud: Any = None
+    """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
+
+
+class Signalling(Protocol):
+    """Makes the addresses and credentials by which a server can call back. Blocking.
+
+    Every method is safe to repeat: what exists is found again by ``call.resource_id``.
+    """
+
+    def create_user(self, call: Call) -> Mapping[str, Any]:
+        """A stack user: ``user_id``, ``username``, ``password``, ``project_id``."""
+
+    def delete_user(self, call: Call) -> None:
+        """Remove the stack user of this resource; none is fine."""
+
+    def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
+        """EC2 credentials of a stack user: ``access`` and ``secret``; keep them as data."""
+
+    def signal_url(self, call: Call) -> str:
+        """The REST address that accepts signals for this resource."""
+
+    def cfn_url(self, call: Call) -> str:
+        """The root of the CloudFormation endpoint as servers reach it; no slash at the end."""
+
+    def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
+        """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""
+
+    def token(self, call: Call) -> str:
+        """A token of this resource's stack user, whose credentials ``call.data`` holds."""

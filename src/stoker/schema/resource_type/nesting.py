@@ -1,0 +1,77 @@
+"""Types that stand for a stack."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from stoker.schema.resource_type.types import ResourceType
+
+
+@dataclass(frozen=True, slots=True)
+class NestingCall:
+    """What a type that nests makes its nested stack from.
+
+    Before anything exists it holds no more than what the template says.
+    """
+
+    name: str
+    """Logical name."""
+    resource_id: str
+    properties: Mapping[str, Any]
+    attributes_used: frozenset[str] = frozenset()
+    """The attributes that the rest of the template refers to."""
+    update_policy: Mapping[str, Any] = field(default_factory=dict)
+    previous: Mapping[str, Any] = field(default_factory=dict)
+    """The properties before an update."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[str, Any] = field(default_factory=dict)
+    """References of the nested stack's resources as they are, by name."""
+    failed_members: frozenset[str] = frozenset()
+    """Those of the members that have failed or were marked unhealthy."""
+    now: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A nested stack to be."""
+
+    template: Mapping[str, Any] | str | None
+    """None for the file ``url``, which comes with the request or is fetched."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    url: str | None = None
+    """The file that the template came from, which anchors relative names inside it."""
+    data: Mapping[str, Any] | None = None
+    """Stored with the resource and passed to later calls. None leaves it."""
+    batches: Sequence[Sequence[str]] = ()
+    """Names of resources that are applied batch after batch; those in none need not wait."""
+    pause: float = 0.0
+    """Seconds between a batch and the next."""
+    timeout_mins: int | None = None
+    """Time limit of the nested stack's operations; that of the stack around holds in any case."""
+
+
+class NestingType(ResourceType):
+    """A type that stands for a nested stack, which the engine creates, updates and deletes."""
+
+    @abstractmethod
+    def nested(self, call: NestingCall) -> Nested:
+        """The nested stack as it should be for ``call.properties``."""
+
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether :meth:`nested` can be called with these properties, some of them unknown."""
+        return False
+
+    def attribute_of(self, output: str) -> str:
+        """The attribute that shows an output of the nested stack."""
+        return output
+
+
+@runtime_checkable
+class MakesStack(Protocol):
+    """The type makes a stack of its own, through a service: one that is not nested."""
+
+    def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+        """The template and the values of its parameters; None as long as it is not known."""

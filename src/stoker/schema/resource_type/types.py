@@ -1,0 +1,50 @@
+"""A type of resource: its declaration, and how its objects are made and removed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from stoker.schema.properties import Attribute, Property
+from stoker.schema.resource_type.call import Call
+from stoker.schema.resource_type.outcomes import Outcome
+from stoker.schema.support import SUPPORTED, SupportStatus
+
+
+class ResourceType(ABC):
+    """What a template may say of a resource. One instance serves all resources of the type."""
+
+    type_name: ClassVar[str]
+    properties: ClassVar[Mapping[str, Property]] = {}
+    attributes: ClassVar[Mapping[str, Attribute]] = {}
+    description: ClassVar[str] = ""
+    support: ClassVar[SupportStatus] = SUPPORTED
+    service: ClassVar[str | None] = None
+    """Service type of the catalog without which the type is not available, as ``network``."""
+    physical_name_limit: ClassVar[int] = 255
+    unique: ClassVar[bool] = False
+    """The service makes no second object for the same properties: a create whose answer got lost
+    may be sent again at once."""
+    capabilities: ClassVar[dict[object, bool]]
+    """What :func:`can` has found out about this class."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.capabilities = {}
+
+    def reference(self, call: Call) -> Any:
+        """What ``get_resource`` gives: the physical id, and the name before there is one."""
+        return call.physical_id if call.physical_id is not None else call.name
+
+
+class ManagedType(ResourceType):
+    """A type whose objects are made and removed by calls."""
+
+    @abstractmethod
+    def create(self, call: Call) -> Outcome:
+        """Make the object. Called first without, later with ``call.physical_id``."""
+
+    @abstractmethod
+    def delete(self, call: Call) -> Outcome:
+        """Remove the object. A physical id of None, or an object that is gone, is ``Done()``."""
