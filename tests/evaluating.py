@@ -6,11 +6,11 @@ from typing import Any
 
 from stoker.sandbox.sandbox import Sandbox
 from stoker.template.evaluate.inputs import Inputs
-from stoker.template.functions.size import Allowance
+from stoker.template.functions.budget import Budget
 
 HELPERS = Sandbox()
 
 
 def with_helpers(**inputs: Any) -> Inputs:
     """Inputs of an evaluation whose expressions and patterns are computed."""
-    return Inputs(allowance=Allowance.of(1000, HELPERS), **inputs)
+    return Inputs(budget=Budget.of(1000, HELPERS), **inputs)

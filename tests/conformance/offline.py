@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from stoker.schema.resource_type import Call, Done, Reads, ResourceType, StackFacts
 from stoker.schema.unknown import Unknown
 from stoker.template.definition import Definition
@@ -28,7 +28,7 @@ from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity
 from stoker.template.evaluate.nested_stacks import child_inputs, preliminary_nested
 from stoker.template.evaluate.type_resolver import TemplateType
-from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.evaluate.validation import as_template_diagnostics
 from stoker.template.parameters.declarations import declare
 from tests.evaluating import with_helpers
 
@@ -153,7 +153,7 @@ def evaluation_of(step: Mapping[str, Any], types: Any) -> Evaluation:
     """The evaluation of the template of a step."""
     files = {name: str(text) for name, text in (step.get("files") or {}).items()}
     template = parse(step.get("template") or "")
-    declarations = declare(template.parameters, template.version, Findings())
+    declarations = declare(template.parameters, template.version, Diagnostics())
     inputs = with_helpers(
         identity=Identity(STACK_NAME, STACK_ID, PROJECT_ID),
         environment=environment_of(step, files, declarations),
@@ -194,7 +194,7 @@ def run_validate(step: Mapping[str, Any], types: Any) -> Answer:
     """What validating the template gives."""
     try:
         evaluation = evaluation_of(step, types)
-        findings = as_template_findings(evaluation.validate())
+        findings = as_template_diagnostics(evaluation.validate())
         findings.raise_errors()
     except DiagnosticError as error:
         kind = error.first.error_type.name

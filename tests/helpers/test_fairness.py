@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from stoker.clouds.computing import Computing
-from stoker.kernel.budget import project
+from stoker.kernel.time_limit import project
 
 
 async def asked(computing: Computing, who: str, call: Any) -> Any:

@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.evaluating import with_helpers
 
-from stoker.kernel.diagnostics import MAX_FINDINGS, DiagnosticError
+from stoker.kernel.diagnostics import MAX_DIAGNOSTICS, DiagnosticError
 from stoker.resources.registry import Registry
 from stoker.schema.unknown import Unknown
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.evaluate.validation import as_template_diagnostics
 from stoker.template.source.source import read
 from stoker.template.versions import VERSIONS
 
@@ -103,7 +103,7 @@ def evaluate_all(template: Any, value: Any) -> None:
     with suppress(DiagnosticError):
         evaluation = Evaluation(parse(template), with_helpers(), TYPES)
         evaluation.validate()
-        as_template_findings(evaluation.validate())
+        as_template_diagnostics(evaluation.validate())
         _ = evaluation.attributes_used, evaluation.custom_checks()
         for output in evaluation.outputs(Facts(value)):
             json.dumps(output.value)
@@ -280,6 +280,6 @@ def test_thousands_of_mistakes_are_found_in_time() -> None:
     }
     begin = time.process_time()
     found = Evaluation(parse(template), with_helpers(), TYPES).validate()
-    assert len(found.errors) == MAX_FINDINGS
+    assert len(found.errors) == MAX_DIAGNOSTICS
     assert f"there are {3 * count} findings" in found.items[-1].message
     assert time.process_time() - begin < 10

@@ -151,7 +151,7 @@ def check(evaluation: Evaluation, expected: set[str]) -> None:
     errors = [d for d in evaluation.validate() if d.severity is Severity.ERROR]
     assert errors == []
     assert evaluation.needs["last"] == expected
-    definition = evaluation.surveys["last"].definition
+    definition = evaluation.analyses["last"].definition
     assert definition is not None
     unknown = definition.properties["value"]
     if isinstance(unknown, Unknown):

@@ -299,19 +299,19 @@ resources:
 
 
 def test_only_what_differs_is_looked_at_again() -> None:
-    def surveys(value: str, p: str, other: str, earlier: Evaluation | None = None) -> Evaluation:
+    def analyses(value: str, p: str, other: str, earlier: Evaluation | None = None) -> Evaluation:
         inputs = with_helpers(parameters={"p": p, "other": other})
         return Evaluation(parse(SURVEYED.replace("VALUE", value)), inputs, TYPES, earlier)
 
     def looked_at_again(now: Evaluation, before: Evaluation) -> set[str]:
-        return {n for n, survey in now.surveys.items() if before.surveys[n] is not survey}
+        return {n for n, analysis in now.analyses.items() if before.analyses[n] is not analysis}
 
-    first = surveys("1", "x", "1")
-    assert first.surveys
-    assert looked_at_again(surveys("1", "x", "1", first), first) == set()
-    assert looked_at_again(surveys("true", "x", "1", first), first) == {"a"}
-    assert looked_at_again(surveys("1", "y", "1", first), first) == {"b"}
-    assert looked_at_again(surveys("1", "x", "2", first), first) == {"c"}
+    first = analyses("1", "x", "1")
+    assert first.analyses
+    assert looked_at_again(analyses("1", "x", "1", first), first) == set()
+    assert looked_at_again(analyses("true", "x", "1", first), first) == {"a"}
+    assert looked_at_again(analyses("1", "y", "1", first), first) == {"b"}
+    assert looked_at_again(analyses("1", "x", "2", first), first) == {"c"}
 
 
 @pytest.mark.parametrize(
@@ -333,5 +333,5 @@ resources:
     first = Evaluation(parse(text), with_helpers(), TYPES)
     again = Evaluation(parse(text), with_helpers(), TYPES, first)
     assert [found.message for found in first.validate().errors]
-    assert first.surveys["a"].diagnostics
-    assert again.surveys["a"] is not first.surveys["a"]
+    assert first.analyses["a"].diagnostics
+    assert again.analyses["a"] is not first.analyses["a"]

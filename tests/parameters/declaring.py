@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.kernel.diagnostics import DiagnosticError, Findings
-from stoker.schema.patterns import Effort
+from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
+from stoker.schema.patterns import PatternBudget
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import Parameter
 from stoker.template.versions import Version
 
 
 def declare_or_raise(
-    section: Any, version: Version, effort: Effort | None = None
+    section: Any, version: Version, budget: PatternBudget | None = None
 ) -> dict[str, Parameter]:
     """The declared parameters by name; raises ``DiagnosticError`` with all findings."""
-    findings = Findings()
-    declared = declare(section, version, findings, effort)
+    findings = Diagnostics()
+    declared = declare(section, version, findings, budget)
     if findings.errors:
         raise DiagnosticError(findings.items)
     return declared

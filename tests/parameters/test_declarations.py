@@ -4,9 +4,9 @@ import pytest
 from tests.evaluating import HELPERS
 from tests.parameters.declaring import declare_or_raise
 
-from stoker.kernel.diagnostics import DiagnosticError, Findings, Severity
+from stoker.kernel.diagnostics import DiagnosticError, Diagnostics, Severity
 from stoker.schema.constraints import AllowedValues, Length, Modulo, Range
-from stoker.schema.patterns import Effort
+from stoker.schema.patterns import PatternBudget
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import ParameterType
 from stoker.template.versions import VERSIONS, Version
@@ -18,7 +18,7 @@ def version(name: str = "2021-04-16") -> Version:
 
 def refusal(snippet, name: str = "2021-04-16"):
     with pytest.raises(DiagnosticError) as caught:
-        declare_or_raise({"p": snippet}, version(name), Effort(HELPERS))
+        declare_or_raise({"p": snippet}, version(name), PatternBudget(HELPERS))
     return caught.value.first
 
 
@@ -120,7 +120,7 @@ def test_a_section_that_is_no_map_is_refused():
 
 
 def test_all_wrong_declarations_are_found_at_once_and_the_right_ones_kept():
-    findings = Findings()
+    findings = Diagnostics()
     section = {"a": {"type": "x"}, "b": {"type": "string"}, "c": 5}
     assert list(declare(section, version(), findings)) == ["b"]
     assert [finding.path[1] for finding in findings.errors] == ["a", "c"]
@@ -137,7 +137,7 @@ def test_a_misspelt_key_gets_a_suggestion():
     [("2016-10-14", False), ("2017-02-24", True), ("2018-03-02", True), ("2021-04-16", True)],
 )
 def test_modulo_is_known_from_2017_02_24_on(name, known):
-    findings = Findings()
+    findings = Diagnostics()
     snippet = {"type": "number", "constraints": [{"modulo": {"step": 2, "offset": 0}}]}
     declare({"p": snippet}, version(name), findings)
     assert (not findings.errors) is known
@@ -145,13 +145,13 @@ def test_modulo_is_known_from_2017_02_24_on(name, known):
 
 @pytest.mark.parametrize(("name", "known"), [("2017-02-24", False), ("2018-03-02", True)])
 def test_tags_are_known_from_2018_03_02_on(name, known):
-    findings = Findings()
+    findings = Diagnostics()
     declare({"p": {"type": "string", "tags": ["a"]}}, version(name), findings)
     assert (not findings.errors) is known
 
 
 def test_of_two_constraints_in_one_entry_the_first_kind_counts_with_a_warning():
-    findings = Findings()
+    findings = Diagnostics()
     entry = {"allowed_pattern": "x", "length": {"min": 1}}
     declared = declare({"p": {"type": "string", "constraints": [entry]}}, version(), findings)
     assert declared["p"].constraints == (Length(1),)

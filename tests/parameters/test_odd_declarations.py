@@ -13,7 +13,7 @@ from stoker.resources.registry import Registry
 from stoker.template.describe.parameters import describe_parameter, described_parameters
 from stoker.template.document import parse
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.evaluate.validation import as_template_diagnostics
 from stoker.template.versions import VERSIONS
 
 HOT = VERSIONS[-1]
@@ -50,7 +50,7 @@ def test_an_unknown_custom_constraint_refuses_stacks_and_only_warns_of_templates
     tested = evaluation({"type": "string", "constraints": [{"custom_constraint": "net_cidrs"}]})
     assert kinds(tested.validate()) == [(Severity.ERROR, "invalid-parameter-value")]
     assert tested.validate().errors[0].suggestion == 'did you mean "net_cidr"?'
-    assert kinds(as_template_findings(tested.validate())) == [
+    assert kinds(as_template_diagnostics(tested.validate())) == [
         (Severity.WARNING, "invalid-parameter-value")
     ]
     assert "p" in tested.declarations

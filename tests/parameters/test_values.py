@@ -11,7 +11,7 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.patterns import Effort
+from stoker.schema.patterns import PatternBudget
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown
 from stoker.template.parameters.parameters import (
@@ -30,13 +30,13 @@ BOOLEAN = ParameterType.BOOLEAN
 
 def value_of(kind, given, *constraints):
     resolved = resolve({"p": Parameter("p", kind, constraints=constraints)}, {"p": given}, {}, {})
-    assert not resolved.findings
+    assert not resolved.diagnostics
     return resolved.values["p"]
 
 
 def refusals(kind, given, *constraints):
     resolved = resolve({"p": Parameter("p", kind, constraints=constraints)}, {"p": given}, {}, {})
-    return resolved.findings
+    return resolved.diagnostics
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_values_of_another_type_are_refused(kind, given):
         (NUMBER, 3, AllowedValues(["1", 2])),
         (BOOLEAN, "false", AllowedValues([True])),
         (LIST, "a,z", AllowedValues(["a", "b"])),
-        (STRING, "AB12x", AllowedPattern("[A-Z]+[0-9]", effort=Effort(HELPERS))),
+        (STRING, "AB12x", AllowedPattern("[A-Z]+[0-9]", budget=PatternBudget(HELPERS))),
         (STRING, "zz", Custom("mac_addr")),
     ],
 )
@@ -121,7 +121,7 @@ def test_each_constraint_refuses_what_violates_it(kind, given, constraint):
         (NUMBER, "1", AllowedValues([1, 2])),
         (NUMBER, 1, AllowedValues(["1", 2])),
         (LIST, "a,b", AllowedValues(["a", "b"])),
-        (STRING, "A1", AllowedPattern("[A-Z]+[0-9]", effort=Effort(HELPERS))),
+        (STRING, "A1", AllowedPattern("[A-Z]+[0-9]", budget=PatternBudget(HELPERS))),
         (STRING, "aa:bb:cc:dd:ee:ff", Custom("mac_addr")),
     ],
 )
@@ -142,7 +142,7 @@ def test_given_values_come_before_the_environments_defaults_and_these_before_dec
 
 def test_null_counts_as_not_given():
     resolved = resolve({"p": Parameter("p", NUMBER)}, {"p": None}, {}, {})
-    assert [finding.error_type.name for finding in resolved.findings] == ["UserParameterMissing"]
+    assert [finding.error_type.name for finding in resolved.diagnostics] == ["UserParameterMissing"]
 
 
 def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
@@ -194,7 +194,7 @@ def test_an_immutable_parameter_cannot_change():
 
 def test_a_pattern_that_would_match_for_ever_refuses_the_value():
     (finding,) = refusals(
-        STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c", effort=Effort(HELPERS))
+        STRING, "a" * 60, AllowedPattern("(a|aa)+b(?<!x)c", budget=PatternBudget(HELPERS))
     )
     assert finding.code == "invalid-parameter-value"
 

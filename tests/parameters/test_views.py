@@ -7,7 +7,7 @@ from stoker.template.describe.parameters import (
     shown_parameters,
 )
 from stoker.template.environment.environment import Environment
-from stoker.template.parameters.groups import group_findings
+from stoker.template.parameters.groups import group_diagnostics
 from stoker.template.parameters.parameters import Parameter, ParameterType, resolve
 
 DECLARED = {
@@ -99,21 +99,21 @@ def test_hidden_values_are_masked_in_the_environment_of_a_stack():
 
 
 def test_groups_may_be_unlabelled_and_empty():
-    assert not group_findings([{"parameters": ["p"]}, {"parameters": []}], {"p", "q"})
-    assert not group_findings(None, {"p"})
+    assert not group_diagnostics([{"parameters": ["p"]}, {"parameters": []}], {"p", "q"})
+    assert not group_diagnostics(None, {"p"})
 
 
 def test_a_parameter_stands_in_one_group_at_most():
-    (finding,) = group_findings([{"parameters": ["p"]}, {"parameters": ["p"]}], {"p"})
+    (finding,) = group_diagnostics([{"parameters": ["p"]}, {"parameters": ["p"]}], {"p"})
     assert finding.path == ("parameter_groups", 1, "parameters", 0)
 
 
 def test_a_group_needs_parameters_that_exist():
-    assert group_findings([{"label": "L"}], {"p"})
-    assert group_findings([{"parameters": ["zz"]}], {"p"})
-    assert group_findings("x", {"p"})
+    assert group_diagnostics([{"label": "L"}], {"p"})
+    assert group_diagnostics([{"parameters": ["zz"]}], {"p"})
+    assert group_diagnostics("x", {"p"})
 
 
 def test_a_group_names_its_parameters_by_text():
-    assert group_findings([{"parameters": [["p"], {"p": 1}]}], {"p"})
-    assert not group_findings([{"parameters": [5]}], {"5"})
+    assert group_diagnostics([{"parameters": [["p"], {"p": 1}]}], {"p"})
+    assert not group_diagnostics([{"parameters": [5]}], {"5"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, Finding, finding_of
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Severity
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
@@ -18,7 +18,7 @@ from stoker.template.environment.files import environment_of
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
 from stoker.template.evaluate.validation import REFERENCES
-from stoker.template.functions.size import Allowance
+from stoker.template.functions.budget import Budget
 from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
 
@@ -59,7 +59,7 @@ def _evaluated(
     """Everything that a create would refuse, and all warnings."""
     source = read(sent.template)
     template, structure = take_apart(source)
-    declared = declare(template.parameters, template.version, Findings())
+    declared = declare(template.parameters, template.version, Diagnostics())
     environment = environment_of(None, list(sent.environment_files), sent.files, declared)
 
     def validated(assumed: bool | None) -> list[Diagnostic]:
@@ -67,7 +67,7 @@ def _evaluated(
             environment=environment,
             parameters=parameters,
             files=sent.files,
-            allowance=Allowance.of(-1, helpers),
+            budget=Budget.of(-1, helpers),
             assumed_conditions=assumed,
         )
         return list(Evaluation(template, inputs, WithDeclared(Registry())).validate())

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from stoker.kernel.budget import limited, project
+from stoker.kernel.time_limit import limited, project
 
 Answer = TypeVar("Answer")
 

@@ -1,8 +1,8 @@
-"""Findings about a document that a user wrote: what is wrong, where, and what to do.
+"""Diagnostics about a document that a user wrote: what is wrong, where, and what to do.
 
 Everything that reads a template, an environment or properties reports through these values, so
-that the command, the API and an editor show the same findings. A finding names its place as a
-path into the document; line and column are looked up from the path only when a finding exists
+that the command, the API and an editor show the same diagnostics. A diagnostic names its place as a
+path into the document; line and column are looked up from the path only when a diagnostic exists
 (:mod:`stoker.template.source.source`), so a correct document pays nothing for them.
 """
 
@@ -27,7 +27,7 @@ _MAX_PART = 260
 
 
 class Severity(StrEnum):
-    """How bad a finding is. Only errors refuse a document."""
+    """How bad a diagnostic is. Only errors refuse a document."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -48,7 +48,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding."""
+    """One diagnostic."""
 
     code: str
     """A stable, short, hyphenated name, as ``unknown-function``."""
@@ -71,7 +71,7 @@ class Diagnostic:
         return format_path(self.path)
 
     def below(self, *prefix: str | int) -> Diagnostic:
-        """The same finding, seen from further out; ``dataclasses.replace`` takes thrice as long."""
+        """The same one, seen from further out; ``dataclasses.replace`` takes thrice as long."""
         return Diagnostic(
             self.code,
             self.message,
@@ -84,7 +84,7 @@ class Diagnostic:
         )
 
     def located(self, position: Position | None) -> Diagnostic:
-        """The same finding with its position."""
+        """The same diagnostic with its position."""
         return replace(self, position=position)
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ _NO_REASON = Diagnostic(
 
 
 class DiagnosticError(Exception):
-    """A document was refused. ``diagnostics`` holds all findings, the errors first."""
+    """A document was refused. ``diagnostics`` holds all diagnostics, the errors first."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         found = tuple(diagnostics) or (_NO_REASON,)
@@ -134,52 +134,52 @@ class DiagnosticError(Exception):
 
     @property
     def first(self) -> Diagnostic:
-        """The finding that decides the status and type of the answer."""
+        """The diagnostic that decides the status and type of the answer."""
         return self.diagnostics[0]
 
 
-MORE_FINDINGS = "more-findings"
-"""Code of the finding that says how many there are."""
-MAX_FINDINGS = 1000
-"""Findings of one document that are told."""
+MORE_DIAGNOSTICS = "more-findings"
+"""Code of the diagnostic that says how many there are."""
+MAX_DIAGNOSTICS = 1000
+"""Diagnostics of one document that are told."""
 
 
 def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """As many findings as are told, the errors among them rather than the others.
+    """As many diagnostics as are told, the errors among them rather than the others.
 
     The last one then says how many there are.
     """
-    counted = len(found) == MAX_FINDINGS + 1 and found[-1].code == MORE_FINDINGS
-    if len(found) <= MAX_FINDINGS or counted:
+    counted = len(found) == MAX_DIAGNOSTICS + 1 and found[-1].code == MORE_DIAGNOSTICS
+    if len(found) <= MAX_DIAGNOSTICS or counted:
         return list(found)
     errors = [each for each in found if each.severity is Severity.ERROR]
     others = (each for each in found if each.severity is not Severity.ERROR)
-    told = [*errors[:MAX_FINDINGS], *islice(others, max(0, MAX_FINDINGS - len(errors)))]
+    told = [*errors[:MAX_DIAGNOSTICS], *islice(others, max(0, MAX_DIAGNOSTICS - len(errors)))]
     message = f"there are {len(found)} findings in all"
-    return [*told, Diagnostic(MORE_FINDINGS, message, severity=Severity.INFO)]
+    return [*told, Diagnostic(MORE_DIAGNOSTICS, message, severity=Severity.INFO)]
 
 
 @dataclass
-class Findings:
-    """Collects findings while a document is read."""
+class Diagnostics:
+    """Collects diagnostics while a document is read."""
 
     items: list[Diagnostic] = field(default_factory=list)
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep one finding."""
+        """Keep one diagnostic."""
         self.items.append(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Keep several findings."""
+        """Keep several diagnostics."""
         self.items.extend(diagnostics)
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """The findings that refuse the document."""
+        """The diagnostics that refuse the document."""
         return [d for d in self.items if d.severity is Severity.ERROR]
 
     def raise_errors(self) -> None:
-        """Raise :class:`DiagnosticError` with all findings if one of them is an error."""
+        """Raise :class:`DiagnosticError` with all diagnostics if one of them is an error."""
         if self.errors:
             raise DiagnosticError(first_of(self.items))
 

@@ -1,7 +1,7 @@
 """Refusals of a request. Each carries the error type that clients of the API know.
 
 ``Refused`` and its children are the only exceptions that an interface shows to a user as they
-are; anything else is a fault of ours. (Findings about documents are
+are; anything else is a fault of ours. (Diagnostics about documents are
 :class:`stoker.kernel.diagnostics.DiagnosticError`.)
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from stoker.kernel import budget
+from stoker.kernel import time_limit
 
 MOST_VALUES = 1_000_000
 """In a document that is read, as in a template; to give them back takes 40 ms."""
@@ -92,7 +92,7 @@ class _Reader:
         parts: list[str] = []
         end = at + 1
         while not self._text.startswith('"', end):
-            budget.check()
+            time_limit.check()
             run = _RUN.match(self._text[end : end + WINDOW])
             try:
                 parts.append(self._whole.decode(f'"{run[0]}"') if run else "")
@@ -161,7 +161,7 @@ class _Reader:
 
     def _count(self, end: int) -> None:
         """Count the values up to here by what stands between them and before them."""
-        budget.check()
+        time_limit.check()
         marks = _STRINGS.sub("", self._text[self._counted : end])
         self._values += marks.count(",") + marks.count("[") + marks.count("{")
         self._counted = end
@@ -190,7 +190,7 @@ def _is_plain(value: Any) -> bool:
 
 def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
     """The JSON text of a value, which ``write`` gives for what is short."""
-    budget.check()
+    time_limit.check()
     if is_short(value, most):
         yield write(value)
     elif isinstance(value, str):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stoker.schema.patterns import Effort
+from stoker.schema.patterns import PatternBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class AllowedPattern:
 
     pattern: str
     description: str | None = None
-    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
+    budget: PatternBudget = field(default_factory=PatternBudget, compare=False, repr=False)
     """Shared with the other patterns of the document that it stands in."""
 
 

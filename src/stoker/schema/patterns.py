@@ -20,7 +20,7 @@ _FREE = 0.0001
 
 
 @dataclass(slots=True)
-class Effort:
+class PatternBudget:
     """Seconds that the patterns of one document may take together, each match a bit for nothing."""
 
     helpers: Helpers = NO_HELPERS

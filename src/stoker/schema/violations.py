@@ -124,7 +124,7 @@ def _allowed_pattern(constraint: AllowedPattern, value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     try:
-        if constraint.effort.fits(constraint.pattern, value):
+        if constraint.budget.fits(constraint.pattern, value):
             return None
     except NotComputed as error:
         pattern = shown(constraint.pattern)

@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any
 
 from stoker.kernel.diagnostics import (
-    MAX_FINDINGS,
+    MAX_DIAGNOSTICS,
     Diagnostic,
     DiagnosticError,
-    Findings,
+    Diagnostics,
     Path,
     did_you_mean,
     first_of,
@@ -92,7 +92,7 @@ class Template:
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
     """The template in a text, or in data that was parsed already.
 
-    Raises :class:`DiagnosticError` with all findings on the structure of the document.
+    Raises :class:`DiagnosticError` with all diagnostics on the structure of the document.
     """
     if isinstance(template, Source):
         source = template
@@ -100,24 +100,24 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
         source = read(template, file)
     else:
         source = accept(template, file)
-    taken, findings = take_apart(source)
-    findings.raise_errors()
+    taken, diagnostics = take_apart(source)
+    diagnostics.raise_errors()
     return taken
 
 
-def take_apart(source: Source) -> tuple[Template, Findings]:
-    """What there is of a template, and all findings on its structure.
+def take_apart(source: Source) -> tuple[Template, Diagnostics]:
+    """What there is of a template, and all diagnostics on its structure.
 
     Raises :class:`DiagnosticError` for a document that is no template, or of no known version.
     """
     try:
-        template, findings = _parse(source)
+        template, diagnostics = _parse(source)
     except DiagnosticError as error:
         raise DiagnosticError(source.all_located(error.diagnostics)) from None
-    return template, Findings(source.all_located(first_of(findings.items)))
+    return template, Diagnostics(source.all_located(first_of(diagnostics.items)))
 
 
-def _parse(source: Source) -> tuple[Template, Findings]:
+def _parse(source: Source) -> tuple[Template, Diagnostics]:
     data = source.data
     if data is None:
         data = {}
@@ -133,9 +133,9 @@ def _parse(source: Source) -> tuple[Template, Findings]:
             ]
         )
     version = version_of(data)
-    findings = Findings()
-    _check_sections(data, version, findings)
-    reader = _Reader(data, version, findings)
+    diagnostics = Diagnostics()
+    _check_sections(data, version, diagnostics)
+    reader = _Reader(data, version, diagnostics)
     dialect = version.dialect
     template = Template(
         source=source,
@@ -148,11 +148,11 @@ def _parse(source: Source) -> tuple[Template, Findings]:
         resources=_resources(reader),
         outputs=_outputs(reader),
     )
-    _check_names(template, findings)
-    return template, findings
+    _check_names(template, diagnostics)
+    return template, diagnostics
 
 
-def _check_names(template: Template, findings: Findings) -> None:
+def _check_names(template: Template, diagnostics: Diagnostics) -> None:
     """A name must fit into an address; and a parameter's cannot be told from a resource's."""
     parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
     for name, body in template.resources.items():
@@ -161,18 +161,18 @@ def _check_names(template: Template, findings: Findings) -> None:
                 f'"{name[:80]}" cannot name a resource: a name has 1 to {LONGEST_NAME} characters,'
                 ' none of them "/"'
             )
-            findings.add(Diagnostic("invalid-resource-name", message, body.path))
+            diagnostics.add(Diagnostic("invalid-resource-name", message, body.path))
         if name in parameters:
             message = f'"{name}" is the name of a parameter, too'
-            findings.add(Diagnostic("duplicate-name", message, body.path))
+            diagnostics.add(Diagnostic("duplicate-name", message, body.path))
 
 
-def _check_sections(data: Mapping[Any, Any], version: Version, findings: Findings) -> None:
+def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diagnostics) -> None:
     for key in data:
-        if len(findings.items) > MAX_FINDINGS:
+        if len(diagnostics.items) > MAX_DIAGNOSTICS:
             return  # nobody reads more, and looking for what may be meant takes long
         if key not in version.sections and key not in VERSION_KEYS:
-            findings.add(
+            diagnostics.add(
                 Diagnostic(
                     "unknown-section",
                     f"The template section is invalid: {key} is not known in {version.key}"
@@ -189,7 +189,7 @@ class _Reader:
 
     data: Mapping[Any, Any]
     version: Version
-    findings: Findings
+    diagnostics: Diagnostics
 
     def section(self, key: str, error_type: ErrorType = VALIDATION_FAILED) -> Mapping[str, Any]:
         """A section that is a map; empty if it is absent, nothing, or wrong."""
@@ -211,8 +211,8 @@ class _Reader:
         error_type: ErrorType = VALIDATION_FAILED,
         suggestion: str | None = None,
     ) -> None:
-        """Keep a finding."""
-        self.findings.add(
+        """Keep a diagnostic."""
+        self.diagnostics.add(
             Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)
         )
 
@@ -237,7 +237,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         return None
     if dialect is HOT or not body.get(dialect.type):
         for found in unknown_keys(body, reader.version, path):
-            reader.findings.add(found)
+            reader.diagnostics.add(found)
     type_name = body.get(dialect.type)
     if type_name is not None and not isinstance(type_name, str):
         reader.refuse(
@@ -287,7 +287,7 @@ def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
 
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
-    """Findings on the keys of a resource that its version does not have."""
+    """Diagnostics on the keys of a resource that its version does not have."""
     return [
         Diagnostic(
             "unknown-key",
@@ -296,7 +296,7 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
             (*path, key),
             suggestion=did_you_mean(str(key), version.resource_keys),
         )
-        for key in islice((k for k in body if k not in version.resource_keys), MAX_FINDINGS)
+        for key in islice((k for k in body if k not in version.resource_keys), MAX_DIAGNOSTICS)
     ]
 
 

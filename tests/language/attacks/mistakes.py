@@ -52,7 +52,7 @@ def bad_calls_deep_down() -> Request:
     return Request(hot(outputs={"o": {"value": calls}}))
 
 
-def lookalikes() -> Request:
+def misspelled_functions() -> Request:
     calls = list(fill(lambda n: {f"get_parm{n}": 1}))
     return Request(hot(outputs={"o": {"value": calls}}))
 
@@ -89,7 +89,7 @@ ATTACKS = (
     unknown_types,
     bad_calls,
     bad_calls_deep_down,
-    lookalikes,
+    misspelled_functions,
     long_name_in_a_message,
     choices_in_messages,
     descriptions_in_messages,

@@ -30,10 +30,10 @@ from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.service.service import Service
-from stoker.kernel.budget import project
 from stoker.kernel.diagnostics import type_of
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
+from stoker.kernel.time_limit import project
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _MOST_PARAMETERS = 500

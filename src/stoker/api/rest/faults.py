@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from stoker.api.rest.answers import json_response
 from stoker.kernel.diagnostics import (
-    MORE_FINDINGS,
+    MORE_DIAGNOSTICS,
     Diagnostic,
     DiagnosticError,
     format_path,
@@ -83,7 +83,7 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     if isinstance(error, DiagnosticError):
         lines = [_line(d) for d in _errors(error)]
         if len(lines) > _MOST_FINDINGS:
-            counted = (d.message for d in error.diagnostics if d.code == MORE_FINDINGS)
+            counted = (d.message for d in error.diagnostics if d.code == MORE_DIAGNOSTICS)
             lines[_MOST_FINDINGS:] = [next(counted, f"and {len(lines) - _MOST_FINDINGS} more")]
         detail["message"] = "\n".join(lines) or str(error)
         detail["diagnostics"] = findings(error.diagnostics[:_MOST_FINDINGS])

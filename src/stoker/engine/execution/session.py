@@ -26,9 +26,9 @@ from stoker.engine.model.records import (
 from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.budget import project
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
+from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal
 
 

@@ -213,7 +213,7 @@ class Workers(Protocol):
     async def compute(self, call: Callable[[], Result]) -> Result:
         """The result of pure work that may take seconds, while the loop goes on.
 
-        It counts for the project of :data:`stoker.kernel.budget.project`: nobody has to wait for
+        It counts for the project of ``stoker.kernel.time_limit.project``: nobody has to wait for
         the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
         long.
         """

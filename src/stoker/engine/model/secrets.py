@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.records import Event
-from stoker.kernel.diagnostics import Diagnostic, Findings
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.masking import Masking
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -25,10 +25,10 @@ def _hidden(evaluation: Evaluation) -> Iterator[Any]:
         yield from _hidden(child)
 
 
-def findings_of(evaluation: Evaluation) -> Findings:
+def findings_of(evaluation: Evaluation) -> Diagnostics:
     """What is wrong with a template, with the values masked."""
     found, masking = evaluation.validate(), masking_of(evaluation)
-    return Findings([_masked_finding(each, masking) for each in found]) if masking else found
+    return Diagnostics([_masked_finding(each, masking) for each in found]) if masking else found
 
 
 def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:

@@ -10,8 +10,8 @@ from stoker.template.document import parse
 from stoker.template.environment.environment import parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
-from stoker.template.functions.size import Allowance
 from stoker.template.source.source import Source
 
 
@@ -26,7 +26,7 @@ async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation
     def evaluate() -> Evaluation:
         evaluation = evaluation_of(ports, stack, recorded, earlier)
         # conditions cannot be computed by two threads at once
-        evaluation.settled.section_findings()
+        evaluation.resolved.section_diagnostics()
         return evaluation
 
     return ports.kept.put(input_id, await ports.workers.compute(evaluate))
@@ -64,6 +64,6 @@ def evaluation_of(
         url=recorded.template_file if stack.parent_id else None,
         facade=Facade(**recorded.facade) if recorded.facade else None,
         service_registry=ports.service_registry,
-        allowance=Allowance.of(ports.limits.resources_per_stack, ports.helpers),
+        budget=Budget.of(ports.limits.resources_per_stack, ports.helpers),
     )
     return Evaluation(template, inputs, ports.types, earlier)

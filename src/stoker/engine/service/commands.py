@@ -20,7 +20,7 @@ from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.kernel.errors import InProgress, NotSupported
 from stoker.schema.helpers import NotComputed
 from stoker.template.describe.description import describe_template
-from stoker.template.evaluate.validation import as_template_findings
+from stoker.template.evaluate.validation import as_template_diagnostics
 
 _MATCHING_SECONDS = 0.5
 
@@ -96,7 +96,9 @@ class Operations:
         """The description that the API's validate call answers, and warnings."""
         evaluation = await self._acceptance.evaluate_description(caller, request)
         findings = await self._ports.workers.compute(
-            lambda: as_template_findings(findings_of(evaluation), evaluation.template.source.file)
+            lambda: as_template_diagnostics(
+                findings_of(evaluation), evaluation.template.source.file
+            )
         )
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]

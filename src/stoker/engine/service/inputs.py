@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel.diagnostics import Findings
+from stoker.kernel.diagnostics import Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment, parse_environment, stored
@@ -64,7 +64,7 @@ def _environment(request: StackRequest, source: Source) -> Environment:
 def _declared(source: Source) -> Mapping[str, Parameter]:
     """The parameters that a template declares."""
     parsed = parse(source)
-    return declare(parsed.parameters, parsed.version, Findings())
+    return declare(parsed.parameters, parsed.version, Diagnostics())
 
 
 def _over(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.kernel.diagnostics import Findings
+from stoker.kernel.diagnostics import Diagnostics
 from stoker.schema.unknown import unknown_in
 from stoker.template.describe.parameters import described_parameters, environment_of_validation
 from stoker.template.environment.registry import ResourceRegistry
@@ -63,8 +63,8 @@ def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
             found = _describe(child, show_nested=True)
         elif isinstance(type_, TemplateType):
             template = type_.template
-            effort = evaluation.inputs.allowance.patterns
-            declared = declare(template.parameters, template.version, Findings(), effort)
+            budget = evaluation.inputs.budget.patterns
+            declared = declare(template.parameters, template.version, Diagnostics(), budget)
             found = {
                 "Description": str(template.description or ""),
                 "Parameters": described_parameters(declared, {}, {}),

@@ -17,7 +17,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
-from stoker.template.environment.registry import Entry, registry_findings
+from stoker.template.environment.registry import Entry, registry_diagnostics
 from stoker.template.environment.single_resources import child_registry
 from stoker.template.source.source import read
 
@@ -82,9 +82,9 @@ def parse_environment(
                 did_you_mean(str(section), SECTIONS),
             )
     registry = _map_section(given, "resource_registry", file)
-    findings = [replace(finding, file=file) for finding in registry_findings(registry)]
-    if findings:
-        raise DiagnosticError(findings)
+    diagnostics = [replace(diagnostic, file=file) for diagnostic in registry_diagnostics(registry)]
+    if diagnostics:
+        raise DiagnosticError(diagnostics)
     return Environment(
         parameters=_map_section(given, "parameters", file),
         parameter_defaults=_map_section(given, "parameter_defaults", file),

@@ -281,43 +281,43 @@ def _nearest(name: str, known: Collection[str]) -> str | None:
     return None if near is None else f'did you mean "{service}::{near}"?'
 
 
-def registry_findings(section: Mapping[str, Any]) -> list[Diagnostic]:
+def registry_diagnostics(section: Mapping[str, Any]) -> list[Diagnostic]:
     """What is wrong with a ``resource_registry`` in itself."""
     root = "resource_registry"
-    findings = _entry_findings(section, (root,))
+    diagnostics = _entry_diagnostics(section, (root,))
     resources = section.get(RESOURCES)
     if resources is not None and not isinstance(resources, Mapping):
         message = "resources must map names of resources to entries"
-        findings.append(
+        diagnostics.append(
             Diagnostic("invalid-section", message, (root, RESOURCES), error_type=ATTRIBUTE_ERROR)
         )
     elif resources and sum(map(is_glob, resources)) > MAX_GLOBS:
         message = f"there are more than {MAX_GLOBS} globs of names of resources"
-        findings.append(Diagnostic("too-many-globs", message, (root, RESOURCES)))
-    return findings
+        diagnostics.append(Diagnostic("too-many-globs", message, (root, RESOURCES)))
+    return diagnostics
 
 
-def _entry_findings(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
-    findings: list[Diagnostic] = []
+def _entry_diagnostics(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
+    diagnostics: list[Diagnostic] = []
     for key, value in entries.items():
         here = (*path, str(key))
         if isinstance(value, Mapping):
-            findings.extend(_entry_findings(value, here))
+            diagnostics.extend(_entry_diagnostics(value, here))
         elif key == "hooks":
-            findings.extend(_word_findings(value, HOOKS, here, INVALID_HOOK))
+            diagnostics.extend(_word_diagnostics(value, HOOKS, here, INVALID_HOOK))
         elif key == "restricted_actions":
-            findings.extend(
-                _word_findings(value, RESTRICTED_ACTIONS, here, INVALID_RESTRICTED_ACTION)
+            diagnostics.extend(
+                _word_diagnostics(value, RESTRICTED_ACTIONS, here, INVALID_RESTRICTED_ACTION)
             )
         elif value is not None and not isinstance(value, str) and key != RESOURCES:
             message = "a type stands for the name of a type or of a template file"
-            findings.append(
+            diagnostics.append(
                 Diagnostic("invalid-mapping", message, here, error_type=ATTRIBUTE_ERROR)
             )
-    return findings
+    return diagnostics
 
 
-def _word_findings(
+def _word_diagnostics(
     value: Any, known: Collection[str], path: Path, error_type: ErrorType
 ) -> list[Diagnostic]:
     return [

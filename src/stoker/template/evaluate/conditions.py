@@ -17,7 +17,7 @@ MAX_CHAIN = 40
 
 
 _REPEATED = "failed-condition"
-"""Code of findings on a condition at a place where it is used."""
+"""Code of diagnostics on a condition at a place where it is used."""
 
 
 class NamedConditions:
@@ -43,7 +43,7 @@ class NamedConditions:
     def holds(self, condition: Any) -> bool:
         """Whether a condition holds, given by its name or as it was written; none always holds.
 
-        Raises :class:`Failure`. Findings inside a named condition are found by :meth:`check`;
+        Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
         here the first of them is repeated, at the place of use.
         """
         if isinstance(condition, dict):
@@ -63,10 +63,10 @@ class NamedConditions:
                     raise _invalid(written)
                 self._value(name)
             except Failure as failure:
-                found.extend(self._finding(name, d) for d in failure.diagnostics)
+                found.extend(self._diagnostic(name, d) for d in failure.diagnostics)
         return found
 
-    def _finding(self, name: str, found: Diagnostic) -> Diagnostic:
+    def _diagnostic(self, name: str, found: Diagnostic) -> Diagnostic:
         # a circle is the matter of the condition as a whole, not of a place inside
         inner = () if found.code == "circular-condition" else found.path
         return replace(found, path=(self._section, name, *inner))

@@ -14,7 +14,7 @@ from typing import Any
 from stoker.kernel.diagnostics import (
     Diagnostic,
     DiagnosticError,
-    Findings,
+    Diagnostics,
     first_of,
     renew_suggestions,
 )
@@ -24,22 +24,22 @@ from stoker.template.definition import CustomCheck, Definition, Facts, Output, T
 from stoker.template.document import OutputBody, Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
 from stoker.template.evaluate.nested_stacks import (
-    finding_in,
+    diagnostic_in,
     nested_in,
     separate_in,
     without_repetitions,
 )
-from stoker.template.evaluate.outputs import output, output_findings
-from stoker.template.evaluate.settled import Settled
+from stoker.template.evaluate.outputs import output, output_diagnostics
+from stoker.template.evaluate.resolved_inputs import ResolvedInputs
 from stoker.template.evaluate.static_analysis import (
     Attributes,
-    Reader,
+    Evaluator,
     RecordedReferences,
-    Survey,
+    StaticAnalysis,
     needs_of,
 )
 from stoker.template.evaluate.type_resolver import TypeResolver
-from stoker.template.evaluate.validation import as_template_findings, resource_findings
+from stoker.template.evaluate.validation import as_template_diagnostics, resource_diagnostics
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.parameters.parameters import Parameter
@@ -61,38 +61,38 @@ class Evaluation:
         self.inputs = inputs
         self.known_types = types
         self._earlier = earlier
-        self.settled = Settled(template, inputs)
+        self.resolved = ResolvedInputs(template, inputs)
         self._references = RecordedReferences()
 
     @property
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
-        return self.settled.declarations
+        return self.resolved.declarations
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
-        return self.settled.resolved.values
+        return self.resolved.parameters.values
 
     @lazy
     def names(self) -> tuple[str, ...]:
         """The resources that their conditions enable, in the order of the template."""
-        return tuple(body.name for body in self.settled.resources)
+        return tuple(body.name for body in self.resolved.resources)
 
     @property
     def enabled_outputs(self) -> tuple[OutputBody, ...]:
         """The outputs that their conditions enable."""
-        return self.settled.outputs
+        return self.resolved.outputs
 
     @lazy
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource; those whose type is not known are missing."""
         found: dict[str, ResourceType] = {}
-        for body in self.settled.resources:
+        for body in self.resolved.resources:
             try:
                 found[body.name] = self.resolver.type_of(body)
             except DiagnosticError as error:
-                self.settled.note(error, (*body.path, self.template.version.dialect.type))
+                self.resolved.note(error, (*body.path, self.template.version.dialect.type))
         return found
 
     @lazy
@@ -108,43 +108,43 @@ class Evaluation:
         return self.resolver.hooks.of(name)
 
     @lazy
-    def reader(self) -> Reader:
+    def evaluator(self) -> Evaluator:
         """What reads the resources of this template."""
         restricted = self.resolver.restricted(self.names)
-        return Reader(self.template, self._scope, self.types, restricted)
+        return Evaluator(self.template, self._scope, self.types, restricted)
 
     @lazy
     def _scope(self) -> Scope:
-        self.inputs.allowance.widen(len(self.names))
+        self.inputs.budget.widen(len(self.names))
         return Scope(
             version=self.template.version,
             table=functions_of(self.template.version),
             parameters=self.parameters,
             facts=self._references,
-            conditions=self.settled,
+            conditions=self.resolved,
             resources={name: self.types.get(name) for name in self.names},
             mappings=self.template.mappings,
             files=self.inputs.files,
             facade=self.inputs.facade,
-            allowance=self.inputs.allowance,
+            budget=self.inputs.budget,
             url=self.inputs.url,
         )
 
     @lazy
-    def surveys(self) -> Mapping[str, Survey]:
+    def analyses(self) -> Mapping[str, StaticAnalysis]:
         """The first look at each enabled resource."""
-        reader, earlier = self.reader, self._earlier
+        evaluator, earlier = self.evaluator, self._earlier
         self._earlier = None  # it must not live as long as this one
-        known = {} if earlier is None else reader.taken_over(earlier.reader, earlier.surveys)
+        known = {} if earlier is None else evaluator.taken_over(earlier.evaluator, earlier.analyses)
         return {
-            body.name: known.get(body.name) or reader.survey(body)
-            for body in self.settled.resources
+            body.name: known.get(body.name) or evaluator.analyse(body)
+            for body in self.resolved.resources
         }
 
     @lazy
     def needs(self) -> Mapping[str, frozenset[str]]:
         """For each enabled resource the enabled resources that must come first."""
-        return needs_of(self.surveys)
+        return needs_of(self.analyses)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """One resource with what is known now. Raises :class:`DiagnosticError`.
@@ -152,14 +152,14 @@ class Evaluation:
         A light one takes no more than a millisecond, or raises
         :class:`stoker.template.definition.TooMuch`.
         """
-        survey, body = self.surveys[name], self.template.resources[name]
+        analysis, body = self.analyses[name], self.template.resources[name]
         if name not in self.types:
             # what has no type cannot be looked at, and has been found wrong before
-            before = self.settled.findings
+            before = self.resolved.diagnostics
             here = [found for found in before if found.path[: len(body.path)] == body.path]
-            found = survey.diagnostics or here
+            found = analysis.diagnostics or here
             raise DiagnosticError(self.template.source.all_located(found))
-        return self.reader.definition(body, survey, facts, light=light)
+        return self.evaluator.definition(body, analysis, facts, light=light)
 
     def outputs(self, facts: Facts) -> list[Output]:
         """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
@@ -172,61 +172,61 @@ class Evaluation:
 
     def custom_checks(self) -> list[CustomCheck]:
         """The constraints that only a cloud can answer, on parameters and known properties."""
-        checks = list(self.settled.resolved.custom_checks)
-        for survey in self.surveys.values():
-            checks.extend(survey.custom_checks)
+        checks = list(self.resolved.parameters.custom_checks)
+        for analysis in self.analyses.values():
+            checks.extend(analysis.custom_checks)
         return checks
 
     @lazy
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """For each resource the attributes that other resources and outputs refer to."""
         used: Attributes = {}
-        for survey in self.surveys.values():
-            _merge(used, survey.attributes)
-        _ = self._output_findings  # which records what outputs refer to
+        for analysis in self.analyses.values():
+            _merge(used, analysis.attributes)
+        _ = self._output_diagnostics  # which records what outputs refer to
         _merge(used, self._references.attributes)
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
-    def validate(self) -> Findings:
+    def validate(self) -> Diagnostics:
         """Everything that can be said in advance, with positions; what is wrong comes first."""
-        sections = self.settled.section_findings()
+        sections = self.resolved.section_diagnostics()
         nested = [
-            finding_in(diagnostic, self.template.resources[name].path)
+            diagnostic_in(diagnostic, self.template.resources[name].path)
             for name, child in self.children.items()
             for diagnostic in without_repetitions(self.types[name], child.validate())
         ]
-        nested += _separate_findings(self)
-        resources = resource_findings(self.template, self.surveys, self.needs)
-        outputs = self._output_findings
+        nested += _separate_diagnostics(self)
+        resources = resource_diagnostics(self.template, self.analyses, self.needs)
+        outputs = self._output_diagnostics
         own = self.template.source.warnings
         given = self.inputs.environment.warnings if self.inputs.facade is None else ()
-        found = [*self.settled.findings, *sections, *resources, *nested, *outputs, *own, *given]
-        return Findings(self.template.source.all_located(first_of(found)))
+        found = [*self.resolved.diagnostics, *sections, *resources, *nested, *outputs, *own, *given]
+        return Diagnostics(self.template.source.all_located(first_of(found)))
 
     @lazy
-    def _output_findings(self) -> list[Diagnostic]:
+    def _output_diagnostics(self) -> list[Diagnostic]:
         """What is wrong with the outputs; the look also records what they refer to."""
         return [
             diagnostic
             for body in self.enabled_outputs
-            for diagnostic in output_findings(body, self._scope)
+            for diagnostic in output_diagnostics(body, self._scope)
         ]
 
     @lazy
     def children(self) -> Mapping[str, Evaluation]:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
-        for name, survey in self.surveys.items():
-            if survey.definition is None or self.inputs.allowance.nested < 0:
+        for name, analysis in self.analyses.items():
+            if analysis.definition is None or self.inputs.budget.nested < 0:
                 continue
-            if not isinstance(survey.definition.type, NestingType):
+            if not isinstance(analysis.definition.type, NestingType):
                 continue
             try:
                 child = nested_in(
-                    survey.definition, self.inputs, self.resolver, lambda: self.attributes_used
+                    analysis.definition, self.inputs, self.resolver, lambda: self.attributes_used
                 )
             except DiagnosticError as error:
-                self.settled.note(error, self.template.resources[name].path)
+                self.resolved.note(error, self.template.resources[name].path)
                 continue
             if child is not None:
                 found[name] = Evaluation(*child, self.known_types)
@@ -237,25 +237,25 @@ class Evaluation:
         """Addresses of templates that did not come with the request, nested ones included."""
         _ = self.types
         nested = [child.missing for child in self.children.values()]
-        return frozenset(self.settled.missing).union(*nested)
+        return frozenset(self.resolved.missing).union(*nested)
 
 
-def _separate_findings(evaluation: Evaluation) -> list[Diagnostic]:
+def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
     """What is wrong with the templates of stacks that resources have made elsewhere."""
     found: list[Diagnostic] = []
-    for name, survey in evaluation.surveys.items():
-        if survey.definition is None or not can(survey.definition.type, MakesStack):
+    for name, analysis in evaluation.analyses.items():
+        if analysis.definition is None or not can(analysis.definition.type, MakesStack):
             continue
         version = evaluation.template.version
         path = (*evaluation.template.resources[name].path, version.dialect.properties, "template")
         try:
-            separate = separate_in(survey.definition, evaluation.inputs)
+            separate = separate_in(analysis.definition, evaluation.inputs)
             if separate is not None:
                 made = Evaluation(*separate, evaluation.known_types)
-                errors = as_template_findings(made.validate()).errors
-                found += (finding_in(each, path) for each in errors)
+                errors = as_template_diagnostics(made.validate()).errors
+                found += (diagnostic_in(each, path) for each in errors)
         except DiagnosticError as error:
-            found += (finding_in(each, path) for each in error.diagnostics)
+            found += (diagnostic_in(each, path) for each in error.diagnostics)
     return found
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from stoker.kernel.addresses import StackAddress
 from stoker.template.environment.environment import EMPTY, Environment
 from stoker.template.evaluate.reuse import same
+from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
-from stoker.template.functions.size import Allowance
 from stoker.template.versions import HOT, VERSIONS, Version
 
 MAX_NESTED_DEPTH = 5
@@ -46,7 +46,7 @@ class Inputs:
     depth: int = 0
     """How many templates this one is nested in."""
     max_depth: int = MAX_NESTED_DEPTH
-    allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
+    budget: Budget = field(default_factory=Budget, compare=False, repr=False)
     """What the evaluation may do in all, that of nested templates included."""
     assumed_conditions: bool | None = None
     """What conditions are taken for while parameters have no values; None: they must have some."""

@@ -19,7 +19,7 @@ _CLOSE = 0.84
 _LONGEST = 40
 
 
-def lookalikes(body: ResourceBody | OutputBody, version: Version) -> list[Diagnostic]:
+def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> list[Diagnostic]:
     """Warnings for properties and metadata of a resource, or for the value of an output."""
     dialect = version.dialect
     places: tuple[tuple[Any, str], ...]

@@ -50,7 +50,7 @@ def nested_in(
         )
         raise DiagnosticError([Diagnostic("nested-too-deep", message)])
     template = _template(definition, nested, inputs, resolver)
-    inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)
+    inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
     own = inputs.identity
     identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
     return template, child_inputs(inputs, definition, nested, identity)
@@ -68,12 +68,12 @@ def _template(
         url = resolver.find(url)
         text = inputs.files[url]
     assert text is not None
-    inputs.allowance.nest(len(text) // 16)
+    inputs.budget.nest(len(text) // 16)
     return parsed(text, url)
 
 
-def finding_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
-    """A finding about what a resource stands for; without a document of its own it is here."""
+def diagnostic_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
+    """A diagnostic about what a resource stands for; without a document of its own it is here."""
     if diagnostic.file is None:
         diagnostic = replace(diagnostic, path=(*path, *diagnostic.path))
     return replace(diagnostic, error_type=VALIDATION_FAILED)
@@ -106,9 +106,9 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
     if made is None or inputs.depth >= inputs.max_depth:
         return None
     text, parameters = made
-    inputs.allowance.nest(len(text) // 16)
+    inputs.budget.nest(len(text) // 16)
     template = parsed(text, None)
-    inputs.allowance.nest(template.size + 30 * len(template.resources) + 50)
+    inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
     return template, replace(
         inputs,
         identity=Identity(project_id=inputs.identity.project_id, region=inputs.identity.region),
@@ -128,14 +128,14 @@ def inherited(environment: Environment, definition: Definition) -> Environment:
 
 
 def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings on what a resource nests; members of a group are alike: one speaks for all."""
+    """Diagnostics on what a resource nests; members of a group are alike: one speaks for all."""
     if not can(type_, GathersAttributes):
         return list(found)
     kept: dict[tuple[Any, ...], Diagnostic] = {}
-    for finding in found:
-        section, *place = finding.path or ("",)
+    for diagnostic in found:
+        section, *place = diagnostic.path or ("",)
         same = place[:1] if section == "outputs" else place[1:]
-        kept.setdefault((finding.code, finding.file, section, *same), finding)
+        kept.setdefault((diagnostic.code, diagnostic.file, section, *same), diagnostic)
     return list(kept.values())
 
 

@@ -10,9 +10,9 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Output
 from stoker.template.document import OutputBody
 from stoker.template.evaluate.validation import STATIC
+from stoker.template.functions.budget import check_size
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import check_size
 
 
 def output(body: OutputBody, scope: Scope) -> Output:
@@ -27,7 +27,7 @@ def output(body: OutputBody, scope: Scope) -> Output:
     return Output(body.name, None if unknown_in(value) else value, description)
 
 
-def output_findings(body: OutputBody, scope: Scope) -> list[Diagnostic]:
+def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     """What is wrong with an output: what depends on values is only a warning."""
     try:
         scope.resolve(body.value)

@@ -39,7 +39,7 @@ def deletion_policy(
     return DeletionPolicy.DELETE, [found]
 
 
-def policy_findings(definition: Definition, version: Version, path: Path) -> list[Diagnostic]:
+def policy_diagnostics(definition: Definition, version: Version, path: Path) -> list[Diagnostic]:
     """Policies that mean nothing for the resource's type."""
     found = []
     dialect = version.dialect

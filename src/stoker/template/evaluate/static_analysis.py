@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stoker.kernel.budget import check
 from stoker.kernel.diagnostics import (
     Diagnostic,
     DiagnosticError,
-    Findings,
+    Diagnostics,
     Path,
     Severity,
     did_you_mean,
 )
 from stoker.kernel.errors import INVALID_REFERENCE
+from stoker.kernel.time_limit import check
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -29,9 +29,9 @@ from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.evaluate.policies import deletion_policy
 from stoker.template.evaluate.reuse import Evaluated, Question, answered, noting, noting_all, same
+from stoker.template.functions.budget import Budget, check_size, is_small
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
-from stoker.template.functions.size import Allowance, check_size, is_small
 from stoker.template.functions.words import kind_of
 
 Attributes = dict[str, set[str]]
@@ -57,7 +57,7 @@ class RecordedReferences:
 
 
 @dataclass(slots=True)
-class Survey:
+class StaticAnalysis:
     """What is known of a resource in advance."""
 
     definition: Definition | None
@@ -74,12 +74,12 @@ class Survey:
     """The definition that was last made with facts."""
     objections: Sequence[Diagnostic] | None = None
     """What the type says against the definition, once it has been asked."""
-    lookalikes: Sequence[Diagnostic] | None = None
+    misspelled_functions: Sequence[Diagnostic] | None = None
     """What looks like a call of a function and is none, once it has been looked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Evaluator:
     """Evaluates the resources of one template."""
 
     template: Template
@@ -88,7 +88,7 @@ class Reader:
     restricted: Mapping[str, frozenset[str]]
     """What the environment forbids, by resource."""
 
-    def survey(self, body: ResourceBody) -> Survey:
+    def analyse(self, body: ResourceBody) -> StaticAnalysis:
         """The first look at a resource."""
         facts = RecordedReferences()
         found: list[Diagnostic] = []
@@ -97,18 +97,20 @@ class Reader:
         explicit = self._explicit(body, scope.resources, found)
         parts = self._parts(body, scope, found)
         needs = frozenset(facts.names) | explicit
-        survey = Survey(None, needs, facts.attributes, found, questions=questions)
+        analysis = StaticAnalysis(None, needs, facts.attributes, found, questions=questions)
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:
-            return survey
-        definition = self._definition(body, type_, parts, needs, explicit, survey, scope.allowance)
+            return analysis
+        definition = self._definition(body, type_, parts, needs, explicit, analysis, scope.budget)
         if not any(d.severity is Severity.ERROR for d in found):
-            survey.definition = definition
-            survey.final = not facts.names or unknown_in(parts) is None
-        return survey
+            analysis.definition = definition
+            analysis.final = not facts.names or unknown_in(parts) is None
+        return analysis
 
-    def taken_over(self, earlier: Reader, surveys: Mapping[str, Survey]) -> dict[str, Survey]:
-        """Those of the surveys of an earlier version that would be made again just so."""
+    def taken_over(
+        self, earlier: Evaluator, analyses: Mapping[str, StaticAnalysis]
+    ) -> dict[str, StaticAnalysis]:
+        """Those of the analyses of an earlier version that would be made again just so."""
         mine, other = self.scope, earlier.scope
         if not (
             mine.version == other.version
@@ -122,20 +124,20 @@ class Reader:
         written = earlier.template.data.get(section) or {}
         nothing = RecordedReferences()
         return {
-            name: survey
-            for name, survey in surveys.items()
+            name: analysis
+            for name, analysis in analyses.items()
             if name in mine.resources
-            and not survey.diagnostics
+            and not analysis.diagnostics
             and same(bodies[name], written[name])
             and self.types.get(name) is earlier.types.get(name)
             and self.restricted.get(name) == earlier.restricted.get(name)
-            and answered(survey.questions, mine, nothing)
+            and answered(analysis.questions, mine, nothing)
         }
 
-    def require_light(self, body: ResourceBody, survey: Survey) -> None:
+    def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
         written = [body.properties, body.metadata, body.update_policy]
-        known = survey.definition
+        known = analysis.definition
         if known is not None:
             written += [known.properties, known.metadata]
         type_ = self.types.get(body.name)
@@ -143,41 +145,41 @@ class Reader:
             raise TooMuch
 
     def definition(
-        self, body: ResourceBody, survey: Survey, facts: Facts, *, light: bool = False
+        self, body: ResourceBody, analysis: StaticAnalysis, facts: Facts, *, light: bool = False
     ) -> Definition:
         """The definition with what is known now. Raises :class:`DiagnosticError`.
 
         A light one takes no more than a millisecond, or raises :class:`TooMuch`.
         """
         if light:
-            self.require_light(body, survey)
-        if survey.final:
-            return self._checked(survey)
-        latest = survey.latest
+            self.require_light(body, analysis)
+        if analysis.final:
+            return self._checked(analysis)
+        latest = analysis.latest
         if not light and latest is not None and answered(latest.questions, self.scope, facts):
             return latest.definition
         questions: list[Question] = []
         scope = noting_all(self.scope, facts, questions)
         if light:
-            scope = replace(scope, allowance=Allowance.light())
-        found = self._again(body, scope, survey)
-        if light and scope.allowance.used_up:
+            scope = replace(scope, budget=Budget.light())
+        found = self._again(body, scope, analysis)
+        if light and scope.budget.used_up:
             raise TooMuch
         definition = self._checked(found)
-        survey.latest = Evaluated(definition, questions)
+        analysis.latest = Evaluated(definition, questions)
         return definition
 
-    def _checked(self, survey: Survey) -> Definition:
+    def _checked(self, analysis: StaticAnalysis) -> Definition:
         """The definition, if there is nothing against it. Raises :class:`DiagnosticError`."""
         source = self.template.source
-        if survey.definition is None:
-            raise DiagnosticError(source.all_located(survey.diagnostics))
-        errors = Findings(survey.diagnostics).errors
+        if analysis.definition is None:
+            raise DiagnosticError(source.all_located(analysis.diagnostics))
+        errors = Diagnostics(analysis.diagnostics).errors
         if errors:
             raise DiagnosticError(source.all_located(errors))
-        return survey.definition
+        return analysis.definition
 
-    def _again(self, body: ResourceBody, scope: Scope, survey: Survey) -> Survey:
+    def _again(self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis) -> StaticAnalysis:
         found: list[Diagnostic] = []
         parts = self._parts(body, scope, found)
         if parts is not None:
@@ -186,13 +188,13 @@ class Reader:
             except Failure as failure:
                 parts = None
                 found.extend(failure.inside(*body.path).diagnostics)
-        latest = Survey(None, survey.needs, survey.attributes, found)
+        latest = StaticAnalysis(None, analysis.needs, analysis.attributes, found)
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:
             return latest
-        explicit = survey.definition.explicit_needs if survey.definition else frozenset()
+        explicit = analysis.definition.explicit_needs if analysis.definition else frozenset()
         latest.definition = self._definition(
-            body, type_, parts, survey.needs, explicit, latest, scope.allowance
+            body, type_, parts, analysis.needs, explicit, latest, scope.budget
         )
         return latest
 
@@ -225,17 +227,17 @@ class Reader:
         parts: Mapping[str, Any],
         needs: frozenset[str],
         explicit: frozenset[str],
-        survey: Survey,
-        allowance: Allowance,
+        analysis: StaticAnalysis,
+        budget: Budget,
     ) -> Definition | None:
         dialect = self.template.version.dialect
-        found = survey.diagnostics
+        found = analysis.diagnostics
         path = (*body.path, dialect.properties)
         properties = _as_map(parts[dialect.properties], path, found)
         try:
-            allowance.spend(3 * len(type_.properties))
+            budget.spend(3 * len(type_.properties))
             checked = check_properties(properties, type_.properties, path)
-            allowance.count(checked.values)
+            budget.count(checked.values)
         except Failure as failure:
             found.extend(failure.inside(*path).diagnostics)
             return None
@@ -243,7 +245,7 @@ class Reader:
             found.extend(checked.findings)
         else:  # the object is there already: nothing is made from the properties
             found.extend(item for item in checked.findings if item.code != MISSING)
-        survey.custom_checks.extend(checked.custom_checks)
+        analysis.custom_checks.extend(checked.custom_checks)
         policy, faults = deletion_policy(
             parts[dialect.deletion_policy],
             self.template.version,
@@ -283,10 +285,12 @@ class Reader:
         return frozenset(needs)
 
 
-def needs_of(surveys: Mapping[str, Survey]) -> dict[str, frozenset[str]]:
+def needs_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]]:
     """What each resource needs, by reference or because its type says so."""
-    needs = {name: survey.needs for name, survey in surveys.items()}
-    known = [survey.definition for survey in surveys.values() if survey.definition is not None]
+    needs = {name: analysis.needs for name, analysis in analyses.items()}
+    known = [
+        analysis.definition for analysis in analyses.values() if analysis.definition is not None
+    ]
     neighbours = Neighbours(
         {
             definition.name: (definition.type.type_name, definition.properties)

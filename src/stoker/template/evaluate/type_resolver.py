@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, did_you_mean
 from stoker.kernel.lazy import lazy
 from stoker.schema.attributes import has_attribute
 from stoker.schema.properties import Attribute, Property, Type
@@ -102,11 +102,11 @@ def template_type(
 
     Raises :class:`DiagnosticError`.
     """
-    findings = Findings()
-    effort = inputs.allowance.patterns
-    declared = declare(template.parameters, template.version, findings, effort)
+    diagnostics = Diagnostics()
+    budget = inputs.budget.patterns
+    declared = declare(template.parameters, template.version, diagnostics, budget)
     defaults = inputs.environment.parameter_defaults
-    findings.raise_errors()
+    diagnostics.raise_errors()
     made = type(
         "TemplateType",
         (TemplateType,),
@@ -237,7 +237,7 @@ class TypeResolver:
         known = self._made.get((type_name, url, meaning.entry))
         if known is None:
             template = parsed(self._inputs.files[url], url)
-            self._inputs.allowance.nested -= template.size
+            self._inputs.budget.nested -= template.size
             environment = self._inputs.environment
             registry = without_entry(environment.resource_registry, meaning.entry)
             environment = replace(environment, resource_registry=registry)

@@ -1,6 +1,6 @@
 """All that can be said against a template before anything exists, in one go.
 
-The order of the findings is the order in which a reader would meet them: parameters, conditions,
+The order of the diagnostics is the order in which a reader would meet them: parameters, conditions,
 resources (form, references, circles, properties), outputs. The first error decides what kind of
 refusal the API gives.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stoker.kernel.budget import check
-from stoker.kernel.diagnostics import Diagnostic, Findings, Severity
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
 from stoker.kernel.errors import (
     BAD_REQUEST,
     CIRCULAR_DEPENDENCY,
@@ -20,12 +19,13 @@ from stoker.kernel.errors import (
     VALIDATION_FAILED,
 )
 from stoker.kernel.graph import find_cycle
+from stoker.kernel.time_limit import check
 from stoker.schema.resource_type import Validates, can
 from stoker.schema.unknown import Unknown
 from stoker.template.document import Template, unknown_keys
-from stoker.template.evaluate.misspelled_functions import lookalikes
-from stoker.template.evaluate.policies import UNSUPPORTED, policy_findings
-from stoker.template.evaluate.static_analysis import Survey
+from stoker.template.evaluate.misspelled_functions import misspelled_functions
+from stoker.template.evaluate.policies import UNSUPPORTED, policy_diagnostics
+from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
 from stoker.template.functions.words import kind_of
 from stoker.template.versions import CFN, HOT
@@ -40,28 +40,28 @@ STATIC = frozenset(
         "unknown-resource",
     }
 )
-"""Codes of findings that no value could mend: an output with one of these refuses a template."""
+"""Codes of diagnostics that no value could mend: an output with one of these refuses a template."""
 
 REFERENCES = frozenset({"unknown-resource", "unknown-reference"})
 
 
-def resource_findings(
-    template: Template, surveys: Mapping[str, Survey], needs: Mapping[str, frozenset[str]]
+def resource_diagnostics(
+    template: Template, analyses: Mapping[str, StaticAnalysis], needs: Mapping[str, frozenset[str]]
 ) -> list[Diagnostic]:
     """What is wrong with the resources: form first, then references and circles, then values."""
     form, references, values = [], [], []
-    for survey in surveys.values():
-        for diagnostic in survey.diagnostics:
+    for analysis in analyses.values():
+        for diagnostic in analysis.diagnostics:
             if diagnostic.code == SHAPE:
                 form.append(diagnostic)
             elif diagnostic.code in REFERENCES:
                 references.append(replace(diagnostic, error_type=INVALID_REFERENCE))
             else:
                 values.append(diagnostic)
-        if survey.objections is None:
-            survey.objections = _of_type(template, survey)
-        values.extend(survey.objections)
-    warnings = [*_ignored_keys(template), *_lookalikes(template, surveys)]
+        if analysis.objections is None:
+            analysis.objections = _of_type(template, analysis)
+        values.extend(analysis.objections)
+    warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
     return [*form, *references, *_circle(template, needs), *values, *warnings]
 
 
@@ -77,18 +77,18 @@ def _ignored_keys(template: Template) -> list[Diagnostic]:
     ]
 
 
-def _lookalikes(template: Template, surveys: Mapping[str, Survey]) -> list[Diagnostic]:
+def _misspelled(template: Template, analyses: Mapping[str, StaticAnalysis]) -> list[Diagnostic]:
     found = []
     for name, body in template.resources.items():
-        survey = surveys.get(name)
-        if survey is None:
-            found += lookalikes(body, template.version)
+        analysis = analyses.get(name)
+        if analysis is None:
+            found += misspelled_functions(body, template.version)
             continue
-        if survey.lookalikes is None:
-            survey.lookalikes = lookalikes(body, template.version)
-        found += survey.lookalikes
+        if analysis.misspelled_functions is None:
+            analysis.misspelled_functions = misspelled_functions(body, template.version)
+        found += analysis.misspelled_functions
     for output in template.outputs.values():
-        found += lookalikes(output, template.version)
+        found += misspelled_functions(output, template.version)
     return found
 
 
@@ -106,13 +106,13 @@ def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Dia
     ]
 
 
-def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
+def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
     check()
-    definition = survey.definition
+    definition = analysis.definition
     if definition is None:
         return []
     path = template.resources[definition.name].path
-    found = policy_findings(definition, template.version, path)
+    found = policy_diagnostics(definition, template.version, path)
     if not isinstance(definition.external_id, str | Unknown | None):
         key = template.version.dialect.external_id
         message = f"{key} is text, not {kind_of(definition.external_id)}"
@@ -126,21 +126,21 @@ def _of_type(template: Template, survey: Survey) -> list[Diagnostic]:
 
 
 FORM = frozenset({"unknown-property", "unimplemented-property"})
-"""Codes of findings on properties as a whole that hold whatever the values are."""
+"""Codes of diagnostics on properties as a whole that hold whatever the values are."""
 OF_VALUES = frozenset({"missing-parameter", "invalid-parameter-value"})
-"""Codes of findings on the values of parameters."""
+"""Codes of diagnostics on the values of parameters."""
 
 
-def as_template_findings(findings: Findings, file: str | None = None) -> Findings:
-    """The findings as the request to validate a template, from this file, reports them.
+def as_template_diagnostics(diagnostics: Diagnostics, file: str | None = None) -> Diagnostics:
+    """The diagnostics as the request to validate a template, from this file, reports them.
 
     It is asked about the template, not about a stack: values of parameters and properties are
     only warned about, policies without effect are refused. Errors have the type of a bad request.
     """
-    return Findings([_as_template_finding(found, file) for found in findings])
+    return Diagnostics([_as_template_diagnostic(found, file) for found in diagnostics])
 
 
-def _as_template_finding(found: Diagnostic, file: str | None) -> Diagnostic:
+def _as_template_diagnostic(found: Diagnostic, file: str | None) -> Diagnostic:
     if found.code in UNSUPPORTED:
         return replace(found, severity=Severity.ERROR, error_type=BAD_REQUEST)
     if found.severity is not Severity.ERROR:
@@ -155,7 +155,7 @@ def _as_template_finding(found: Diagnostic, file: str | None) -> Diagnostic:
 
 
 def _is_value(found: Diagnostic, file: str | None) -> bool:
-    """Whether a finding is about the value of a property, and not about the property itself.
+    """Whether a diagnostic is about the value of a property, and not about the property itself.
 
     In a nested stack the properties as a whole are such values: they are for who creates it.
     """

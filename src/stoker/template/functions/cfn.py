@@ -90,7 +90,7 @@ def select(arguments: Any, scope: Scope) -> Any:
             collection = json.loads(collection)
         except (ValueError, RecursionError) as error:
             bad_value(f"the text is not JSON: {error}", (1,))
-        scope.allowance.count(collection)
+        scope.budget.count(collection)
     if collection is None or collection == "":
         return ""
     if isinstance(collection, Mapping):
@@ -134,7 +134,7 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
         if not isinstance(key, str) or not key:
             bad_value("a placeholder is text, and not empty", (0,))
     pairs = {key: as_text(value) for key, value in params.items()}
-    return replace_words(template, pairs, scope.allowance)[0]
+    return replace_words(template, pairs, scope.budget)[0]
 
 
 def base64(arguments: Any, scope: Scope) -> Any:

@@ -49,32 +49,32 @@ def _parse(expression: str, scope: Scope) -> None:
         message = f"an expression has at most {MAX_LENGTH} characters, not {len(expression)}"
         bad_arguments(message, ("expression",))
     try:
-        _, spent = scope.allowance.helpers.parse(expression, _allowed(scope))
+        _, spent = scope.budget.helpers.parse(expression, _allowed(scope))
     except Malformed as error:
-        scope.allowance.seconds -= error.seconds
+        scope.budget.seconds -= error.seconds
         bad_arguments(f"the expression is not valid: {error.message}", ("expression",))
     except NotComputed as error:
-        scope.allowance.seconds -= error.seconds
+        scope.budget.seconds -= error.seconds
         _no_value(expression, error)
-    scope.allowance.seconds -= spent
+    scope.budget.seconds -= spent
 
 
 def _evaluated(expression: str, data: Any, scope: Scope) -> Any:
     try:
-        value, spent = scope.allowance.helpers.evaluate(expression, data, _allowed(scope))
+        value, spent = scope.budget.helpers.evaluate(expression, data, _allowed(scope))
     except NotComputed as error:
-        scope.allowance.seconds -= error.seconds
+        scope.budget.seconds -= error.seconds
         _no_value(expression, error)
-    scope.allowance.seconds -= spent
+    scope.budget.seconds -= spent
     return value
 
 
 def _allowed(scope: Scope) -> float:
     """Seconds that the next expression may take. Raises :class:`Failure` when none is left."""
-    if scope.allowance.seconds <= 0:
-        scope.allowance.seconds = -1.0
+    if scope.budget.seconds <= 0:
+        scope.budget.seconds = -1.0
         bad_value("the expressions of this template take too long together", ("expression",))
-    return min(MAX_SECONDS, scope.allowance.seconds)
+    return min(MAX_SECONDS, scope.budget.seconds)
 
 
 def _no_value(expression: str, error: NotComputed) -> NoReturn:

@@ -9,7 +9,7 @@ from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.kernel.errors import BAD_REQUEST
 
 SHAPE = "bad-arguments"
-"""Code of findings on the form of arguments: wrong whatever the values will be."""
+"""Code of diagnostics on the form of arguments: wrong whatever the values will be."""
 
 
 class Failure(Exception):

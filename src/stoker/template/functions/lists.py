@@ -10,9 +10,9 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.budget import MAX_TEXT, check_text
 from stoker.template.functions.failure import Failure, bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import MAX_TEXT, check_text
 from stoker.template.functions.words import kind_of
 
 
@@ -145,7 +145,7 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
             bad_value("without permutations all lists must have the same length", ("for_each",))
         count = min(map(len, lists))
         rows = zip(*lists, strict=False)
-    most = max(scope.allowance.values, 0) // ((1 + _size(template)) * len(words))
+    most = max(scope.budget.values, 0) // ((1 + _size(template)) * len(words))
     if count > most:
         message = f"there would be {count} repetitions; at most {most} are allowed here"
         advice = "repeat a smaller template, or over shorter lists"
@@ -153,7 +153,7 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
     result = []
     for row in rows:
         filled = _filled(template, words, row)
-        scope.allowance.count(filled)
+        scope.budget.count(filled)
         result.append(filled)
     return result
 

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
+from stoker.template.functions.budget import Budget
 from stoker.template.functions.failure import Failure
-from stoker.template.functions.size import Allowance
 from stoker.template.versions import Version
 
 Function = Callable[[Any, "Scope"], Any]
@@ -27,7 +27,7 @@ ABSENT = object()
 
 
 MAX_FAULTS = 100
-"""Findings in one list or map: the rest of it is not looked at."""
+"""Diagnostics in one list or map: the rest of it is not looked at."""
 TOO_DEEP = Diagnostic("too-deep", "functions are nested too deeply here")
 
 
@@ -61,7 +61,7 @@ class Scope:
     mappings: Any = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     facade: Facade | None = None
-    allowance: Allowance = field(default_factory=Allowance)
+    budget: Budget = field(default_factory=Budget)
     url: str | None = None
     """The file that the template came from, which anchors relative names of files."""
 
@@ -101,17 +101,17 @@ class Scope:
             raise failure.inside(key) from None
 
     def with_facts(self, facts: Facts) -> Scope:
-        """The same scope with other facts, and an allowance of its own."""
-        allowance = Allowance(helpers=self.allowance.helpers)
-        allowance.widen(len(self.resources))
-        return replace(self, facts=facts, allowance=allowance)
+        """The same scope with other facts, and a budget of its own."""
+        budget = Budget(helpers=self.budget.helpers)
+        budget.widen(len(self.resources))
+        return replace(self, facts=facts, budget=budget)
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:
         try:
-            self.allowance.check()
+            self.budget.check()
             value = function(arguments, self)
             if isinstance(value, str | list | dict):
-                self.allowance.count(value)
+                self.budget.count(value)
             return value
         except Failure as failure:
             raise failure.inside(name) from None

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlunsplit
 
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.template.functions.budget import Budget, check_parts, check_text
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import Allowance, check_parts, check_text
 from stoker.template.functions.words import kind_of
 
 
@@ -105,7 +105,7 @@ def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]
         if not key:
             bad_value("a placeholder cannot be empty", ("params",))
         pairs[key] = as_text(value)
-    return replace_words(template, pairs, scope.allowance)
+    return replace_words(template, pairs, scope.budget)
 
 
 def as_text(value: Any) -> str:
@@ -119,16 +119,14 @@ def as_text(value: Any) -> str:
     return str(value)
 
 
-def replace_words(
-    text: str, pairs: Mapping[str, str], allowance: Allowance
-) -> tuple[str, list[str]]:
+def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[str, list[str]]:
     """Replace words, longer ones first, never inside what was inserted; and those not found.
 
     Raises :class:`Failure` when there is too much to search or to insert.
     """
     unused = []
     places: list[tuple[int, str]] = []
-    allowance.search(len(text) * len(pairs))
+    budget.search(len(text) * len(pairs))
     left = text
     size = len(text)
     for word in sorted(pairs, key=len, reverse=True):
@@ -138,7 +136,7 @@ def replace_words(
             continue
         size += count * (len(pairs[word]) - len(word))
         check_text(size)
-        allowance.spend(count)
+        budget.spend(count)
         position = left.find(word)
         while position >= 0:
             places.append((position, word))
@@ -295,7 +293,7 @@ def make_url(arguments: Any, scope: Scope) -> Any:
     if unknown is not None:
         return unknown
     url = _url(parts)
-    scope.allowance.spend(len(url) // 4)  # a character takes a quarter of a value's time to quote
+    scope.budget.spend(len(url) // 4)  # a character takes a quarter of a value's time to quote
     return url
 
 

@@ -8,11 +8,11 @@ from ipaddress import ip_network
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
+from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.size import check_text
 from stoker.template.functions.strings import as_text, bounded
 from stoker.template.functions.words import kind_of
 
@@ -77,7 +77,7 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     prefix = network.max_prefixlen - bits
     if prefix < network.prefixlen or number > 2 ** (prefix - network.prefixlen):
         bad_value(f"{number} networks with {bits} host bits do not fit into {network}")
-    scope.allowance.spend(16 * number)  # an address takes as long to write as several values
+    scope.budget.spend(16 * number)  # an address takes as long to write as several values
     first, size = int(network.network_address), 1 << bits
     address = type(network.network_address)
     return [f"{address(first + place * size)}/{prefix}" for place in range(number)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import (
     Diagnostic,
-    Findings,
+    Diagnostics,
     Path,
     Severity,
     did_you_mean,
@@ -26,7 +26,7 @@ from stoker.schema.constraints import (
 )
 from stoker.schema.conversion import Mismatch, to_integer, to_number
 from stoker.schema.helpers import NotComputed
-from stoker.schema.patterns import Effort
+from stoker.schema.patterns import PatternBudget
 from stoker.schema.violations import shown
 from stoker.template.parameters.parameters import (
     Parameter,
@@ -96,7 +96,7 @@ _TITLES: Mapping[type, str] = {
 
 
 class _Refused(Exception):
-    """One declaration is wrong; carries the finding."""
+    """One declaration is wrong; carries the diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -121,17 +121,17 @@ def _refuse(
 
 
 def declare(
-    section: Any, version: Version, findings: Findings, effort: Effort | None = None
+    section: Any, version: Version, diagnostics: Diagnostics, budget: PatternBudget | None = None
 ) -> dict[str, Parameter]:
-    """The declared parameters by name; what is wrong goes to ``findings`` and is left out.
+    """The declared parameters by name; what is wrong goes to ``diagnostics`` and is left out.
 
-    The patterns of all of them share the ``effort``; without one, patterns are not looked at.
+    The patterns of all of them share the ``budget``; without one, patterns are not looked at.
     """
     root: Path = (version.dialect.parameters,)
     if section is None:
         return {}
     if not isinstance(section, Mapping):
-        findings.add(
+        diagnostics.add(
             Diagnostic(
                 "invalid-section",
                 f"{root[0]} must map names to declarations, not be {_kind(section)}",
@@ -149,13 +149,13 @@ def declare(
                     path, f'the declaration of "{name}" must be a map, not {_kind(snippet)}'
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
-            parameter = read(str(name), snippet, version, path, findings)
-            if effort is not None and _has_patterns(parameter):
-                parameter = _compiled(parameter, effort, path)
-            if effort is not None or not _has_patterns(parameter):
-                _check(parameter, version.dialect.default, path, findings)
+            parameter = read(str(name), snippet, version, path, diagnostics)
+            if budget is not None and _has_patterns(parameter):
+                parameter = _compiled(parameter, budget, path)
+            if budget is not None or not _has_patterns(parameter):
+                _check(parameter, version.dialect.default, path, diagnostics)
         except _Refused as refused:
-            findings.add(refused.diagnostic)
+            diagnostics.add(refused.diagnostic)
         else:
             declared[parameter.name] = parameter
     return declared
@@ -168,7 +168,7 @@ def _kind(value: Any) -> str:
 
 
 def _read_hot(
-    name: str, snippet: Mapping[str, Any], version: Version, path: Path, findings: Findings
+    name: str, snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
 ) -> Parameter:
     known = _HOT_KEYS if version.name >= TAGS_SINCE else _HOT_KEYS - {"tags"}
     _check_keys(snippet, known, path)
@@ -181,7 +181,7 @@ def _read_hot(
         hidden=_truth(snippet.get("hidden")),
         immutable=_truth(snippet.get("immutable")),
         tags=_tags(snippet.get("tags"), path),
-        constraints=_hot_constraints(snippet.get("constraints"), version, path, findings),
+        constraints=_hot_constraints(snippet.get("constraints"), version, path, diagnostics),
     )
 
 
@@ -233,7 +233,7 @@ def _tags(value: Any, path: Path) -> tuple[str, ...] | None:
 
 
 def _hot_constraints(
-    section: Any, version: Version, path: Path, findings: Findings
+    section: Any, version: Version, path: Path, diagnostics: Diagnostics
 ) -> tuple[Constraint, ...]:
     if section is None:
         return ()
@@ -241,12 +241,14 @@ def _hot_constraints(
     if not isinstance(section, list):
         raise _refuse(path, f"constraints must be a list, not {_kind(section)}")
     return tuple(
-        _hot_constraint(item, version, (*path, index), findings)
+        _hot_constraint(item, version, (*path, index), diagnostics)
         for index, item in enumerate(section)
     )
 
 
-def _hot_constraint(item: Any, version: Version, path: Path, findings: Findings) -> Constraint:
+def _hot_constraint(
+    item: Any, version: Version, path: Path, diagnostics: Diagnostics
+) -> Constraint:
     if not isinstance(item, Mapping):
         raise _refuse(path, f"a constraint must be a map, not {_kind(item)}")
     readers = {
@@ -270,7 +272,7 @@ def _hot_constraint(item: Any, version: Version, path: Path, findings: Findings)
         )
     for ignored in present[1:]:
         message = f'"{ignored}" is ignored beside "{present[0]}": an entry holds one constraint'
-        findings.add(
+        diagnostics.add(
             Diagnostic(
                 "ignored-constraint",
                 message,
@@ -358,14 +360,14 @@ def _has_patterns(parameter: Parameter) -> bool:
     return any(isinstance(each, AllowedPattern) for each in parameter.constraints)
 
 
-def _compiled(parameter: Parameter, effort: Effort, path: Path) -> Parameter:
-    """The parameter with patterns that are compiled, and share the effort with others."""
+def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parameter:
+    """The parameter with patterns that are compiled, and share the budget with others."""
     constraints = []
     for index, constraint in enumerate(parameter.constraints):
         if isinstance(constraint, AllowedPattern):
-            constraint = replace(constraint, effort=effort)
+            constraint = replace(constraint, budget=budget)
             try:
-                effort.compile(constraint.pattern)
+                budget.compile(constraint.pattern)
             except NotComputed as error:
                 text = shown(constraint.pattern)
                 place = (index, "allowed_pattern") if path[0] == HOT.parameters else ()
@@ -395,7 +397,7 @@ _CONSTRAINT_READERS: Mapping[str, Callable[[Any, str | None, Path], Constraint]]
 
 
 def _read_cfn(
-    name: str, snippet: Mapping[str, Any], version: Version, path: Path, findings: Findings
+    name: str, snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
 ) -> Parameter:
     _check_keys(snippet, _CFN_KEYS, path)
     no_echo = snippet.get("NoEcho")
@@ -432,14 +434,14 @@ def _cfn_constraints(snippet: Mapping[str, Any], path: Path) -> list[Constraint]
     return found
 
 
-def _check(parameter: Parameter, default_key: str, path: Path, findings: Findings) -> None:
+def _check(parameter: Parameter, default_key: str, path: Path, diagnostics: Diagnostics) -> None:
     """Whether the constraints fit the type, and the default the constraints."""
     for constraint in parameter.constraints:
         if parameter.type not in _APPLICABLE[type(constraint)]:
             title = _TITLES[type(constraint)]
             raise _refuse(path, f"{title} cannot constrain a parameter of type {parameter.type}")
         if isinstance(constraint, Length | Range) and _is_empty(constraint):
-            findings.add(
+            diagnostics.add(
                 Diagnostic(
                     "empty-range",
                     f"no value fits {_TITLES[type(constraint)]}: its minimum exceeds its maximum",
@@ -448,7 +450,7 @@ def _check(parameter: Parameter, default_key: str, path: Path, findings: Finding
                 )
             )
         if isinstance(constraint, Custom) and constraint.name not in PURE.keys() | CLOUD:
-            findings.add(_unknown_constraint(constraint.name, path))
+            diagnostics.add(_unknown_constraint(constraint.name, path))
     if parameter.default is not None:
         _check_default(parameter, (*path, default_key))
 

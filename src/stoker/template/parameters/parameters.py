@@ -57,8 +57,8 @@ class Resolved:
     """The values of all parameters, as far as they could be resolved."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """Each value in the type of its parameter; parameters with a finding are missing."""
-    findings: list[Diagnostic] = field(default_factory=list)
+    """Each value in the type of its parameter; parameters with a diagnostic are missing."""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     custom_checks: list[CustomCheck] = field(default_factory=list)
 
 
@@ -148,26 +148,26 @@ def resolve(
     """The value of every declared parameter, and of the ``pseudo`` parameters.
 
     A value is the one given, else the one in ``defaults`` (the environment's), else the declared
-    default. Findings: values for unknown parameters, missing, ill-typed and refused values.
+    default. Diagnostics: values for unknown parameters, missing, ill-typed and refused values.
     """
     resolved = Resolved(dict(pseudo))
     for name in given:
         if name not in parameters:
-            resolved.findings.append(_unknown_parameter(name, parameters))
+            resolved.diagnostics.append(_unknown_parameter(name, parameters))
     for name, parameter in parameters.items():
         value = chosen(parameter, given, defaults)
         if value is None:
-            resolved.findings.append(_missing(name))
+            resolved.diagnostics.append(_missing(name))
             continue
         try:
             coerced = coerce(parameter.type, value)
         except Mismatch as mismatch:
             message = "the value has the wrong type" if parameter.hidden else str(mismatch)
-            resolved.findings.append(_invalid(name, message))
+            resolved.diagnostics.append(_invalid(name, message))
             continue
         for fault in violations(parameter, coerced):
             message = _without(coerced, fault) if parameter.hidden else fault
-            resolved.findings.append(_invalid(name, message))
+            resolved.diagnostics.append(_invalid(name, message))
         resolved.custom_checks.extend(_cloud_checks(parameter, coerced))
         resolved.values[name] = coerced
     return resolved
@@ -229,7 +229,7 @@ def _invalid(name: str, message: str) -> Diagnostic:
 def immutable_changes(
     parameters: Mapping[str, Parameter], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> list[Diagnostic]:
-    """A finding on the immutable parameters whose (coerced) values differ between two updates."""
+    """One for the immutable parameters whose (coerced) values differ between two updates."""
     changed = [
         name
         for name, parameter in parameters.items()

@@ -1,6 +1,6 @@
 """A document as data, and from a path in the data back to its line.
 
-Reading costs one pass. Positions are looked up only for findings, by scanning the text again, so
+Reading costs one pass. Positions are looked up only for diagnostics, by scanning the text again, so
 that a correct document pays nothing for them.
 """
 
@@ -37,7 +37,7 @@ class Source:
     warnings: tuple[Diagnostic, ...] = ()
     """What reading found odd, and took as other parsers do."""
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
-    """Those that were looked up: many stacks may nest one template, with the same findings."""
+    """Those that were looked up: many stacks may nest one template, with the same diagnostics."""
 
     def locate(self, path: Path) -> Position | None:
         """The position of ``path``, or of its nearest ancestor that the text has."""
@@ -52,11 +52,11 @@ class Source:
             self._places.update({path: found.get(path) for path in missing})
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
-        """The finding with its file and position."""
+        """The diagnostic with its file and position."""
         return self.all_located([diagnostic])[0]
 
     def all_located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Findings with their file and position; the text is searched once for all."""
+        """Diagnostics with their file and position; the text is searched once for all."""
         found = list(diagnostics)
         own = [d for d in found if d.position is None and d.file in (None, self.file)]
         if not own:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Findings, Path
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Path
 from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown
 from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Template
 from stoker.template.evaluate.conditions import NamedConditions
 from stoker.template.evaluate.inputs import Inputs, pseudo_parameters
-from stoker.template.evaluate.nested_stacks import finding_in
+from stoker.template.evaluate.nested_stacks import diagnostic_in
 from stoker.template.evaluate.static_analysis import RecordedReferences
 from stoker.template.evaluate.type_resolver import MissingTemplate
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of
 from stoker.template.functions.scope import Scope
 from stoker.template.parameters.declarations import declare
-from stoker.template.parameters.groups import group_findings
+from stoker.template.parameters.groups import group_diagnostics
 from stoker.template.parameters.parameters import Parameter, Resolved, resolve
 
 
@@ -37,28 +37,28 @@ class _Conditional(Protocol):
 Body = TypeVar("Body", bound=_Conditional)
 
 
-class Settled:
+class ResolvedInputs:
     """Parameters and conditions of one template with its inputs; computed on demand, once."""
 
     def __init__(self, template: Template, inputs: Inputs) -> None:
         self._template = template
         self._inputs = inputs
-        self.findings = Findings()
+        self.diagnostics = Diagnostics()
         """What was wrong when it was needed."""
         self.missing: set[str] = set()
         """Addresses of templates that did not come with the request."""
 
     def note(self, error: DiagnosticError, path: Path) -> None:
         """Remember why a resource has no type, or no nested stack."""
-        self.findings.extend(finding_in(each, path) for each in error.diagnostics)
+        self.diagnostics.extend(diagnostic_in(each, path) for each in error.diagnostics)
         if isinstance(error, MissingTemplate):
             self.missing.add(error.address)
 
     @lazy
     def declarations(self) -> Mapping[str, Parameter]:
         """The declared parameters."""
-        template, effort = self._template, self._inputs.allowance.patterns
-        return declare(template.parameters, template.version, self.findings, effort)
+        template, budget = self._template, self._inputs.budget.patterns
+        return declare(template.parameters, template.version, self.diagnostics, budget)
 
     @property
     def _declared_names(self) -> frozenset[str]:
@@ -67,7 +67,7 @@ class Settled:
         return frozenset(written if isinstance(written, Mapping) else ())
 
     @lazy
-    def resolved(self) -> Resolved:
+    def parameters(self) -> Resolved:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
         environment = self._inputs.environment
         wrong = self._declared_names - self.declarations.keys()
@@ -78,7 +78,7 @@ class Settled:
             environment.parameter_defaults,
             pseudo_parameters(self._template.version, self._inputs.identity),
         )
-        self.findings.extend(resolved.findings)
+        self.diagnostics.extend(resolved.diagnostics)
         for name in (*wrong, *self.declarations):
             resolved.values.setdefault(name, Unknown(frozenset()))
         return resolved
@@ -90,12 +90,12 @@ class Settled:
         scope = Scope(
             version=template.version,
             table=condition_functions_of(template.version),
-            parameters=self.resolved.values,
+            parameters=self.parameters.values,
             facts=RecordedReferences(),
             conditions=self,
             mappings=template.mappings,
             files=self._inputs.files,
-            allowance=self._inputs.allowance,
+            budget=self._inputs.budget,
             url=self._inputs.url,
         )
         section = template.version.dialect.conditions
@@ -123,10 +123,10 @@ class Settled:
                     enabled.append(body)
             except Failure as failure:
                 key = self._template.version.dialect.condition
-                self.findings.extend(failure.inside(*body.path, key).diagnostics)
+                self.diagnostics.extend(failure.inside(*body.path, key).diagnostics)
         return enabled
 
-    def section_findings(self) -> list[Diagnostic]:
+    def section_diagnostics(self) -> list[Diagnostic]:
         """What is wrong with the parameter groups and the conditions section."""
-        groups = group_findings(self._template.parameter_groups, self._declared_names)
+        groups = group_diagnostics(self._template.parameter_groups, self._declared_names)
         return [*groups, *self.conditions.check()]

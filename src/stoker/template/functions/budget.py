@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import LIMIT_EXCEEDED
 from stoker.schema.helpers import NO_HELPERS, Helpers
-from stoker.schema.patterns import Effort
+from stoker.schema.patterns import PatternBudget
 from stoker.template.functions.failure import Failure, bad_value
 
 MEBIBYTE = 1024 * 1024
@@ -78,7 +78,7 @@ def check_parts(count: int) -> None:
 
 
 @dataclass(slots=True)
-class Allowance:
+class Budget:
     """What the functions of one evaluation, nested templates included, may do together.
 
     Every result of a function counts, those of references included: whatever is done with a
@@ -93,7 +93,7 @@ class Allowance:
     """Characters that may be searched for words."""
     nested: int = NESTED
     """Values in the documents of nested templates that are looked into in advance."""
-    patterns: Effort = field(default_factory=Effort)
+    patterns: PatternBudget = field(default_factory=PatternBudget)
     seconds: float = 0.5
     """That expressions may take."""
     helpers: Helpers = NO_HELPERS
@@ -101,15 +101,15 @@ class Allowance:
     widened: bool = False
 
     @staticmethod
-    def of(resources: int, helpers: Helpers = NO_HELPERS) -> Allowance:
+    def of(resources: int, helpers: Helpers = NO_HELPERS) -> Budget:
         """That of a service whose stacks may have so many resources; -1 for no bound."""
         nested = MAX_NESTED if resources < 0 else max(NESTED, 200 * resources)
-        return Allowance(nested=nested, patterns=Effort(helpers), helpers=helpers)
+        return Budget(nested=nested, patterns=PatternBudget(helpers), helpers=helpers)
 
     @staticmethod
-    def light() -> Allowance:
+    def light() -> Budget:
         """For what must be done in a millisecond: small values, and nothing that takes helpers."""
-        return Allowance(values=2000, octets=SMALL_TEXTS, searched=MEBIBYTE, seconds=0.0)
+        return Budget(values=2000, octets=SMALL_TEXTS, searched=MEBIBYTE, seconds=0.0)
 
     @property
     def used_up(self) -> bool:
