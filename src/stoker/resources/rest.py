@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.resources.declarations import SHOW
+from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 MARKER = "stoker:"
@@ -50,6 +53,7 @@ class Readiness:
 class RestResource(ManagedType):
     """An object with create, get, change and delete in a REST collection."""
 
+    attributes: ClassVar[Mapping[str, Attribute]] = {"show": SHOW}
     collection: ClassVar[Collection]
     wire: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""
@@ -65,11 +69,8 @@ class RestResource(ManagedType):
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """Fields of the object for these properties; absent ones are left out."""
         apart = _UNSENT | {extra.property for extra in self.extras}
-        return {
-            self.wire.get(name, name): value
-            for name, value in properties.items()
-            if value is not None and name not in apart
-        }
+        own = {name: value for name, value in properties.items() if name not in apart}
+        return renamed(own, self.wire)
 
     def create(self, call: Call) -> Outcome:
         """Make the object, then set its extras, then wait until it is usable."""
@@ -231,6 +232,11 @@ class RestResource(ManagedType):
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
     """Whether nothing on the object can tell it from others of its name."""
     return not kind.marker and bool(call.properties.get("name"))
+
+
+def renamed(entry: Mapping[str, Any], wire: Mapping[str, str] = MappingProxyType({})) -> Object:
+    """What is given of an entry, by the names that the service has for it."""
+    return {wire.get(name, name): value for name, value in entry.items() if value is not None}
 
 
 def refusal(fault: CloudFault) -> Failed:

@@ -1,4 +1,4 @@
-"""What wait conditions make of the signals of their handles. Pure.
+"""Wait conditions, and what they make of the signals of their handles.
 
 A stored signal is ``{"id", "status", "reason", "data"}``; later signals of an id take the place of
 earlier ones.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, Signal, Wait
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Wait
 
 SUCCESS = "SUCCESS"
 FAILURE = "FAILURE"
@@ -25,7 +26,7 @@ def received(signals: Sequence[Signal]) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def data_text(signals: Sequence[Signal]) -> str:
+def _data_text(signals: Sequence[Signal]) -> str:
     """The data of all signals by id, as JSON text."""
     return json.dumps({key: signal.get("data") for key, signal in received(signals).items()})
 
@@ -38,40 +39,73 @@ def metadata_of(signals: Sequence[Signal]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """What is waited for. ``timeout`` is in seconds, from the start of the action."""
+HANDLE = Property(Type.STRING, "A reference to the handle that is signalled.", required=True)
+TIMEOUT = Property(
+    Type.NUMBER, "Seconds to wait for the signals.", required=True, constraints=(Range(1, 43200),)
+)
+COUNT = Property(
+    Type.INTEGER,
+    "How many signals, with different ids, are waited for.",
+    default=1,
+    update_allowed=True,
+    constraints=(Range(min=1),),
+)
+DATA = Attribute("JSON text: the data of each signal by its id.", Type.STRING, cached=False)
 
-    handle: str
-    count: int
-    timeout: float
-    attribute: str
-    """The attribute that holds the data."""
+
+class AwaitsSignals(ManagedType):
+    """A type that is complete when enough signals have come to a handle."""
+
+    handle: ClassVar[str]
+    """Name of the property, as those of the next two."""
+    timeout: ClassVar[str]
+    count: ClassVar[str]
+    data: ClassVar[str]
+    """Name of the attribute."""
+
+    def create(self, call: Call) -> Outcome:
+        """Wait for the signals."""
+        handle, count, timeout = (
+            call.properties[name] for name in (self.handle, self.count, self.timeout)
+        )
+        return _await_signals(call, handle, count, timeout, self.data)
+
+    def update(self, call: Call) -> Outcome:
+        """Wait for the signals that are wanted now."""
+        return self.create(call)
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing is left to remove."""
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The data of all signals, late ones included."""
+        return {self.data: _data_text(call.signals.get(call.properties[self.handle] or "", ()))}
 
 
-def await_signals(call: Call, condition: Condition) -> Outcome:
+def _await_signals(call: Call, handle: str, count: int, timeout: float, attribute: str) -> Outcome:
     """Done when enough signals have come, Failed when one reports a failure or none comes."""
-    if not condition.handle:
+    if not handle:
         return Failed(
             "the empty text is not a valid wait condition handle. No signal can ever come",
             kind="ValueError",
         )
-    signals = call.signals.get(condition.handle, ())
+    signals = call.signals.get(handle, ())
     records = received(signals)
     reasons = [
         str(record.get("reason") or "no reason given")
         for record in records.values()
         if record.get("status") == FAILURE
     ]
-    attributes = {condition.attribute: data_text(signals)}
+    attributes = {attribute: _data_text(signals)}
     if reasons:
         return Failed("; ".join(reasons), call.physical_name, kind="WaitConditionFailure")
-    if len(records) >= condition.count:
+    if len(records) >= count:
         return Done(physical_id=call.physical_name, attributes=attributes)
-    waiting = f"{len(records)} of {condition.count} received"
-    left = call.started_at + condition.timeout - call.now
+    waiting = f"{len(records)} of {count} received"
+    left = call.started_at + timeout - call.now
     if left <= 0:
-        late = f"{waiting} within {condition.timeout} seconds"
+        late = f"{waiting} within {timeout} seconds"
         return Failed(late, call.physical_name, kind="WaitConditionTimeout")
     return Wait(
         after=left,

@@ -39,7 +39,8 @@ def deprecated(
     version: str, message: str | None = None, was: str | None = None, use: str | None = None
 ) -> SupportStatus:
     """Deprecated since a release; ``was`` is the release that brought it, ``use`` what to use."""
-    return SupportStatus(Support.DEPRECATED, version, message, SupportStatus(version=was), use)
+    before = None if was is None else SupportStatus(version=was)
+    return SupportStatus(Support.DEPRECATED, version, message, before, use)
 
 
 def hidden(version: str, before: SupportStatus, message: str | None = None) -> SupportStatus:

@@ -1,13 +1,14 @@
-"""What the types of software configuration have in common: their declarations and their keeping."""
+"""What the types of software configuration share."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Call, Done
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import SUPPORTED, SupportStatus
 
 UNGROUPED = "Heat::Ungrouped"
@@ -66,14 +67,29 @@ OUTPUTS = Property(
 )
 
 
-def keep_config(call: Call, config: Any) -> Done:
-    """A configuration under the id of its resource, with all that deployments need of it."""
-    given: Mapping[str, Any] = call.properties
-    data = {
-        "config": config,
-        "group": given.get("group") or UNGROUPED,
-        "inputs": given.get("inputs") or [],
-        "outputs": given.get("outputs") or [],
-        "options": given.get("options") or {},
-    }
-    return Done(physical_id=call.resource_id, attributes={"config": config}, data=data)
+class StoredConfig(ManagedType):
+    """A configuration that is stored with its resource and never changes."""
+
+    @abstractmethod
+    def content(self, call: Call) -> Any:
+        """The configuration."""
+
+    def create(self, call: Call) -> Outcome:
+        """Store the configuration, with all that deployments need of it."""
+        config, given = self.content(call), call.properties
+        data = {
+            "config": config,
+            "group": given.get("group") or UNGROUPED,
+            "inputs": given.get("inputs") or [],
+            "outputs": given.get("outputs") or [],
+            "options": given.get("options") or {},
+        }
+        return Done(physical_id=call.resource_id, attributes={"config": config}, data=data)
+
+    def delete(self, call: Call) -> Outcome:
+        """The configuration goes with the resource."""
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The configuration as it is stored."""
+        return {"config": call.data.get("config")}

@@ -59,14 +59,6 @@ class Delay(ManagedType):
         """New values count from the next action on."""
         return Done()
 
-    def suspend(self, call: Call) -> Outcome:
-        """Waits if it is to."""
-        return _wait(call)
-
-    def resume(self, call: Call) -> Outcome:
-        """Waits if it is to."""
-        return _wait(call)
-
     def delete(self, call: Call) -> Outcome:
         """Waits if it is to."""
         return Done() if call.physical_id is None else _wait(call)

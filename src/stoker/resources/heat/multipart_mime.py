@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from email import message_from_string
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from typing import Any
 
-from stoker.resources.heat.configs import config_group, keep_config
+from stoker.resources.heat.configs import StoredConfig, config_group
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-class MultipartMime(ManagedType):
+class MultipartMime(StoredConfig):
     """Parts, each a text or another configuration, in one message; it never changes."""
 
     type_name = "OS::Heat::MultipartMime"
@@ -52,17 +51,9 @@ class MultipartMime(ManagedType):
     }
     attributes = {"config": Attribute("The message.", Type.STRING)}
 
-    def create(self, call: Call) -> Outcome:
-        """Keeps the message."""
-        return keep_config(call, _message(call))
-
-    def delete(self, call: Call) -> Outcome:
-        """The message goes with the resource."""
-        return Done()
-
-    def read(self, call: Call) -> Mapping[str, Any]:
-        """The message as it was kept."""
-        return {"config": call.data.get("config")}
+    def content(self, call: Call) -> Any:
+        """The message."""
+        return _message(call)
 
 
 def _message(call: Call) -> str:

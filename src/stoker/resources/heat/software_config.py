@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources.heat.configs import INPUTS, OPTIONS, OUTPUTS, config_group, keep_config
+from stoker.resources.heat.configs import INPUTS, OPTIONS, OUTPUTS, StoredConfig, config_group
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-class SoftwareConfig(ManagedType):
+class SoftwareConfig(StoredConfig):
     """A script or other text with its inputs and outputs; it never changes."""
 
     type_name = "OS::Heat::SoftwareConfig"
@@ -26,14 +25,6 @@ class SoftwareConfig(ManagedType):
     }
     attributes = {"config": Attribute("The script or configuration.", Type.STRING)}
 
-    def create(self, call: Call) -> Outcome:
-        """Keeps the configuration."""
-        return keep_config(call, call.properties["config"])
-
-    def delete(self, call: Call) -> Outcome:
-        """The configuration goes with the resource."""
-        return Done()
-
-    def read(self, call: Call) -> Mapping[str, Any]:
-        """The configuration as it was kept."""
-        return {"config": call.data.get("config")}
+    def content(self, call: Call) -> Any:
+        """The configuration."""
+        return call.properties["config"]

@@ -7,9 +7,11 @@ after a lost create.
 from __future__ import annotations
 
 from stoker.clouds.collections import ADDRESS_SCOPES
+from stoker.resources.declarations import NAME, SHARED
+from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import AllowedValues, Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.constraints import Custom
+from stoker.schema.properties import Finder, Property, Type
 from stoker.schema.support import since
 
 
@@ -24,27 +26,13 @@ class AddressScope(RestResource):
     marker = ""
 
     properties = {
-        "ip_version": Property(
-            Type.INTEGER,
-            "IP version of the subnet.",
-            default=4,
-            constraints=(AllowedValues([4, 6]),),
-        ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
-        "shared": Property(
-            Type.BOOLEAN, "Whether all projects may use it.", default=False, update_allowed=True
-        ),
+        "ip_version": IP_VERSION,
+        "name": NAME,
+        "shared": SHARED,
         "tenant_id": Property(
             Type.STRING,
             "Id of the project that is to own the object; an administrator's privilege.",
             constraints=(Custom("keystone.project"),),
             finder=Finder("identity", "project"),
         ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }

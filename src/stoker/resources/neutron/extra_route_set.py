@@ -11,9 +11,10 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.resources.declarations import SHOW, by_name
 from stoker.resources.network_order import Others, interfaces_of
-from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.resources.neutron.declarations import ROUTE
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
@@ -29,39 +30,17 @@ class ExtraRouteSet(ManagedType):
     support = since("14.0.0")
 
     properties = {
-        "router": Property(
-            Type.STRING,
-            "Router, by name or id.",
-            required=True,
-            constraints=(Custom("neutron.router"),),
-            finder=Finder("network", "router"),
-        ),
+        "router": by_name("neutron.router", "Router", required=True),
         "routes": Property(
             Type.LIST,
             "Routes to add.",
             default=[],
             update_allowed=True,
-            items=Property(
-                Type.MAP,
-                entries={
-                    "destination": Property(
-                        Type.STRING,
-                        "Range that the route leads to.",
-                        required=True,
-                        constraints=(Custom("net_cidr"),),
-                    ),
-                    "nexthop": Property(
-                        Type.STRING,
-                        "Address that the route leads through.",
-                        required=True,
-                        constraints=(Custom("ip_addr"),),
-                    ),
-                },
-            ),
+            items=ROUTE,
         ),
     }
     attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def create(self, call: Call) -> Outcome:

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
+from stoker.resources.declarations import SHOW, by_name, old_name
 from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
+from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom
 from stoker.schema.neighbours import given
-from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.support import deprecated, hidden, since
 
 
 class FloatingIP(RestResource):
@@ -28,13 +30,7 @@ class FloatingIP(RestResource):
     wire = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
 
     properties = {
-        "dns_domain": Property(
-            Type.STRING,
-            "DNS domain of the addresses.",
-            update_allowed=True,
-            constraints=(Custom("dns_domain"),),
-            support=since("7.0.0"),
-        ),
+        "dns_domain": DNS_DOMAIN,
         "dns_name": Property(
             Type.STRING,
             "DNS name of the address.",
@@ -42,50 +38,23 @@ class FloatingIP(RestResource):
             constraints=(Custom("rel_dns_name"),),
             support=since("7.0.0"),
         ),
-        "fixed_ip_address": Property(
-            Type.STRING,
-            "Address of the port that the floating IP leads to.",
-            update_allowed=True,
-            constraints=(Custom("ip_addr"),),
-        ),
+        "fixed_ip_address": FIXED_IP_ADDRESS,
         "floating_ip_address": Property(
             Type.STRING,
             "The address itself, where a certain one is wanted.",
             constraints=(Custom("ip_addr"),),
             support=since("5.0.0"),
         ),
-        "floating_network": Property(
-            Type.STRING,
-            "External network, by name or id.",
-            required=True,
-            constraints=(Custom("neutron.network"),),
-            finder=Finder("network", "network"),
-            support=since("2014.2"),
+        "floating_network": by_name(
+            "neutron.network", "External network", required=True, support=since("2014.2")
         ),
-        "floating_network_id": Property(
-            Type.STRING,
-            "Old name of floating_network.",
-            constraints=(Custom("neutron.network"),),
-            finder=Finder("network", "network"),
-            support=SupportStatus(
-                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
-            ),
-            renamed_to="floating_network",
+        "floating_network_id": old_name(
+            "floating_network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
         ),
-        "floating_subnet": Property(
-            Type.STRING,
-            "External subnet to take the address from, by name or id.",
-            constraints=(Custom("neutron.subnet"),),
-            finder=Finder("network", "subnet"),
-            support=since("9.0.0"),
+        "floating_subnet": by_name(
+            "neutron.subnet", "External subnet to take the address from", support=since("9.0.0")
         ),
-        "port_id": Property(
-            Type.STRING,
-            "Port, by name or id.",
-            update_allowed=True,
-            constraints=(Custom("neutron.port"),),
-            finder=Finder("network", "port"),
-        ),
+        "port_id": by_name("neutron.port", "Port", update_allowed=True),
         "value_specs": Property(
             Type.MAP, "Further fields, passed to the service as they are.", default={}
         ),
@@ -103,7 +72,7 @@ class FloatingIP(RestResource):
         ),
         "router_id": Attribute("Id of the router that leads to the port.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:

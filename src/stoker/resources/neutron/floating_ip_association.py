@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
+from stoker.resources.declarations import SHOW, by_name
 from stoker.resources.network_order import Others, interfaces_towards
-from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
@@ -24,26 +25,14 @@ class FloatingIPAssociation(ManagedType):
     unique = True
 
     properties = {
-        "fixed_ip_address": Property(
-            Type.STRING,
-            "Address of the port that the floating IP leads to.",
-            update_allowed=True,
-            constraints=(Custom("ip_addr"),),
-        ),
+        "fixed_ip_address": FIXED_IP_ADDRESS,
         "floatingip_id": Property(
             Type.STRING, "Id of the floating IP.", required=True, update_allowed=True
         ),
-        "port_id": Property(
-            Type.STRING,
-            "Port, by name or id.",
-            required=True,
-            update_allowed=True,
-            constraints=(Custom("neutron.port"),),
-            finder=Finder("network", "port"),
-        ),
+        "port_id": by_name("neutron.port", "Port", required=True, update_allowed=True),
     }
     attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def create(self, call: Call) -> Outcome:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import NETWORKS
+from stoker.resources.declarations import (
+    ADMIN_STATE_UP,
+    NAME,
+    SHARED,
+    SHOW,
+    TENANT_ID,
+    VALUE_SPECS,
+    tags,
+)
 from stoker.resources.neutron.agents import hosted_by
+from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
 from stoker.resources.neutron.tags import tags_of
+from stoker.resources.ports import PORT_SECURITY_ENABLED, QOS_POLICY
 from stoker.resources.rest import Readiness, RestResource
-from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import since
 
 
@@ -27,9 +37,7 @@ class Net(RestResource):
     )
 
     properties = {
-        "admin_state_up": Property(
-            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
-        ),
+        "admin_state_up": ADMIN_STATE_UP,
         "availability_zone_hints": Property(
             Type.LIST, "Availability zones to prefer.", support=since("19.0.0")
         ),
@@ -38,52 +46,14 @@ class Net(RestResource):
             "Agents that serve DHCP on the network; an administrator's privilege.",
             update_allowed=True,
         ),
-        "dns_domain": Property(
-            Type.STRING,
-            "DNS domain of the addresses.",
-            update_allowed=True,
-            constraints=(Custom("dns_domain"),),
-            support=since("7.0.0"),
-        ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
-        "port_security_enabled": Property(
-            Type.BOOLEAN,
-            "Whether the service guards ports against forged addresses.",
-            update_allowed=True,
-            support=since("5.0.0"),
-        ),
-        "qos_policy": Property(
-            Type.STRING,
-            "Quality of service policy, by name or id.",
-            update_allowed=True,
-            constraints=(Custom("neutron.qos_policy"),),
-            finder=Finder("network", "qos_policy"),
-            support=since("6.0.0"),
-        ),
-        "shared": Property(
-            Type.BOOLEAN, "Whether all projects may use it.", default=False, update_allowed=True
-        ),
-        "tags": Property(
-            Type.LIST,
-            "Tags of the object.",
-            update_allowed=True,
-            support=since("9.0.0"),
-            items=Property(Type.STRING),
-        ),
-        "tenant_id": Property(
-            Type.STRING,
-            "Id of the project that is to own the object; an administrator's privilege.",
-        ),
-        "value_specs": Property(
-            Type.MAP,
-            "Further fields, passed to the service as they are.",
-            default={},
-            update_allowed=True,
-        ),
+        "dns_domain": DNS_DOMAIN,
+        "name": NAME,
+        "port_security_enabled": PORT_SECURITY_ENABLED,
+        "qos_policy": QOS_POLICY,
+        "shared": SHARED,
+        "tags": tags("9.0.0"),
+        "tenant_id": TENANT_ID,
+        "value_specs": VALUE_SPECS,
     }
     attributes = {
         "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
@@ -94,17 +64,11 @@ class Net(RestResource):
         ),
         "mtu": Attribute("Largest packet in bytes.", type=Type.INTEGER, support=since("5.0.0")),
         "name": Attribute("Name of the object.", type=Type.STRING),
-        "port_security_enabled": Attribute(
-            "Whether the service guards ports against forged addresses.",
-            type=Type.BOOLEAN,
-            support=since("5.0.0"),
-        ),
-        "qos_policy_id": Attribute(
-            "Id of the quality of service policy.", type=Type.STRING, support=since("6.0.0")
-        ),
+        "port_security_enabled": PORT_SECURITY,
+        "qos_policy_id": QOS_POLICY_ID,
         "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("11.0.0")),
         "status": Attribute("Status of the object.", type=Type.STRING),
         "subnets": Attribute("Subnets of the object.", type=Type.LIST),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }

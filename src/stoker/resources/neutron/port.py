@@ -13,7 +13,7 @@ from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
-from stoker.resources.rest import Readiness, RestResource
+from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
@@ -41,7 +41,9 @@ class Port(RestResource):
         plain = {name: value for name, value in properties.items() if name not in _APART}
         body = super().fields(plain)
         if "allowed_address_pairs" in body:
-            body["allowed_address_pairs"] = [_present(p) for p in body["allowed_address_pairs"]]
+            body["allowed_address_pairs"] = [
+                renamed(pair) for pair in body["allowed_address_pairs"]
+            ]
         return body
 
     def creation_body(self, call: Call) -> Object:
@@ -138,12 +140,4 @@ def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
     wanted = properties.get("fixed_ips")
     if not wanted:
         return None
-    renamed = {"ip_address": "ip_address", "subnet": "subnet_id", "subnet_id": "subnet_id"}
-    return [
-        {renamed[name]: value for name, value in entry.items() if value is not None}
-        for entry in wanted
-    ]
-
-
-def _present(entry: Mapping[str, Any]) -> Object:
-    return {name: value for name, value in entry.items() if value is not None}
+    return [renamed(entry, {"subnet": "subnet_id"}) for entry in wanted]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import NETWORKS
+from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, tags
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource
 from stoker.schema.constraints import AllowedValues, Custom
@@ -29,9 +30,7 @@ class ProviderNet(RestResource):
     }
 
     properties = {
-        "admin_state_up": Property(
-            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
-        ),
+        "admin_state_up": ADMIN_STATE_UP,
         "availability_zone_hints": Property(
             Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
         ),
@@ -42,11 +41,7 @@ class ProviderNet(RestResource):
             constraints=(Custom("dns_domain"),),
             support=since("15.0.0"),
         ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
+        "name": NAME,
         "network_type": Property(
             Type.STRING,
             "Kind of the physical network.",
@@ -76,13 +71,7 @@ class ProviderNet(RestResource):
         "shared": Property(
             Type.BOOLEAN, "Whether all projects may use it.", default=True, update_allowed=True
         ),
-        "tags": Property(
-            Type.LIST,
-            "Tags of the object.",
-            update_allowed=True,
-            support=since("12.0.0"),
-            items=Property(Type.STRING),
-        ),
+        "tags": tags("12.0.0"),
         "tenant_id": Property(
             Type.STRING,
             "Id of the project that is to own the object; an administrator's privilege.",
@@ -93,5 +82,5 @@ class ProviderNet(RestResource):
         "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("16.0.0")),
         "status": Attribute("Status of the object.", type=Type.STRING),
         "subnets": Attribute("Subnets of the object.", type=Type.LIST),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }

@@ -11,9 +11,10 @@ from typing import Any
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import find_id
+from stoker.resources.declarations import TENANT_ID
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import AllowedValues
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -56,13 +57,7 @@ class RBACPolicy(RestResource):
             required=True,
             update_allowed=True,
         ),
-        "tenant_id": Property(
-            Type.STRING,
-            "Id of the project that is to own the object; an administrator's privilege.",
-        ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "tenant_id": TENANT_ID,
     }
 
     def creation_body(self, call: Call) -> Object:

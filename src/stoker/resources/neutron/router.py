@@ -7,14 +7,15 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
+from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, VALUE_SPECS, by_name, tags
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
+from stoker.resources.neutron.declarations import IP_ADDRESS
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.rest import Readiness, RestResource
-from stoker.schema.constraints import Custom
+from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.resource_type import Call
-from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.support import deprecated, hidden, since
 
 
 class Router(RestResource):
@@ -32,9 +33,7 @@ class Router(RestResource):
     )
 
     properties = {
-        "admin_state_up": Property(
-            Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
-        ),
+        "admin_state_up": ADMIN_STATE_UP,
         "availability_zone_hints": Property(
             Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
         ),
@@ -61,17 +60,8 @@ class Router(RestResource):
                     items=Property(
                         Type.MAP,
                         entries={
-                            "ip_address": Property(
-                                Type.STRING,
-                                "Address, or range where one is allowed.",
-                                constraints=(Custom("ip_addr"),),
-                            ),
-                            "subnet": Property(
-                                Type.STRING,
-                                "Subnet, by name or id.",
-                                constraints=(Custom("neutron.subnet"),),
-                                finder=Finder("network", "subnet"),
-                            ),
+                            "ip_address": IP_ADDRESS,
+                            "subnet": by_name("neutron.subnet", "Subnet"),
                         },
                     ),
                 ),
@@ -93,11 +83,7 @@ class Router(RestResource):
             Type.STRING,
             "Agent that hosts the router.",
             update_allowed=True,
-            support=SupportStatus(
-                Support.HIDDEN,
-                "6.0.0",
-                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2014.1")),
-            ),
+            support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
         ),
         "l3_agent_ids": Property(
             Type.LIST,
@@ -106,29 +92,14 @@ class Router(RestResource):
             support=since("2015.1"),
             items=Property(Type.STRING),
         ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
-        "tags": Property(
-            Type.LIST,
-            "Tags of the object.",
-            update_allowed=True,
-            support=since("9.0.0"),
-            items=Property(Type.STRING),
-        ),
+        "name": NAME,
+        "tags": tags("9.0.0"),
         "tenant_id": Property(
             Type.STRING,
             "Id of the project that is to own the object; an administrator's privilege.",
             support=since("24.0.0"),
         ),
-        "value_specs": Property(
-            Type.MAP,
-            "Further fields, passed to the service as they are.",
-            default={},
-            update_allowed=True,
-        ),
+        "value_specs": VALUE_SPECS,
     }
     attributes = {
         "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
@@ -136,7 +107,7 @@ class Router(RestResource):
         "name": Attribute("Name of the object.", type=Type.STRING),
         "status": Attribute("Status of the object.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
@@ -165,12 +136,8 @@ def _gateway(info: Mapping[str, Any]) -> Object:
     if info.get("enable_snat") is not None:
         gateway["enable_snat"] = info["enable_snat"]
     if info.get("external_fixed_ips"):
+        entries = info["external_fixed_ips"]
         gateway["external_fixed_ips"] = [
-            {
-                field: entry[name]
-                for name, field in (("ip_address", "ip_address"), ("subnet", "subnet_id"))
-                if entry.get(name) is not None
-            }
-            for entry in info["external_fixed_ips"]
+            renamed(entry, {"subnet": "subnet_id"}) for entry in entries
         ]
     return gateway

@@ -13,10 +13,11 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import SHOW, by_name, old_name
 from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Finder, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
-from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.support import deprecated, hidden, since
 
 _REFUSED = frozenset({400, 409})
 
@@ -30,63 +31,24 @@ class RouterInterface(ManagedType):
     unique = True
 
     properties = {
-        "port": Property(
-            Type.STRING,
-            "Port, by name or id.",
-            constraints=(Custom("neutron.port"),),
-            finder=Finder("network", "port"),
-            support=since("2015.1"),
-        ),
+        "port": by_name("neutron.port", "Port", support=since("2015.1")),
         "port_id": Property(
             Type.STRING,
             "Port, by name or id.",
             constraints=(Custom("neutron.port"),),
             finder=Finder("network", "port"),
-            support=SupportStatus(
-                Support.HIDDEN,
-                "6.0.0",
-                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2014.1")),
-            ),
+            support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
             renamed_to="port",
         ),
-        "router": Property(
-            Type.STRING,
-            "Router, by name or id.",
-            required=True,
-            constraints=(Custom("neutron.router"),),
-            finder=Finder("network", "router"),
+        "router": by_name("neutron.router", "Router", required=True),
+        "router_id": old_name(
+            "router", "neutron.router", hidden("6.0.0", deprecated("2015.1", was="2013.1"))
         ),
-        "router_id": Property(
-            Type.STRING,
-            "Old name of router.",
-            constraints=(Custom("neutron.router"),),
-            finder=Finder("network", "router"),
-            support=SupportStatus(
-                Support.HIDDEN,
-                "6.0.0",
-                previous=SupportStatus(Support.DEPRECATED, "2015.1", previous=since("2013.1")),
-            ),
-            renamed_to="router",
-        ),
-        "subnet": Property(
-            Type.STRING,
-            "Subnet, by name or id.",
-            constraints=(Custom("neutron.subnet"),),
-            finder=Finder("network", "subnet"),
-        ),
-        "subnet_id": Property(
-            Type.STRING,
-            "Old name of subnet.",
-            constraints=(Custom("neutron.subnet"),),
-            finder=Finder("network", "subnet"),
-            support=SupportStatus(
-                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
-            ),
-            renamed_to="subnet",
-        ),
+        "subnet": by_name("neutron.subnet", "Subnet"),
+        "subnet_id": old_name("subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))),
     }
     attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def create(self, call: Call) -> Outcome:

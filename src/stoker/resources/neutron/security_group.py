@@ -11,11 +11,19 @@ from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import NAME
+from stoker.resources.neutron.declarations import (
+    DIRECTION,
+    ETHERTYPE,
+    PORT_RANGE_MAX,
+    PORT_RANGE_MIN,
+    REMOTE_IP_PREFIX,
+)
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import bring_to
 from stoker.resources.rest import Extra, RestResource
-from stoker.schema.constraints import AllowedValues, Custom, Range
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.constraints import AllowedValues, Custom
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -42,11 +50,7 @@ class SecurityGroup(RestResource):
 
     properties = {
         "description": Property(Type.STRING, "Description of the object.", update_allowed=True),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
+        "name": NAME,
         "rules": Property(
             Type.LIST,
             "Rules of the group.",
@@ -58,28 +62,10 @@ class SecurityGroup(RestResource):
                     "description": Property(
                         Type.STRING, "Description of the object.", support=since("27.0.0")
                     ),
-                    "direction": Property(
-                        Type.STRING,
-                        "Direction of the traffic.",
-                        default="ingress",
-                        constraints=(AllowedValues(["ingress", "egress"]),),
-                    ),
-                    "ethertype": Property(
-                        Type.STRING,
-                        "IP version of the traffic.",
-                        default="IPv4",
-                        constraints=(AllowedValues(["IPv4", "IPv6"]),),
-                    ),
-                    "port_range_max": Property(
-                        Type.INTEGER,
-                        "Highest port, or code of an ICMP message.",
-                        constraints=(Range(min=0, max=65535),),
-                    ),
-                    "port_range_min": Property(
-                        Type.INTEGER,
-                        "Lowest port, or type of an ICMP message.",
-                        constraints=(Range(min=0, max=65535),),
-                    ),
+                    "direction": DIRECTION,
+                    "ethertype": ETHERTYPE,
+                    "port_range_max": PORT_RANGE_MAX,
+                    "port_range_min": PORT_RANGE_MIN,
                     "protocol": Property(
                         Type.STRING,
                         "IP protocol, by name or number.",
@@ -90,11 +76,7 @@ class SecurityGroup(RestResource):
                         "Group whose members are on the other side.",
                         constraints=(Custom("neutron.security_group"),),
                     ),
-                    "remote_ip_prefix": Property(
-                        Type.STRING,
-                        "Range of addresses on the other side.",
-                        constraints=(Custom("net_cidr"),),
-                    ),
+                    "remote_ip_prefix": REMOTE_IP_PREFIX,
                     "remote_mode": Property(
                         Type.STRING,
                         "Kind of the other side: a range, or a group (this one if none is given).",
@@ -110,9 +92,6 @@ class SecurityGroup(RestResource):
             update_allowed=True,
             support=since("27.0.0"),
         ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -12,11 +12,19 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import by_name
+from stoker.resources.neutron.declarations import (
+    DIRECTION,
+    ETHERTYPE,
+    PORT_RANGE_MAX,
+    PORT_RANGE_MIN,
+    REMOTE_IP_PREFIX,
+)
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import meaning
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import AllowedValues, Custom, Range
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -35,53 +43,21 @@ class SecurityGroupRule(RestResource):
 
     properties = {
         "description": Property(Type.STRING, "Description of the object."),
-        "direction": Property(
-            Type.STRING,
-            "Direction of the traffic.",
-            default="ingress",
-            constraints=(AllowedValues(["ingress", "egress"]),),
-        ),
-        "ethertype": Property(
-            Type.STRING,
-            "IP version of the traffic.",
-            default="IPv4",
-            constraints=(AllowedValues(["IPv4", "IPv6"]),),
-        ),
-        "port_range_max": Property(
-            Type.INTEGER,
-            "Highest port, or code of an ICMP message.",
-            constraints=(Range(min=0, max=65535),),
-        ),
-        "port_range_min": Property(
-            Type.INTEGER,
-            "Lowest port, or type of an ICMP message.",
-            constraints=(Range(min=0, max=65535),),
-        ),
+        "direction": DIRECTION,
+        "ethertype": ETHERTYPE,
+        "port_range_max": PORT_RANGE_MAX,
+        "port_range_min": PORT_RANGE_MIN,
         "protocol": Property(
             Type.STRING,
             "IP protocol, by name or number.",
             default="tcp",
             constraints=(AllowedValues(PROTOCOLS),),
         ),
-        "remote_group": Property(
-            Type.STRING,
-            "Group whose members are on the other side, by name or id.",
-            constraints=(Custom("neutron.security_group"),),
-            finder=Finder("network", "security_group"),
+        "remote_group": by_name(
+            "neutron.security_group", "Group whose members are on the other side"
         ),
-        "remote_ip_prefix": Property(
-            Type.STRING, "Range of addresses on the other side.", constraints=(Custom("net_cidr"),)
-        ),
-        "security_group": Property(
-            Type.STRING,
-            "Security group, by name or id.",
-            required=True,
-            constraints=(Custom("neutron.security_group"),),
-            finder=Finder("network", "security_group"),
-        ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "remote_ip_prefix": REMOTE_IP_PREFIX,
+        "security_group": by_name("neutron.security_group", "Security group", required=True),
     }
 
     def find(self, call: Call) -> str | None:

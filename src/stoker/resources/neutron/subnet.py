@@ -9,11 +9,21 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import (
+    NAME,
+    SHOW,
+    TENANT_ID,
+    VALUE_SPECS,
+    by_name,
+    old_name,
+    tags,
+)
+from stoker.resources.neutron.declarations import IP_VERSION, ROUTE
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import AllowedValues, Custom, Range
-from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 from stoker.schema.unknown import Unknown
 
 _IPV6 = 6
@@ -66,30 +76,9 @@ class Subnet(RestResource):
             Type.LIST,
             "Routes that servers learn.",
             update_allowed=True,
-            items=Property(
-                Type.MAP,
-                entries={
-                    "destination": Property(
-                        Type.STRING,
-                        "Range that the route leads to.",
-                        required=True,
-                        constraints=(Custom("net_cidr"),),
-                    ),
-                    "nexthop": Property(
-                        Type.STRING,
-                        "Address that the route leads through.",
-                        required=True,
-                        constraints=(Custom("ip_addr"),),
-                    ),
-                },
-            ),
+            items=ROUTE,
         ),
-        "ip_version": Property(
-            Type.INTEGER,
-            "IP version of the subnet.",
-            default=4,
-            constraints=(AllowedValues([4, 6]),),
-        ),
+        "ip_version": IP_VERSION,
         "ipv6_address_mode": Property(
             Type.STRING,
             "How servers get their IPv6 addresses.",
@@ -102,67 +91,27 @@ class Subnet(RestResource):
             constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
             support=since("2015.1"),
         ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
-        "network": Property(
-            Type.STRING,
-            "Network, by name or id.",
-            required=True,
-            constraints=(Custom("neutron.network"),),
-            finder=Finder("network", "network"),
-            support=since("2014.2"),
-        ),
-        "network_id": Property(
-            Type.STRING,
-            "Old name of network.",
-            constraints=(Custom("neutron.network"),),
-            finder=Finder("network", "network"),
-            support=SupportStatus(
-                Support.HIDDEN, "5.0.0", previous=SupportStatus(Support.DEPRECATED, "2014.2")
-            ),
-            renamed_to="network",
-        ),
+        "name": NAME,
+        "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
+        "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
         "prefixlen": Property(
             Type.INTEGER,
             "Length of the prefix that is taken from the subnet pool.",
             constraints=(Range(min=0),),
             support=since("6.0.0"),
         ),
-        "segment": Property(
-            Type.STRING,
-            "Segment of the network, by name or id.",
+        "segment": by_name(
+            "neutron.segment",
+            "Segment of the network",
             update_allowed=True,
-            constraints=(Custom("neutron.segment"),),
-            finder=Finder("network", "segment"),
             support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=since("9.0.0")),
         ),
-        "subnetpool": Property(
-            Type.STRING,
-            "Subnet pool to take the range from, by name or id.",
-            constraints=(Custom("neutron.subnetpool"),),
-            finder=Finder("network", "subnetpool"),
-            support=since("6.0.0"),
+        "subnetpool": by_name(
+            "neutron.subnetpool", "Subnet pool to take the range from", support=since("6.0.0")
         ),
-        "tags": Property(
-            Type.LIST,
-            "Tags of the object.",
-            update_allowed=True,
-            support=since("9.0.0"),
-            items=Property(Type.STRING),
-        ),
-        "tenant_id": Property(
-            Type.STRING,
-            "Id of the project that is to own the object; an administrator's privilege.",
-        ),
-        "value_specs": Property(
-            Type.MAP,
-            "Further fields, passed to the service as they are.",
-            default={},
-            update_allowed=True,
-        ),
+        "tags": tags("9.0.0"),
+        "tenant_id": TENANT_ID,
+        "value_specs": VALUE_SPECS,
     }
     attributes = {
         "allocation_pools": Attribute("Ranges from which addresses are given out.", type=Type.LIST),
@@ -175,7 +124,7 @@ class Subnet(RestResource):
         "name": Attribute("Name of the object.", type=Type.STRING),
         "network_id": Attribute("Id of the network.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

@@ -8,10 +8,11 @@ from typing import Any
 
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import NAME, TENANT_ID, tags
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length, Range
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Property, Type
 from stoker.schema.support import since
 
 _ORDER = ("min_prefixlen", "default_prefixlen", "max_prefixlen")
@@ -65,11 +66,7 @@ class SubnetPool(RestResource):
             update_allowed=True,
             constraints=(Range(min=0),),
         ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            update_allowed=True,
-        ),
+        "name": NAME,
         "prefixes": Property(
             Type.LIST,
             "Ranges of the pool.",
@@ -79,20 +76,8 @@ class SubnetPool(RestResource):
             items=Property(Type.STRING, constraints=(Custom("net_cidr"),)),
         ),
         "shared": Property(Type.BOOLEAN, "Whether all projects may use it.", default=False),
-        "tags": Property(
-            Type.LIST,
-            "Tags of the object.",
-            update_allowed=True,
-            support=since("9.0.0"),
-            items=Property(Type.STRING),
-        ),
-        "tenant_id": Property(
-            Type.STRING,
-            "Id of the project that is to own the object; an administrator's privilege.",
-        ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "tags": tags("9.0.0"),
+        "tenant_id": TENANT_ID,
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -8,6 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
+from stoker.resources.declarations import SHOW
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type
@@ -100,7 +101,7 @@ class Flavor(RestResource):
         "is_public": Attribute(
             "Whether all projects may use the flavor.", type=Type.BOOLEAN, support=since("6.0.0")
         ),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def read(self, call: Call) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
+from stoker.resources.declarations import SHOW
 from stoker.schema.constraints import AllowedValues, Custom, Length
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -65,7 +66,7 @@ class KeyPair(ManagedType):
     attributes = {
         "private_key": Attribute("Private key, where it is kept.", type=Type.STRING, cached=False),
         "public_key": Attribute("Public key.", type=Type.STRING),
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+        "show": SHOW,
     }
 
     def create(self, call: Call) -> Outcome:

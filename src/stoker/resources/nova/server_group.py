@@ -9,7 +9,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVER_GROUPS
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import AllowedValues
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -47,9 +47,6 @@ class ServerGroup(RestResource):
                 )
             },
         ),
-    }
-    attributes = {
-        "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
     }
 
     def creation_body(self, call: Call) -> Object:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.resources.nova.server.ports import Nic, allocation
-from stoker.resources.rest import marker_text
+from stoker.resources.rest import marker_text, renamed
 from stoker.schema.resource_type import Call
 
 _BASE = (2, 1)
@@ -16,6 +16,18 @@ _NETWORKS_REQUIRED = (2, 37)
 _TAGGED_NICS = (2, 42)
 _TAGS = (2, 52)
 _VOLUME_TYPES = (2, 67)
+
+
+_PLAIN = (
+    "device_name",
+    "device_type",
+    "disk_bus",
+    "volume_size",
+    "volume_type",
+    "boot_index",
+    "delete_on_termination",
+)
+"""What is said of a block device in the service's own words."""
 
 
 def server_request(
@@ -36,7 +48,7 @@ def server_request(
         ("config_drive", properties.get("config_drive")),
         ("adminPass", properties.get("admin_pass")),
         ("OS-DCF:diskConfig", properties.get("diskConfig")),
-        ("block_device_mapping", _present_all(properties.get("block_device_mapping"))),
+        ("block_device_mapping", _volumes(properties)),
         ("block_device_mapping_v2", _devices(properties)),
         ("user_data", base64.b64encode(user_data.encode()).decode() if user_data else None),
         ("personality", _files(properties.get("personality"))),
@@ -116,11 +128,8 @@ def _files(personality: Mapping[str, Any] | None) -> list[Object]:
     ]
 
 
-def _present_all(entries: Sequence[Mapping[str, Any]] | None) -> list[Object]:
-    return [
-        {name: value for name, value in entry.items() if value is not None}
-        for entry in entries or ()
-    ]
+def _volumes(properties: Mapping[str, Any]) -> list[Object]:
+    return [renamed(entry) for entry in properties.get("block_device_mapping") or ()]
 
 
 def _devices(properties: Mapping[str, Any]) -> list[Object]:
@@ -139,14 +148,7 @@ def _devices(properties: Mapping[str, Any]) -> list[Object]:
 
 
 def _device(entry: Mapping[str, Any]) -> Object:
-    device: Object = {
-        name: entry[name]
-        for name in ("device_name", "device_type", "disk_bus", "volume_size", "volume_type")
-        if entry.get(name) is not None
-    }
-    for name in ("boot_index", "delete_on_termination"):
-        if entry.get(name) is not None:
-            device[name] = entry[name]
+    device = renamed({name: entry.get(name) for name in _PLAIN})
     for name, source in (("volume_id", "volume"), ("snapshot_id", "snapshot"), ("image", "image")):
         if entry.get(name):
             return {

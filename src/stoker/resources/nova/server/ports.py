@@ -21,14 +21,13 @@ from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.clouds.security_groups import group_ids
 from stoker.kernel.errors import Refused
-from stoker.resources.rest import MARKER, marker_text
+from stoker.resources.rest import MARKER, marker_text, renamed
 from stoker.schema.resource_type import Call
 
 UNBOUND = {"device_id": "", "device_owner": ""}
 """What makes a port nobody's; members cannot delete one that belongs to a server."""
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
-_WIRE = {"qos_policy": "qos_policy_id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +122,8 @@ def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
         "description": marker_text(call),
         "network_id": entry.get("network") or _network_of(call.cloud, entry["subnet"]),
     }
-    address = {
-        field: entry[name]
-        for name, field in (("subnet", "subnet_id"), ("fixed_ip", "ip_address"))
-        if entry.get(name)
-    }
+    chosen = {name: entry.get(name) or None for name in ("subnet", "fixed_ip")}
+    address = renamed(chosen, {"subnet": "subnet_id", "fixed_ip": "ip_address"})
     if extra.get("no_fixed_ips"):
         body["fixed_ips"] = []
     elif address:
@@ -140,16 +136,10 @@ def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
 def extra_fields(extra: Mapping[str, Any]) -> Object:
     """Fields of a port from ``port_extra_properties``."""
     apart = {"no_fixed_ips", "value_specs"}
-    body = {
-        _WIRE.get(name, name): value
-        for name, value in extra.items()
-        if value is not None and name not in apart
-    }
+    own = {name: value for name, value in extra.items() if name not in apart}
+    body = renamed(own, {"qos_policy": "qos_policy_id"})
     if "allowed_address_pairs" in body:
-        body["allowed_address_pairs"] = [
-            {name: value for name, value in pair.items() if value is not None}
-            for pair in body["allowed_address_pairs"]
-        ]
+        body["allowed_address_pairs"] = [renamed(pair) for pair in body["allowed_address_pairs"]]
     return {**body, **(extra.get("value_specs") or {})}
 
 

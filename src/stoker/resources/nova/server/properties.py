@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stoker.resources.declarations import (
+    NAME,
+    SHOW,
+    by_name,
+    old_name,
+    tags,
+)
+from stoker.resources.ports import PROPERTIES as PORT_PROPERTIES
 from stoker.schema.constraints import AllowedValues, Custom, Length, Range
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.support import Support, SupportStatus, since
+from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 
 PROPERTIES: Mapping[str, Property] = {
     "admin_pass": Property(
@@ -15,11 +23,7 @@ PROPERTIES: Mapping[str, Property] = {
     "admin_user": Property(
         Type.STRING,
         "No longer used.",
-        support=SupportStatus(
-            Support.HIDDEN,
-            "5.0.0",
-            previous=SupportStatus(Support.DEPRECATED, "2014.1", previous=since("2013.2")),
-        ),
+        support=hidden("5.0.0", deprecated("2014.1", was="2013.2")),
     ),
     "availability_zone": Property(Type.STRING, "Availability zone of the server."),
     "block_device_mapping": Property(
@@ -82,26 +86,9 @@ PROPERTIES: Mapping[str, Property] = {
                     constraints=(Range(min=1),),
                     support=since("8.0.0"),
                 ),
-                "image": Property(
-                    Type.STRING,
-                    "Image, by name or id.",
-                    constraints=(Custom("glance.image"),),
-                    finder=Finder("image", "image"),
-                    support=since("7.0.0"),
-                ),
-                "image_id": Property(
-                    Type.STRING,
-                    "Old name of image.",
-                    constraints=(Custom("glance.image"),),
-                    finder=Finder("image", "image"),
-                    support=SupportStatus(
-                        Support.HIDDEN,
-                        "9.0.0",
-                        previous=SupportStatus(
-                            Support.DEPRECATED, "7.0.0", previous=since("5.0.0")
-                        ),
-                    ),
-                    renamed_to="image",
+                "image": by_name("glance.image", "Image", support=since("7.0.0")),
+                "image_id": old_name(
+                    "image", "glance.image", hidden("9.0.0", deprecated("7.0.0", was="5.0.0"))
                 ),
                 "snapshot_id": Property(
                     Type.STRING,
@@ -143,14 +130,7 @@ PROPERTIES: Mapping[str, Property] = {
         "Whether the disk is partitioned to its full size.",
         constraints=(AllowedValues(["AUTO", "MANUAL"]),),
     ),
-    "flavor": Property(
-        Type.STRING,
-        "Flavor, by name or id.",
-        required=True,
-        update_allowed=True,
-        constraints=(Custom("nova.flavor"),),
-        finder=Finder("compute", "flavor"),
-    ),
+    "flavor": by_name("nova.flavor", "Flavor", required=True, update_allowed=True),
     "flavor_update_policy": Property(
         Type.STRING,
         "What a changed flavor does.",
@@ -158,13 +138,7 @@ PROPERTIES: Mapping[str, Property] = {
         update_allowed=True,
         constraints=(AllowedValues(["RESIZE", "REPLACE"]),),
     ),
-    "image": Property(
-        Type.STRING,
-        "Image, by name or id.",
-        update_allowed=True,
-        constraints=(Custom("glance.image"),),
-        finder=Finder("image", "image"),
-    ),
+    "image": by_name("glance.image", "Image", update_allowed=True),
     "image_update_policy": Property(
         Type.STRING,
         "What a changed image does.",
@@ -181,11 +155,7 @@ PROPERTIES: Mapping[str, Property] = {
         default={},
         update_allowed=True,
     ),
-    "name": Property(
-        Type.STRING,
-        "Name of the object; without one the stack gives it a name.",
-        update_allowed=True,
-    ),
+    "name": NAME,
     "networks": Property(
         Type.LIST,
         "Networks of the server, in order.",
@@ -208,108 +178,14 @@ PROPERTIES: Mapping[str, Property] = {
                     "Id of a floating IP that is to lead to the port.",
                     support=since("6.0.0"),
                 ),
-                "network": Property(
-                    Type.STRING,
-                    "Network, by name or id.",
-                    constraints=(Custom("neutron.network"),),
-                    finder=Finder("network", "network"),
-                ),
-                "port": Property(
-                    Type.STRING,
-                    "Port, by name or id.",
-                    constraints=(Custom("neutron.port"),),
-                    finder=Finder("network", "port"),
-                ),
+                "network": by_name("neutron.network", "Network"),
+                "port": by_name("neutron.port", "Port"),
                 "port_extra_properties": Property(
                     Type.MAP,
                     "Further properties of the port that is made.",
                     update_allowed=True,
                     support=since("6.0.0"),
-                    entries={
-                        "admin_state_up": Property(
-                            Type.BOOLEAN,
-                            "Whether the object is switched on.",
-                            default=True,
-                            update_allowed=True,
-                        ),
-                        "allowed_address_pairs": Property(
-                            Type.LIST,
-                            "Further addresses that the port may send from.",
-                            update_allowed=True,
-                            items=Property(
-                                Type.MAP,
-                                entries={
-                                    "ip_address": Property(
-                                        Type.STRING,
-                                        "Address, or range where one is allowed.",
-                                        required=True,
-                                        constraints=(Custom("ip_or_cidr"),),
-                                    ),
-                                    "mac_address": Property(
-                                        Type.STRING,
-                                        "Hardware address.",
-                                        constraints=(Custom("mac_addr"),),
-                                    ),
-                                },
-                            ),
-                        ),
-                        "binding:vnic_type": Property(
-                            Type.STRING,
-                            "Kind of the virtual interface.",
-                            default="normal",
-                            update_allowed=True,
-                            constraints=(
-                                AllowedValues(
-                                    [
-                                        "normal",
-                                        "direct",
-                                        "macvtap",
-                                        "direct-physical",
-                                        "baremetal",
-                                        "virtio-forwarder",
-                                        "smart-nic",
-                                    ]
-                                ),
-                            ),
-                            support=since("2015.1"),
-                        ),
-                        "mac_address": Property(
-                            Type.STRING, "Hardware address.", constraints=(Custom("mac_addr"),)
-                        ),
-                        "no_fixed_ips": Property(
-                            Type.BOOLEAN,
-                            "Whether the port is to have no address.",
-                            default=False,
-                            update_allowed=True,
-                            support=since("16.0.0"),
-                        ),
-                        "port_security_enabled": Property(
-                            Type.BOOLEAN,
-                            "Whether the service guards ports against forged addresses.",
-                            update_allowed=True,
-                            support=since("5.0.0"),
-                        ),
-                        "propagate_uplink_status": Property(
-                            Type.BOOLEAN,
-                            "Whether the state of the uplink is passed on.",
-                            update_allowed=True,
-                            support=since("15.0.0"),
-                        ),
-                        "qos_policy": Property(
-                            Type.STRING,
-                            "Quality of service policy, by name or id.",
-                            update_allowed=True,
-                            constraints=(Custom("neutron.qos_policy"),),
-                            finder=Finder("network", "qos_policy"),
-                            support=since("6.0.0"),
-                        ),
-                        "value_specs": Property(
-                            Type.MAP,
-                            "Further fields, passed to the service as they are.",
-                            default={},
-                            update_allowed=True,
-                        ),
-                    },
+                    entries=PORT_PROPERTIES,
                 ),
                 "subnet": Property(
                     Type.STRING,
@@ -322,17 +198,8 @@ PROPERTIES: Mapping[str, Property] = {
                     "Tag of the interface, visible inside the server.",
                     support=since("9.0.0"),
                 ),
-                "uuid": Property(
-                    Type.STRING,
-                    "Old name of network.",
-                    constraints=(Custom("neutron.network"),),
-                    finder=Finder("network", "network"),
-                    support=SupportStatus(
-                        Support.HIDDEN,
-                        "5.0.0",
-                        previous=SupportStatus(Support.DEPRECATED, "2014.1"),
-                    ),
-                    renamed_to="network",
+                "uuid": old_name(
+                    "network", "neutron.network", hidden("5.0.0", deprecated("2014.1"))
                 ),
             },
         ),
@@ -341,7 +208,7 @@ PROPERTIES: Mapping[str, Property] = {
         Type.MAP,
         "Files to put into the server, by path.",
         default={},
-        support=SupportStatus(Support.DEPRECATED, "12.0.0"),
+        support=deprecated("12.0.0"),
     ),
     "reservation_id": Property(Type.STRING, "Reservation to use."),
     "scheduler_hints": Property(Type.MAP, "Hints on where to run the server."),
@@ -357,13 +224,7 @@ PROPERTIES: Mapping[str, Property] = {
             ),
         ),
     ),
-    "tags": Property(
-        Type.LIST,
-        "Tags of the object.",
-        update_allowed=True,
-        support=since("8.0.0"),
-        items=Property(Type.STRING),
-    ),
+    "tags": tags("8.0.0"),
     "user_data": Property(
         Type.STRING,
         "Script or configuration for the server's first boot; a software config may be named.",
@@ -390,12 +251,12 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "accessIPv4": Attribute(
         "IPv4 address by which the server is reached.",
         type=Type.STRING,
-        support=SupportStatus(Support.DEPRECATED, "14.0.0", previous=since("2015.1")),
+        support=deprecated("14.0.0", was="2015.1"),
     ),
     "accessIPv6": Attribute(
         "IPv6 address by which the server is reached.",
         type=Type.STRING,
-        support=SupportStatus(Support.DEPRECATED, "14.0.0", previous=since("2015.1")),
+        support=deprecated("14.0.0", was="2015.1"),
     ),
     "addresses": Attribute(
         "Addresses by network, with port, subnets and network of each.",
@@ -407,11 +268,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     ),
     "first_address": Attribute(
         "First address of the server.",
-        support=SupportStatus(
-            Support.HIDDEN,
-            "5.0.0",
-            previous=SupportStatus(Support.DEPRECATED, "2014.2", previous=since("2013.2")),
-        ),
+        support=hidden("5.0.0", deprecated("2014.2", was="2013.2")),
     ),
     "instance_name": Attribute("Name of the server on its host.", type=Type.STRING),
     "name": Attribute("Name of the object.", type=Type.STRING),
@@ -423,5 +280,5 @@ ATTRIBUTES: Mapping[str, Attribute] = {
         support=since("9.0.0"),
     ),
     "tags": Attribute("Tags of the object.", type=Type.LIST, support=since("8.0.0")),
-    "show": Attribute("The object as the service describes it.", type=Type.MAP, cached=False),
+    "show": SHOW,
 }

@@ -1,0 +1,82 @@
+"""Ports: those of OS::Neutron::Port, and those that are made for a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stoker.resources.declarations import ADMIN_STATE_UP, VALUE_SPECS, by_name
+from stoker.schema.constraints import AllowedValues, Custom
+from stoker.schema.properties import Property, Type
+from stoker.schema.support import since
+
+MAC_ADDRESS = Property(Type.STRING, "Hardware address.", constraints=(Custom("mac_addr"),))
+PORT_SECURITY_ENABLED = Property(
+    Type.BOOLEAN,
+    "Whether the service guards ports against forged addresses.",
+    update_allowed=True,
+    support=since("5.0.0"),
+)
+QOS_POLICY = by_name(
+    "neutron.qos_policy",
+    "Quality of service policy",
+    update_allowed=True,
+    support=since("6.0.0"),
+)
+PROPERTIES: Mapping[str, Property] = {
+    "admin_state_up": ADMIN_STATE_UP,
+    "allowed_address_pairs": Property(
+        Type.LIST,
+        "Further addresses that the port may send from.",
+        update_allowed=True,
+        items=Property(
+            Type.MAP,
+            entries={
+                "ip_address": Property(
+                    Type.STRING,
+                    "Address, or range where one is allowed.",
+                    required=True,
+                    constraints=(Custom("ip_or_cidr"),),
+                ),
+                "mac_address": MAC_ADDRESS,
+            },
+        ),
+    ),
+    "binding:vnic_type": Property(
+        Type.STRING,
+        "Kind of the virtual interface.",
+        default="normal",
+        update_allowed=True,
+        constraints=(
+            AllowedValues(
+                [
+                    "normal",
+                    "direct",
+                    "macvtap",
+                    "direct-physical",
+                    "baremetal",
+                    "virtio-forwarder",
+                    "smart-nic",
+                ]
+            ),
+        ),
+        support=since("2015.1"),
+    ),
+    "mac_address": MAC_ADDRESS,
+    "no_fixed_ips": Property(
+        Type.BOOLEAN,
+        "Whether the port is to have no address.",
+        default=False,
+        update_allowed=True,
+        support=since("16.0.0"),
+    ),
+    "port_security_enabled": PORT_SECURITY_ENABLED,
+    "propagate_uplink_status": Property(
+        Type.BOOLEAN,
+        "Whether the state of the uplink is passed on.",
+        update_allowed=True,
+        support=since("15.0.0"),
+    ),
+    "qos_policy": QOS_POLICY,
+    "value_specs": VALUE_SPECS,
+}
+"""What a user may say of either."""
