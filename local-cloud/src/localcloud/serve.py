@@ -7,17 +7,15 @@ import os
 import signal
 import socket
 import sqlite3
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 import uvloop
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from localcloud.app import CloudApp, open_cloud, services
-from localcloud.disturbances import CUT
+from localcloud.connections import Connection
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.fabric.start import OwnerStart
@@ -104,30 +102,12 @@ class _Server(uvicorn.Server):
         self._on_ready()
 
 
-class _Protocol(HttpToolsProtocol):
-    """HTTP connections that a disturbance can cut."""
-
-    def on_message_begin(self) -> None:
-        """Put what cuts the connection beside the request."""
-        super().on_message_begin()
-        self.scope["extensions"] = {CUT: self._cut}  # type: ignore[dict-item]
-
-    def _cut(self, *, flush: bool) -> None:
-        if flush:
-            self.transport.close()
-            return
-        # a reset, not an orderly end: that is what a client sees of a service that has died
-        connection = self.transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.transport.abort()
-
-
 async def _run(settings: Settings, fabric: Fabric, listener: socket.socket) -> None:
     cloud = open_cloud(settings, fabric)
     app = CloudApp(cloud, services(cloud))
     config = uvicorn.Config(
         app,
-        http=_Protocol,
+        http=Connection,
         ws="none",
         lifespan="off",
         interface="asgi3",
