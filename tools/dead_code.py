@@ -11,11 +11,15 @@ from pathlib import Path
 
 from vulture import Vulture
 
-ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tools.source import ROOT, SOURCES
+
 RESOURCE_TYPES = ROOT / "src/stoker/resources"
 """Their classes are found by the names in a table."""
 
 USED_BY_LIBRARIES: Mapping[str, str] = {
+    "EGRESS": "of an enum, found by its value",
     "capture_signals": "uvicorn.Server calls it",
     "disconnected": "of uvicorn's request cycle",
     "down_revision": "alembic reads it",
@@ -34,12 +38,13 @@ USED_BY_LIBRARIES: Mapping[str, str] = {
 
 def unused() -> Iterator[str]:
     """What is unused, as lines of text."""
-    vulture = Vulture(ignore_names=list(USED_BY_LIBRARIES))
-    vulture.scavenge([str(ROOT / "src")])
-    for item in vulture.get_unused_code():
-        if item.typ != "class" or not item.filename.is_relative_to(RESOURCE_TYPES):
-            path = item.filename.relative_to(ROOT)
-            yield f"{path}:{item.first_lineno}: unused {item.typ} {item.name}"
+    for source in SOURCES:
+        vulture = Vulture(ignore_names=list(USED_BY_LIBRARIES), ignore_decorators=["@main.command"])
+        vulture.scavenge([str(source)])
+        for item in vulture.get_unused_code():
+            if item.typ != "class" or not item.filename.is_relative_to(RESOURCE_TYPES):
+                path = item.filename.relative_to(ROOT)
+                yield f"{path}:{item.first_lineno}: unused {item.typ} {item.name}"
 
 
 def main() -> int:

@@ -25,10 +25,8 @@ class RequestContext:
     """Who makes a request, as the token says."""
 
     user_id: str
-    user_name: str = ""
     user_domain_id: str = "default"
     project_id: str | None = None
-    project_name: str | None = None
     project_domain_id: str | None = None
     domain_id: str | None = None
     """The domain of a domain-scoped token."""
@@ -38,7 +36,6 @@ class RequestContext:
     """Names of the roles, implied ones included."""
     token: str = field(default="", repr=False)
     trust_id: str | None = None
-    trustor_user_id: str | None = None
     application_credential_id: str | None = None
     request_id: str = ""
 
@@ -130,13 +127,6 @@ class Conflict(ApiError):
 
     status = 409
     type = "Conflict"
-
-
-class Gone(ApiError):
-    """There was such a thing, and it cannot be had any more."""
-
-    status = 410
-    type = "Gone"
 
 
 class TooLarge(ApiError):
@@ -290,21 +280,6 @@ def _sort_value(key: str) -> Callable[[dict[str, Any]], tuple[int, Any]]:
 def fields(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return the document with these fields alone; with all of them where no name is given."""
     return {n: document[n] for n in names if n in document} if names else document
-
-
-def matches(document: dict[str, Any], query: QueryParams, names: Iterable[str]) -> bool:
-    """Whether each of the named fields that the query has is equal to one of the query's values."""
-    for name in names:
-        wanted = query.getlist(name)
-        if wanted and not any(_equals(document.get(name), value) for value in wanted):
-            return False
-    return True
-
-
-def _equals(value: Any, wanted: str) -> bool:
-    if isinstance(value, bool):
-        return value == boolean(wanted)
-    return ("" if value is None else str(value)) == wanted
 
 
 def without_trailing_slash(path: str) -> str:

@@ -27,9 +27,7 @@ class StaticTokens:
     contexts = {
         name: RequestContext(
             user_id=f"{name}-user",
-            user_name=name,
             project_id=f"{name}-project",
-            project_name=name,
             project_domain_id="default",
             roles=("admin", "manager", "member", "reader")
             if name == "admin"

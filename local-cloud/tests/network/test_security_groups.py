@@ -1,5 +1,6 @@
 """Security groups over the API, and the rules that the fabric gets."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -16,6 +17,12 @@ DEMO = RequestContext(user_id="demo-user", project_id="demo-project", roles=("me
 async def _default(api: Api) -> Any:
     (group,) = await api.list("security_group", "name=default")
     return group
+
+
+async def all_is_declared(service: NetworkService) -> None:
+    """Return when the fabric has the peers of groups, too, which are told in the background."""
+    await service.declarer.flush()
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
 
 async def test_every_project_has_a_default_group(demo: Api, other: Api) -> None:
@@ -179,14 +186,14 @@ async def test_a_new_member_of_a_remote_group_reaches_those_who_trust_it(
 
     assert remotes() == {()}
     web_port = await _server_port(network_service, network["id"], "web", [web["id"]])
-    await network_service.declarer.settle()
+    await all_is_declared(network_service)
     assert remotes() == {("10.0.0.3/32",)}
     pairs = [{"ip_address": "10.0.0.200"}]
     await demo.update("port", web_port, allowed_address_pairs=pairs)
-    await network_service.declarer.settle()
+    await all_is_declared(network_service)
     assert remotes() == {("10.0.0.3/32", "10.0.0.200/32")}
     await network_service.release_server("web")
-    await network_service.declarer.settle()
+    await all_is_declared(network_service)
     assert remotes() == {()}
 
 

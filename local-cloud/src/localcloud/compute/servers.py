@@ -10,7 +10,7 @@ from localcloud.compute.state import State
 from localcloud.http import Conflict, NotFound, RequestContext
 from localcloud.store import Document
 
-NO_STATE, RUNNING, PAUSED, SHUTDOWN, CRASHED = 0, 1, 3, 4, 6
+NO_STATE, RUNNING, PAUSED, SHUTDOWN = 0, 1, 3, 4
 """Power states."""
 DELETING = "deleting"
 
@@ -38,7 +38,6 @@ _TASK_STATUS = {
     ("stopped", "rebuilding"): "REBUILD",
     ("error", "rebuilding"): "REBUILD",
 }
-VM_STATES = {status.lower(): vm for vm, status in _STATUS.items()}
 
 
 def status(server: Document) -> str:

@@ -37,31 +37,7 @@ _ESTABLISHED, _RELATED = 2, 4
 _NEIGHBOUR_DISCOVERY = range(133, 138)
 _TABLE = "security-groups"
 
-PROTOCOLS = {
-    "ah": 51,
-    "dccp": 33,
-    "egp": 8,
-    "esp": 50,
-    "gre": 47,
-    "icmp": 1,
-    "icmpv6": 58,
-    "igmp": 2,
-    "ipip": 4,
-    "ipv6-encap": 41,
-    "ipv6-frag": 44,
-    "ipv6-icmp": 58,
-    "ipv6-nonxt": 59,
-    "ipv6-opts": 60,
-    "ipv6-route": 43,
-    "ospf": 89,
-    "pgm": 113,
-    "rsvp": 46,
-    "sctp": 132,
-    "tcp": 6,
-    "udp": 17,
-    "udplite": 136,
-    "vrrp": 112,
-}
+_NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}
 _WITH_PORTS = {6, 17, 33, 132, 136}
 _ICMP = {1, 58}
 Message = tuple[int, int, bytes]
@@ -70,17 +46,15 @@ Message = tuple[int, int, bytes]
 def protocol_number(name: str | None, version: int) -> int | None:
     """The IP protocol of a rule; ``icmp`` means ICMPv6 in a rule for IPv6.
 
-    Raises FabricError for a protocol that is unknown.
+    Raises FabricError for a name that is unknown.
     """
-    if name is None or name.lower() == "any":
+    if name is None:
         return None
-    if name.lower() == "icmp" and version == 6:
+    if name == "icmp" and version == 6:
         return 58
-    if name.lower() in PROTOCOLS:
-        return PROTOCOLS[name.lower()]
-    if not (name.isdecimal() and int(name) < 256):
+    if name not in _NUMBERS and not name.isdecimal():
         raise FabricError(f"a security group rule has the unknown protocol {name}")
-    return int(name)
+    return _NUMBERS.get(name) or int(name)
 
 
 def permits(rules: tuple[Rule, ...] | None, source: str, tcp_port: int) -> bool:
@@ -325,7 +299,7 @@ def redirections(redirects: Sequence[Redirect]) -> list[Message]:
 def _redirected(
     redirect: Redirect, network: ipaddress.IPv4Network | ipaddress.IPv6Network
 ) -> bytes:
-    match = _meta(_L4PROTO, bytes([PROTOCOLS[redirect.protocol]])) + _within(network, source=False)
+    match = _meta(_L4PROTO, bytes([_NUMBERS[redirect.protocol]])) + _within(network, source=False)
     if redirect.port is not None:
         match += _load(_TRANSPORT, 2, 2) + _between(redirect.port, redirect.port, ">H")
     return match + _redirect(redirect.listener)

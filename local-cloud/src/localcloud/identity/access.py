@@ -139,16 +139,13 @@ def request_context(access: Access, text: str) -> RequestContext:
     project, project_domain = access.project, access.project_domain
     return RequestContext(
         user_id=access.user["id"],
-        user_name=access.user["name"],
         user_domain_id=access.user["domain_id"],
         project_id=project["id"] if project else None,
-        project_name=project["name"] if project else None,
         project_domain_id=project_domain["id"] if project_domain else None,
         domain_id=access.domain["id"] if access.domain else None,
         system=access.token.scope.kind == "system",
         roles=tuple(role["name"] for role in access.roles),
         token=text,
         trust_id=access.token.trust_id,
-        trustor_user_id=access.trust["trustor_user_id"] if access.trust else None,
         application_credential_id=access.token.application_credential_id,
     )

@@ -49,8 +49,3 @@ def reads_domain(context: RequestContext, domain_id: str | None) -> bool:
 def lists_domain_objects(context: RequestContext) -> bool:
     """Whether the caller may list projects, users and groups, of the own domain at least."""
     return reads_all(context) or reads_domain(context, context.domain_id)
-
-
-def is_domain_manager(context: RequestContext) -> bool:
-    """Whether the caller rules over some domain, or over all."""
-    return manages_domain(context, context.domain_id)

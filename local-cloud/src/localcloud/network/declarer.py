@@ -59,12 +59,6 @@ class Declarer:
             for object_id in _take(pending.floating_ips):
                 await self._floating_ip(object_id)
 
-    async def settle(self) -> None:
-        """Return when nothing is pending at all."""
-        await self.flush()
-        if self._follow_up is not None:
-            await self._follow_up
-
     async def everything(self) -> None:
         """Declare all objects to a fabric that knows none."""
         pending = self._state.pending

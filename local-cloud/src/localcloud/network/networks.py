@@ -10,9 +10,6 @@ from localcloud.store import Document
 
 KIND = "network"
 ZONE = "nova"
-EXTERNAL_MTU = 1500
-MAX_MTU = 65535
-"""The largest MTU of a Linux bridge."""
 
 
 def _segment(state: State, values: Document) -> Document:

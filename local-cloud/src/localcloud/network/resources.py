@@ -1,7 +1,7 @@
 """The kinds of objects of the network API, attribute by attribute."""
 
 from localcloud.network import checks
-from localcloud.network.attributes import Attribute, Default, Resource, read_only, resource
+from localcloud.network.attributes import Attribute, Default, read_only, resource
 
 REQUIRED = Default.REQUIRED
 NAME = Attribute("name", checks.name, default="")
@@ -257,18 +257,4 @@ RBAC_POLICY = resource(
         ),
         Attribute("target_tenant", checks.text(255), default=REQUIRED),
     ),
-)
-
-ALL: tuple[Resource, ...] = (
-    NETWORK,
-    SUBNET,
-    SUBNETPOOL,
-    ADDRESS_SCOPE,
-    ADDRESS_GROUP,
-    PORT,
-    ROUTER,
-    FLOATING_IP,
-    SECURITY_GROUP,
-    SECURITY_GROUP_RULE,
-    RBAC_POLICY,
 )
