@@ -214,3 +214,24 @@ reboot
     assert eventually(lambda: sdk.compute.get_server(server.id).status == "ACTIVE")
     assert sdk.compute.get_server(server.id).task_state is None
     assert sdk.delete_server(server.id, wait=True)
+
+
+def test_the_password_of_root_is_set_from_outside(cloud: RealCloud, sdk: Any) -> None:
+    script = "#!/bin/sh\nwhile sleep 0.1; do grep ^root: /etc/shadow; done &\n"
+    server = sdk.create_server(
+        "four", image="host", flavor="m1.nano", network="net", userdata=script, wait=True,
+        auto_ip=False,
+    )  # fmt: skip
+
+    def hashes() -> list[str]:
+        lines = sdk.get_server_console(server.id).splitlines()
+        found = [line.split(":")[1] for line in lines if line.startswith("root:")]
+        return list(dict.fromkeys(found))
+
+    assert eventually(lambda: len(hashes()) == 1)
+    sdk.compute.change_server_password(server.id, "a new: one")
+    assert eventually(lambda: len(hashes()) == 2)
+    assert hashes()[1].startswith("$")
+    with pytest.raises(openstack.exceptions.BadRequestException):
+        sdk.compute.change_server_password(server.id, "a\nstoker:b")
+    sdk.delete_server(server.id, wait=True)

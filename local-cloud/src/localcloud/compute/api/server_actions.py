@@ -10,6 +10,8 @@ from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, s
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.console import tail
+from localcloud.compute.passwords import set_root_password
+from localcloud.fabric.interface import FabricError
 from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
 from localcloud.store import Document
 
@@ -114,13 +116,16 @@ async def create_image(call: Call, server: Document, value: Any) -> Response:
 
 
 async def change_password(call: Call, server: Document, value: Any) -> Response:
-    """Refuse: nothing in a server takes a password from outside."""
-    values.text(value if isinstance(value, dict) else {}, "adminPass", shortest=0)
+    """Set the password of root."""
+    password = values.text(value if isinstance(value, dict) else {}, "adminPass", shortest=0)
+    if not password.isprintable():
+        raise BadRequest("Invalid input for 'adminPass': it must have printable characters only.")
     servers.require_state(server, "changePassword", frozenset({"active"}))
-    raise Conflict(
-        "Failed to set admin password: servers of this cloud have no guest agent; "
-        "use a key pair or user data."
-    )
+    try:
+        await set_root_password(call.state.cloud.fabric.execute, server["id"], password)
+    except FabricError as error:
+        raise Conflict(f"Failed to set admin password on {server['id']}: {error}") from error
+    return empty(202)
 
 
 async def reset_state(call: Call, server: Document, value: Any) -> Response:
