@@ -48,11 +48,10 @@ Kind_ = TypeVar("Kind_", bound=Record)
 
 def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     """The columns of a record."""
-    form = _form(type(record))
-    row = {
-        name: getattr(record, name) if write is None else write(seal, getattr(record, name))
-        for name, write, _, _ in form
-    }
+    row = {}
+    for name, write, _, _ in _form(type(record)):
+        value = getattr(record, name)
+        row[name] = value if write is None else write(seal, value)
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -98,7 +97,7 @@ def _conversion(
         case Kind.JSON:
             return _dump, _load, None if column.nullable else {}
         case Kind.LIST:
-            return _dump, _load_tuple, ()
+            return _dump_tuple, _load_tuple, ()
         case Kind.ACTION:
             return None, lambda _, value: Action(value), Action.CHECK
         case Kind.STATUS:
@@ -128,7 +127,9 @@ def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
 
 
 def _close(seal: Seal, value: Any) -> str | None:
-    return None if value is None else seal.close(dict(value))
+    if not value:
+        return None if value is None else "{}"
+    return seal.close(value)
 
 
 def _open(seal: Seal, text: str | None) -> Any:
@@ -136,9 +137,13 @@ def _open(seal: Seal, text: str | None) -> Any:
 
 
 def _dump(_: Seal, value: Any) -> str | None:
-    if value is None:
-        return None
+    if not value:
+        return None if value is None else "{}" if isinstance(value, Mapping) else "[]"
     return dumps(value if not isinstance(value, Mapping) else dict(value))
+
+
+def _dump_tuple(_: Seal, value: Any) -> str:
+    return dumps(value) if value else "[]"
 
 
 def _load(_: Seal, text: str | None) -> Any:
@@ -203,7 +208,7 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
     row = {
         "id": record.id,
         "stack_id": record.stack_id,
-        "parameters": seal.close(dict(record.parameters)),
+        "parameters": seal.close(record.parameters),
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
         "text": None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Protocol
 
@@ -71,10 +72,11 @@ class FernetSeal:
 
     def close(self, value: Any) -> str:
         """The sealed text."""
+        text = dumps(dict(value) if isinstance(value, Mapping) else value)
         if not value:
-            return dumps(value)
-        text = dumps(value).encode()
-        pieces = (text[begin : begin + _PIECE] for begin in range(0, len(text), _PIECE))
+            return text
+        data = text.encode()
+        pieces = (data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE))
         return _BETWEEN.join(self._fernet.encrypt(piece).decode("ascii") for piece in pieces)
 
     def open(self, text: str) -> Any:
@@ -97,3 +99,25 @@ class FernetSeal:
             while self._size > MOST_KEPT:
                 oldest = next(iter(self._opened))
                 self._size -= len(oldest) + len(self._opened.pop(oldest))
+
+
+class SealOnce:
+    """Seals each value once: a resource and its events have their properties in common.
+
+    It knows values by their identity, and holds them so that no other can get the same.
+    """
+
+    def __init__(self, seal: Seal) -> None:
+        self._seal = seal
+        self._closed: dict[int, tuple[Any, str]] = {}
+
+    def close(self, value: Any) -> str:
+        """The sealed text."""
+        known = self._closed.get(id(value))
+        if known is None:
+            known = self._closed[id(value)] = (value, self._seal.close(value))
+        return known[1]
+
+    def open(self, text: str) -> Any:
+        """The value."""
+        return self._seal.open(text)

@@ -13,7 +13,7 @@ from stoker.engine.model.records import Stack
 from stoker.kernel.errors import Exists
 from stoker.store import rows, tables
 from stoker.store.guarding import InTransaction
-from stoker.store.sealing import Seal
+from stoker.store.sealing import Seal, SealOnce
 
 
 def write(
@@ -24,6 +24,7 @@ def write(
     Returns for each change None, or why it was not written; the others are written all the same.
     """
     verdicts = _fence(connection, changes)
+    seal = SealOnce(seal)
     ready: list[Change] = []
     for index, change in enumerate(changes):
         if verdicts[index] is not None:
@@ -88,16 +89,16 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal)
             row, bodies = rows.to_input_rows(record, seal)
             inputs.append(row)
             contents.update({body["hash"]: body for body in bodies})
-    _upsert(connection, tables.contents, list(contents.values()), "hash", update=False)
+    _insert(connection, tables.contents, list(contents.values()), "hash", keep=None)
     _insert(connection, tables.inputs, inputs)
     stacks = [rows.to_row(stack, seal) for change in changes for stack in change.stacks]
-    _upsert(connection, tables.stacks, stacks, "id", keep=("epoch",))
+    _insert(connection, tables.stacks, stacks, "id", keep=("epoch",))
     operations = [rows.to_row(op, seal) for change in changes for op in change.operations]
-    _upsert(connection, tables.operations, operations, "id")
+    _insert(connection, tables.operations, operations, "id")
     # of several changes to one row only the last counts
     latest = {row.id: row for change in changes for row in change.resources}
     resources = [rows.to_row(row, seal) for row in latest.values()]
-    _upsert(connection, tables.resources, resources, "id")
+    _insert(connection, tables.resources, resources, "id")
     events = [rows.to_row(event, seal) for change in changes for event in change.events]
     _insert(connection, tables.events, events)
     signals = [rows.to_row(signal, seal) for change in changes for signal in change.signals]
@@ -110,11 +111,6 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal)
     _delete(connection, tables.signals, tables.signals.c.id, heard)
 
 
-def _insert(connection: sa.Connection, table: sa.Table, values: list[dict[str, Any]]) -> None:
-    if values:
-        connection.execute(table.insert(), values)
-
-
 def _delete(
     connection: sa.Connection,
     table: sa.Table,
@@ -125,35 +121,43 @@ def _delete(
         connection.execute(table.delete().where(column == sa.bindparam("gone")), values)
 
 
-_STATEMENTS: dict[tuple[str, str], Any] = {}
+_STATEMENTS: dict[tuple[str, str], tuple[str, Sequence[str] | None]] = {}
+"""By dialect and table: the text of an insert, and the order of its values if they have one."""
 
 
-def _upsert(
+def _insert(
     connection: sa.Connection,
     table: sa.Table,
     values: list[dict[str, Any]],
-    key: str,
+    key: str | None = None,
     *,
-    update: bool = True,
-    keep: tuple[str, ...] = (),
+    keep: Sequence[str] | None = (),
 ) -> None:
-    """Insert the rows, or update those whose key exists."""
+    """Insert the rows, or update those whose ``key`` exists, but for the columns to ``keep``; a
+    ``keep`` of None leaves them as they are.
+
+    The driver is given text that was compiled once: SQLAlchemy would look at every value anew.
+    """
     if not values:
         return
     dialect = connection.dialect.name
-    statement = _STATEMENTS.get((dialect, table.name))
-    if statement is None:
+    known = _STATEMENTS.get((dialect, table.name))
+    if known is None:
         # loading the dialect of another database would take 25 ms of every start
-        make = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert
-        statement = make(table)
-        if update:
+        statement = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+        if key is not None and keep is None:
+            statement = statement.on_conflict_do_nothing(index_elements=[key])
+        elif key is not None:
             changed = {
                 name: statement.excluded[name]
                 for name in values[0]
-                if name != key and name not in keep
+                if name != key and name not in (keep or ())
             }
             statement = statement.on_conflict_do_update(index_elements=[key], set_=changed)
-        else:
-            statement = statement.on_conflict_do_nothing(index_elements=[key])
-        _STATEMENTS[(dialect, table.name)] = statement
-    connection.execute(statement, values)
+        compiled = statement.compile(dialect=connection.dialect, column_keys=list(values[0]))
+        known = _STATEMENTS[(dialect, table.name)] = (str(compiled), compiled.positiontup)
+    text, order = known
+    if order is None:
+        connection.exec_driver_sql(text, values)
+    else:
+        connection.exec_driver_sql(text, [tuple([row[name] for name in order]) for row in values])

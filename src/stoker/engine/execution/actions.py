@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.asking import Asking, Method, Work
@@ -20,7 +19,7 @@ from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (
@@ -29,6 +28,7 @@ from stoker.schema.resource_type import (
     ManagedType,
     Outcome,
     Reads,
+    ResourceType,
     Wait,
     can,
 )
@@ -74,20 +74,27 @@ class Actions:
         self._asking = Asking(session, waiting)
         self._creating = Creating(session, waiting, self._asking)
 
-    async def begin(self, row: Resource, action: Action, **changes: Any) -> Resource:
-        """Commit the intent; the row then is in progress."""
+    async def begin(
+        self, row: Resource, action: Action, *, calls: ResourceType | None, **changes: Any
+    ) -> Resource:
+        """The row, in progress. The intent is committed if the type that ``calls`` uses a cloud;
+        else it is with the next commit about the row, which nobody can tell from one before.
+        """
         row, event = self._session.transitions.resource_to(
             row, action, Status.IN_PROGRESS, "state changed", **changes
         )
-        await self._session.commit(resources=[row], events=[event])
+        if calls is None or calls.service is None:
+            self._session.intend(event)
+        else:
+            await self._session.commit(resources=[row], events=[event])
         return row
 
     async def begin_update(
-        self, row: Resource, operation: Operation, dirty: tuple[str, ...]
+        self, row: Resource, operation: Operation, type_: ResourceType, dirty: tuple[str, ...]
     ) -> Resource:
         """The same for an update, which must not be overtaken by one that was sent before."""
         asked = await sent_before(self._session, self._waiting, row, operation)
-        return await self.begin(row, Action.UPDATE, dirty=dirty, asked=asked)
+        return await self.begin(row, Action.UPDATE, calls=type_, dirty=dirty, asked=asked)
 
     async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
         """Commit the failure of the action in progress."""
@@ -165,15 +172,16 @@ class Actions:
         """Commit what a pending type has told, if it is news."""
         noted = _kept(row, wait.physical_id, wait.attributes, wait.data, wait.progress)
         if wait.reason:
-            noted = replace(noted, reason=wait.reason)
+            noted = evolve(noted, reason=wait.reason)
         if noted != row:
             await self._session.commit(resources=[noted])
+        await self._session.tell_intent(noted)
         return noted
 
     async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
         kept = _kept(row, done.physical_id, done.attributes, done.data, None)
         if done.metadata is not None:
-            kept = replace(kept, metadata=done.metadata)
+            kept = evolve(kept, metadata=done.metadata)
         # what was recorded before an update may have changed with it
         known = (done.attributes or {}) if work.action is Action.UPDATE else kept.attributes
         missing = work.attributes - known.keys()
@@ -185,14 +193,16 @@ class Actions:
             except Refused as refused:
                 failed = await self.fail(kept, refused.message)
                 raise ActionFailed(failed, refused.message) from refused
-            kept = replace(kept, attributes={**kept.attributes, **attributes})
+            kept = evolve(kept, attributes={**kept.attributes, **attributes})
         # what neither the answer nor the object tells is empty, and nobody need wait for it
-        kept = replace(kept, attributes={**dict.fromkeys(missing), **kept.attributes})
-        call = make_call(self._session, kept, work.type, properties=work.properties)
-        reference = work.type.reference(call)
-        if reference != kept.physical_id:
-            kept = replace(kept, attributes={**kept.attributes, REFERENCE: reference})
-        return replace(kept, reason=done.reason or "state changed")
+        attributes = {**dict.fromkeys(missing), **kept.attributes}
+        plain = type(work.type).reference is ResourceType.reference
+        if not plain or kept.physical_id is None:
+            call = make_call(self._session, kept, work.type, properties=work.properties)
+            reference = work.type.reference(call)
+            if reference != kept.physical_id:
+                attributes[REFERENCE] = reference
+        return evolve(kept, attributes=attributes, reason=done.reason or "state changed")
 
 
 def _kept(
@@ -203,12 +213,13 @@ def _kept(
     progress: Mapping[str, Any] | None,
 ) -> Resource:
     """The row with those values that an answer has named."""
-    if physical_id is not None and physical_id != row.physical_id:
-        row = replace(row, physical_id=physical_id)
+    changes: dict[str, Any] = {}
+    if physical_id is not None:
+        changes["physical_id"] = physical_id
     if attributes is not None:
-        row = replace(row, attributes={**row.attributes, **attributes})
+        changes["attributes"] = {**row.attributes, **attributes}
     if data is not None:
-        row = replace(row, data=dict(data))
+        changes["data"] = dict(data)
     if progress is not None and dict(progress) != dict(row.progress):
-        row = replace(row, progress=dict(progress))
-    return row
+        changes["progress"] = dict(progress)
+    return evolve(row, **changes) if changes else row

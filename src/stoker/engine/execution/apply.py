@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
@@ -14,7 +13,7 @@ from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
 from stoker.engine.model.plans import Change, Definitions, Node, defined
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.decision import (
     Choice,
     Decision,
@@ -72,7 +71,7 @@ class Applying:
                 assert row is not None
                 await self._keep(row, definition)
             case Change.CREATE:
-                await self._create(row or self.new_row(node.name), definition)
+                await self._create(row or self._session.new_row(node.name), definition)
             case Change.CONTINUE:
                 assert row is not None
                 await self._continue(row, definition)
@@ -99,19 +98,6 @@ class Applying:
         except TooMuch:
             return await self._session.ports.workers.compute(decided)
 
-    def new_row(self, name: str) -> Resource:
-        """A row for a resource that is to be made, not stored yet."""
-        ids, now = self._session.ports.ids, self._session.ports.clock.now()
-        return Resource(
-            id=ids.uuid(),
-            stack_id=self._session.stack.id,
-            name=name,
-            type_name="",
-            token=ids.token(),
-            created_at=now,
-            updated_at=now,
-        )
-
     def _is_done(self, row: Resource) -> bool:
         return row.operation_id == self._operation.id and row.status is Status.COMPLETE
 
@@ -131,25 +117,31 @@ class Applying:
     async def _refuse(self, row: Resource, change: Change) -> None:
         """A change that the environment forbids: an event tells of it, the row stays as it is."""
         reason = f"{change} is restricted for resource."
-        shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
+        shown = evolve(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailed(shown, _restricted(row.name, reason))
 
     async def _keep(self, row: Resource, definition: Definition) -> None:
-        """Nothing changes but, perhaps, the rows that this one stands on."""
+        """Nothing changes but, perhaps, the rows that this one stands on.
+
+        Where not even they do, nothing is written: an engine that starts again decides the same.
+        """
         row = await self._hooks.before(row, Action.UPDATE)
-        row = replace(row, operation_id=self._operation.id, **self._columns(definition))
-        await self._session.commit(resources=[row])
+        columns = self._columns(definition)
+        if any(getattr(row, name) != value for name, value in columns.items()):
+            row = evolve(row, operation_id=self._operation.id, **columns)
+            await self._session.commit(resources=[row])
 
     async def _create(self, row: Resource, definition: Definition) -> None:
         if definition.external_id is not None:
             await self._refer(row, definition)
             return
         columns = self._columns(definition)
-        row = await self._hooks.before(replace(row, **columns), Action.CREATE)
+        row = await self._hooks.before(evolve(row, **columns), Action.CREATE)
         row = await self._actions.begin(
             row,
             Action.CREATE,
+            calls=definition.type,
             properties=definition.properties,
             metadata=definition.metadata,
             **columns,
@@ -163,6 +155,7 @@ class Applying:
         row = await self._actions.begin(
             row,
             Action.CHECK,
+            calls=None,
             properties=definition.properties,
             metadata=definition.metadata,
             external=True,
@@ -174,7 +167,9 @@ class Applying:
     async def _continue(self, row: Resource, definition: Definition) -> None:
         """A create that an earlier operation, or an engine that died, had begun."""
         if row.status is Status.FAILED:
-            row = await self._actions.begin(row, Action.CREATE, **self._columns(definition))
+            row = await self._actions.begin(
+                row, Action.CREATE, calls=definition.type, **self._columns(definition)
+            )
         if isinstance(definition.type, ManagedType):
             row = await self._actions.adopt_lost(row, definition.type)
         await self._succession.release(row)
@@ -182,7 +177,9 @@ class Applying:
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
         row = await self._hooks.before(row, Action.UPDATE)
-        row = await self._actions.begin_update(row, self._operation, _dirty(row, decision))
+        row = await self._actions.begin_update(
+            row, self._operation, definition.type, _dirty(row, decision)
+        )
         await self._finish_update(row, definition, decision)
 
     async def _take_up(
@@ -191,13 +188,13 @@ class Applying:
         """A row that was replaced stands for the resource again, and the current one goes."""
         current = await self._hooks.before(current, Action.UPDATE)
         row, begun = self._session.transitions.resource_to(
-            replace(row, replaced_by=None),
+            evolve(row, replaced_by=None),
             Action.UPDATE,
             Status.IN_PROGRESS,
             "state changed",
             dirty=_dirty(row, decision),
         )
-        going = replace(current, replaced_by=row.id)
+        going = evolve(current, replaced_by=row.id)
         await self._session.commit(resources=[going, row], events=[begun])
         await self._finish_update(row, definition, decision, going)
 
@@ -211,7 +208,7 @@ class Applying:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
         row = await self._succession.reclaim(row, going)
         previous = row.properties
-        row = replace(row, metadata=definition.metadata)
+        row = evolve(row, metadata=definition.metadata)
         work = self._work(Action.UPDATE, definition, decision.changed, previous)
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
         await self._finish(row, definition, work, **columns)
@@ -225,10 +222,10 @@ class Applying:
         if decision.changed:
             # clients know a replacement by this pair of events on the old resource
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
-                shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
+                shown = evolve(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
-            self.new_row(old.name),
+            session.new_row(old.name),
             Action.CREATE,
             Status.IN_PROGRESS,
             "state changed",
@@ -237,7 +234,7 @@ class Applying:
             hook=old.hook,
             **self._columns(definition),
         )
-        replaced = replace(old, replaced_by=new.id)
+        replaced = evolve(old, replaced_by=new.id)
         await session.commit(resources=[replaced, new], events=[*events, event])
         await self._succession.release(new, replaced)
         await self._finish(new, definition, self._work(Action.CREATE, definition))
@@ -261,7 +258,7 @@ class Applying:
             row = await self._nesting.apply(row, definition, self._operation, used)
         elif work is not None:
             row = await self._actions.run(row, work)
-        await self._complete(replace(row, unhealthy=False), **columns)
+        await self._complete(evolve(row, unhealthy=False), **columns)
 
     async def _complete(self, row: Resource, **columns: Any) -> None:
         """Commit the success of the action in progress, and stop at the hook that follows it."""

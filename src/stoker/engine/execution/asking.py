@@ -15,7 +15,7 @@ from stoker.engine.execution.calls import handed_on, lookups_of, make_call, with
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
-from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (
     Adopts,
@@ -92,7 +92,7 @@ class Asking:
     async def tell(self, row: Resource, reason: str) -> Resource:
         """The row with what it waits for, in words; on record, so that it can be read."""
         if row.status is Status.IN_PROGRESS and row.reason != reason:
-            row = replace(row, reason=reason)
+            row = evolve(row, reason=reason)
             await self._session.commit(resources=[row])
         return row
 

@@ -71,6 +71,8 @@ async def handed_on(session: Session, row: Resource) -> Inherited:
 def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:
     """Content of the software configs of this stack that the properties name, at any depth."""
     found: dict[str, str] = {}
+    if not session.has_configs:
+        return found
     pending: list[Any] = list(properties.values())
     while pending:
         value = pending.pop()
@@ -78,8 +80,8 @@ def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, st
             pending.extend(value.values())
         elif isinstance(value, list | tuple):
             pending.extend(value)
-        elif isinstance(value, str) and value in session.rows:
-            content = session.rows[value].data.get("config")
+        elif isinstance(value, str):
+            content = session.config_of(value)
             if content is not None:
                 found[value] = content if isinstance(content, str) else json.dumps(content)
     return found

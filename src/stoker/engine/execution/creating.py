@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
 
 from stoker.engine.execution.asking import Asking, Work
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.kernel.errors import NotFound, Refused
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Adopts, Failed, ManagedType, Outcome, Sweeps, Wait, can
@@ -44,7 +43,7 @@ class Creating:
 
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
         """
-        if not can(work.type, Adopts) or work.type.service is None:
+        if work.type.service is None or not can(work.type, Adopts):
             outcome: Outcome = await self._asking.ask(row, work, work.method)
             return row, outcome
         faults = self._session.ports.faults
@@ -119,7 +118,7 @@ class Creating:
             if found is not None:
                 # of several requests another one may have made something too
                 asked = row.asked if len(row.asked) > 1 else ()
-                row = replace(row, physical_id=found, asked=asked)
+                row = evolve(row, physical_id=found, asked=asked)
                 await self._session.commit(resources=[row])
                 return row
             left = until - self._now()
@@ -155,7 +154,7 @@ class Creating:
         if removed:
             log.warning("surplus objects removed", resource=row.name, ids=", ".join(removed))
         if max(row.asked) + self._session.ports.limits.landing <= self._now():
-            await self._session.commit(resources=[replace(row, asked=())])
+            await self._session.commit(resources=[evolve(row, asked=())])
 
     def _now(self) -> float:
         return self._session.ports.clock.now()
@@ -174,6 +173,6 @@ class _Sent:
     async def note(self) -> None:
         """Put on record that the call is made now."""
         asked = (*self.before.asked, self._session.ports.clock.now())[-_MOST:]
-        self.row = replace(self.before, asked=asked)
+        self.row = evolve(self.before, asked=asked)
         await self._session.commit(resources=[self.row])
         self.made = True

@@ -176,7 +176,7 @@ class Execution:
         session = self._session
         row = self._row_of(node)
         if row is None:
-            row = self._applying.new_row(node.name)
+            row = session.new_row(node.name)
         if row.status is not Status.IN_PROGRESS:
             action = _failing_action(node, row)
             row, begun = session.transitions.resource_to(

@@ -24,6 +24,7 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
+    evolve,
 )
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
@@ -88,7 +89,7 @@ class Nesting:
         if operation_id is None:
             child, nested = await self._nested(row, definition, attributes)
             if nested.data is not None:
-                row = replace(row, data=nested.data)
+                row = evolve(row, data=nested.data)
             if child is None:
                 row, operation_id = await self._create(row, definition, nested, parent)
             else:
@@ -133,7 +134,7 @@ class Nesting:
         operation_id = await _begun(self._session, row, parent, removing=True)
         if operation_id is None:
             operation = self._operation(child.id, Action.DELETE, parent)
-            await self._session.commit(operations=[operation])
+            await self._session.commit(resources=[row], operations=[operation])
             operation_id = operation.id
             self._session.started(child.id)
         try:
@@ -222,7 +223,7 @@ class Nesting:
         child, event = session.transitions.stack_to(
             child, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
         )
-        row = replace(row, nested_id=child_id, physical_id=child_id)
+        row = evolve(row, nested_id=child_id, physical_id=child_id)
         await session.commit(
             resources=[row],
             inputs=[given],
@@ -252,6 +253,7 @@ class Nesting:
         """Return when the nested operation is complete. Raises NestedFailed."""
         # whoever drives the nested stack tells of its end, unless that is another process
         wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
+        await self._session.tell_intent(row)
         while True:
             seen = self._waiting.round_of(child_id)
             found = await self._session.ports.store.operation_status(operation_id)
@@ -277,7 +279,7 @@ class Nesting:
         if row.implementation == TemplateType.implementation:
             reference = shown.get(STACK_ID) or reference
         attributes = {**shown, REFERENCE: reference}
-        return replace(row, reason="state changed", attributes=attributes)
+        return evolve(row, reason="state changed", attributes=attributes)
 
 
 def _input_of(

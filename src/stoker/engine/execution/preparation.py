@@ -11,7 +11,7 @@ from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.model.plans import Definitions
-from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.engine.planning.decision import CallFor
 from stoker.engine.planning.facts import exists
 from stoker.kernel.log import Log
@@ -77,7 +77,7 @@ async def _read(session: Session, row: Resource) -> Resource | None:
     except Exception as error:  # noqa: BLE001 - see read_attributes
         log.warning("attributes not read", resource=row.name, error=ports.faults.describe(error))
         return None
-    new = replace(row, attributes={**row.attributes, **attributes})
+    new = evolve(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.asking import Work
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.model.plans import Definitions, Node
-from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.schema.resource_type import ManagedType, Snapshots, can
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.schema.resource_type import ManagedType, ResourceType, Snapshots, can
 from stoker.template.definition import DeletionPolicy
 
 _SNAPSHOT_OF = "snapshot_of_delete"
@@ -51,26 +49,26 @@ class Removing:
             await self._drop(row)
             return
         if row.external or row.deletion_policy == DeletionPolicy.RETAIN:
-            row = await self._begin(row)
+            row = await self._begin(row, None)
         else:
             row = await self._delete(row)
         await self._complete(row)
 
-    async def _begin(self, row: Resource) -> Resource:
+    async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
             return row
         row = await self._hooks.before(row, Action.DELETE)
-        return await self._actions.begin(row, Action.DELETE)
+        return await self._actions.begin(row, Action.DELETE, calls=calls)
 
     async def _delete(self, row: Resource) -> Resource:
         type_ = self._session.type_of(row)
         if is_nested(row):
-            return await self._nesting.remove(await self._begin(row), self._operation)
+            return await self._nesting.remove(await self._begin(row, type_), self._operation)
         if not isinstance(type_, ManagedType):
-            row = await self._begin(row)
+            row = await self._begin(row, type_)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
             raise ActionFailed(await self._actions.fail(row, reason), reason)
-        row = await self._begin(row)
+        row = await self._begin(row, type_)
         row = await self._actions.adopt_lost(row, type_)
         if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
             row = await self._snapshot(row, type_)
@@ -85,7 +83,7 @@ class Removing:
         assert can(type_, Snapshots)
         work = Work(type_, Action.DELETE, type_.snapshot, row.properties, {})
         row = await self._actions.run(row, work)
-        row = replace(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
+        row = evolve(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
         await self._session.commit(resources=[row])
         return row
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Change, Fenced, Ports, StoreFault
@@ -22,6 +21,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
+    evolve,
 )
 from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.transitions import Transitions
@@ -49,6 +49,9 @@ class Session:
             if (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
         }
         """Ids of rows of which an engine that is dead was updating the objects."""
+        self._intents: dict[str, Event] = {}
+        """By row: the events of actions that have begun and that no commit has told of yet."""
+        self._configs = {row.id for row in self.rows.values() if "config" in row.data}
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
         self.clears: Sequence[StoredSignal] = ()
@@ -75,11 +78,45 @@ class Session:
         """The same rows without the values of hidden parameters in what they tell."""
         text = self.masking.text
         return (
-            None if stack is None else replace(stack, reason=text(stack.reason)),
-            [replace(row, reason=text(row.reason)) for row in resources],
+            None if stack is None else evolve(stack, reason=text(stack.reason)),
+            [evolve(row, reason=text(row.reason)) for row in resources],
             [masked_event(event, self.masking) for event in events],
-            [replace(operation, reason=text(operation.reason)) for operation in operations],
+            [evolve(operation, reason=text(operation.reason)) for operation in operations],
         )
+
+    def new_row(self, name: str) -> Resource:
+        """A row for a resource that is to be made, not stored yet."""
+        now = self.ports.clock.now()
+        return Resource(
+            id=self.ports.ids.uuid(),
+            stack_id=self.stack.id,
+            name=name,
+            type_name="",
+            token=self.ports.ids.token(),
+            created_at=now,
+            updated_at=now,
+        )
+
+    def intend(self, begun: Event) -> None:
+        """An action on a row has begun that calls nothing outside: the next commit about the row
+        tells of it. Should the engine die before, nothing has happened.
+        """
+        assert begun.resource_id is not None
+        self._intents[begun.resource_id] = begun
+
+    async def tell_intent(self, row: Resource) -> None:
+        """Commit what was only intended: somebody is going to wait."""
+        if row.id in self._intents:
+            await self.commit(resources=[row])
+
+    @property
+    def has_configs(self) -> bool:
+        """Whether any row is a software config."""
+        return bool(self._configs)
+
+    def config_of(self, row_id: str) -> Any:
+        """The content of the software config of that id; None where it is none of this stack."""
+        return self.rows[row_id].data.get("config") if row_id in self._configs else None
 
     async def commit(
         self,
@@ -98,6 +135,10 @@ class Session:
         Raises :class:`Fenced`, and :class:`stoker.engine.model.interfaces.StoreFault`
         for everything else: after a write that failed, nothing is known of what is stored.
         """
+        if self._intents:
+            ids = (*(row.id for row in resources), *dropped)
+            intents = [self._intents.pop(row_id) for row_id in ids if row_id in self._intents]
+            events = [*intents, *events]
         if self.masking:
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
@@ -124,10 +165,13 @@ class Session:
             self.stack = stack
         for row in resources:
             self.rows[row.id] = row
+            if "config" in row.data:
+                self._configs.add(row.id)
             if row.replaced_by is None:
                 self.current[row.name] = row
         for row_id in dropped:
             gone = self.rows.pop(row_id, None)
+            self._configs.discard(row_id)
             if gone is not None and self.current.get(gone.name) is gone:
                 del self.current[gone.name]
 
@@ -154,7 +198,7 @@ class Session:
         project = row.data.get("project_id") if "user_id" in row.data else None
         if project is None or project == self.stack.user_project_id:
             return None
-        return replace(self.stack, user_project_id=project)
+        return evolve(self.stack, user_project_id=project)
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""

@@ -6,10 +6,9 @@ commits both in one change. A transition that is not in the table is a fault of 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.records import Action, Event, Resource, Stack, Status
+from stoker.engine.model.records import Action, Event, Resource, Stack, Status, evolve
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
 
@@ -66,7 +65,7 @@ class Transitions:
         if status is Status.IN_PROGRESS:
             changes.setdefault("action_started_at", now)
             changes.setdefault("progress", {})
-        new = replace(row, action=action, status=status, reason=reason, updated_at=now, **changes)
+        new = evolve(row, action=action, status=status, reason=reason, updated_at=now, **changes)
         return new, self.event_of(new)
 
     def event_of(self, row: Resource) -> Event:
@@ -91,7 +90,7 @@ class Transitions:
         """The stack in its new status, with other columns changed too, and the event."""
         if (stack.action, stack.status) != (Action.INIT, Status.COMPLETE):
             _check((stack.action, stack.status), (action, status))
-        new = replace(stack, action=action, status=status, reason=reason, **changes)
+        new = evolve(stack, action=action, status=status, reason=reason, **changes)
         event = Event(
             id=self._ids.uuid(),
             stack_id=stack.id,

@@ -1,0 +1,110 @@
+"""What is written before an action, and what only with its result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, template, thing
+from tests.simulation.types import Types
+from tests.simulation.world import World
+
+from stoker.engine.model.interfaces import Change, Store
+from stoker.engine.model.records import Action, Resource, Stack, Status, evolve
+from stoker.resources.heat.test_resource import TestResource
+
+
+class _Types(Types):
+    def __init__(self) -> None:
+        super().__init__()
+        self._types["OS::Heat::TestResource"] = TestResource()
+
+
+class Watched:
+    """A store that remembers the resource rows that are committed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.written: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, change: Change) -> None:
+        """Write, and remember."""
+        await self._store.commit(change)
+        self.written += [f"{row.name} {row.action}_{row.status}" for row in change.resources]
+        self.written += [f"gone {row_id}" for row_id in change.dropped_resources]
+
+
+def watched(story: Any) -> Any:
+    """Run ``async story(lab, store)`` where commits are watched."""
+    stores: list[Watched] = []
+
+    def watch(store: Store) -> Any:
+        stores.append(Watched(store))
+        return stores[-1]
+
+    world = World(1, watch, _Types())
+    world.cloud.trouble = 0.0
+    return world.live(lambda engine: story(Lab(engine, world), stores[-1]))
+
+
+def instant(**properties: Any) -> dict[str, Any]:
+    return {"type": "OS::Heat::TestResource", "properties": properties}
+
+
+def test_a_resource_that_uses_no_cloud_is_written_once_and_tells_of_both_ends() -> None:
+    async def story(lab: Lab, store: Watched) -> tuple[list[str], list[str]]:
+        await lab.create(template({"a": instant(value="x")}))
+        told = await lab.history()
+        await lab.delete()
+        return store.written, told
+
+    written, told = watched(story)
+    assert [line.split()[0] for line in written] == ["a", "gone"]
+    assert told == ["a CREATE_IN_PROGRESS", "a CREATE_COMPLETE"]
+
+
+def test_a_resource_that_uses_a_cloud_is_written_before_its_first_call() -> None:
+    async def story(lab: Lab, store: Watched) -> list[str]:
+        await lab.create(template({"a": thing()}))
+        return store.written
+
+    assert watched(story)[0] == "a CREATE_IN_PROGRESS"
+
+
+def test_a_resource_that_waits_is_seen_to_be_in_progress() -> None:
+    async def story(lab: Lab, store: Watched) -> list[str]:
+        await lab.create(template({"a": instant(value="x", wait_secs=30)}))
+        return store.written
+
+    assert watched(story)[0] == "a CREATE_IN_PROGRESS"
+
+
+def test_a_failure_at_once_tells_that_the_action_had_begun() -> None:
+    async def story(lab: Lab, store: Watched) -> list[str]:
+        await lab.create(template({"a": instant(fail=True)}))
+        return await lab.history()
+
+    assert watched(story) == ["a CREATE_IN_PROGRESS", "a CREATE_FAILED"]
+
+
+def test_an_update_that_changes_nothing_writes_no_resource() -> None:
+    async def story(lab: Lab, store: Watched) -> tuple[str, list[str]]:
+        wanted = template({"a": instant(value="x"), "b": thing()})
+        await lab.create(wanted)
+        store.written.clear()
+        await lab.update(wanted)
+        return await lab.status(), store.written
+
+    assert watched(story) == ("UPDATE_COMPLETE", [])
+
+
+def test_a_record_evolves_into_another_and_has_no_other_fields() -> None:
+    row = Resource("id", "stack", "a", "T", "token", 0.0, 0.0)
+    assert evolve(row, action=Action.CREATE).action is Action.CREATE
+    assert row.action is Action.INIT
+    stack = Stack("id", "p", "s", Action.INIT, Status.COMPLETE, "", 0.0, "i")
+    with pytest.raises(TypeError, match="colour"):
+        evolve(stack, colour="red")
