@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stoker.cli.data_dir import running_in
+from stoker.cli.data_dir import DataDirLock, Running, running_in
 from tests.cli.conftest import (
     Served,
     command_line,
@@ -190,3 +190,17 @@ def test_only_the_owner_can_look_into_the_data_directory(service: Served) -> Non
     for path in service.data_dir.iterdir():
         if path.is_file():
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+
+
+def test_a_service_that_is_starting_is_not_ready_because_the_last_one_was(tmp_path: Path) -> None:
+    last = DataDirLock(tmp_path)
+    last.acquire()
+    last.write(Running(1, "http://127.0.0.1:8004", ready=True))
+    last.release()
+    starting = DataDirLock(tmp_path)
+    starting.acquire()
+    try:
+        found = running_in(tmp_path)
+    finally:
+        starting.release()
+    assert found == Running(1, "http://127.0.0.1:8004")

@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from stoker.cli.failures import BadInput
@@ -85,7 +85,10 @@ class DataDirLock:
                     ' "stoker stop", or choose another directory with --data-dir'
                 )
             time.sleep(0.02)
-        return _read(self._path)
+        before = _read(self._path)
+        if before is not None:  # its "ready" is not ours
+            self.write(replace(before, ready=False))
+        return before
 
     def write(self, running: Running) -> None:
         """Say who holds the lock."""
