@@ -33,7 +33,7 @@ _SERVICE = (
     ),
     cfg.StrOpt(
         "heat_waitcondition_server_url",
-        help="URL below which wait conditions are signalled; empty: from the catalog.",
+        help="URL for wait condition signals, as servers reach it. Empty: from the catalog.",
     ),
     cfg.StrOpt("heat_watch_server_url", default="", help="URL of the CloudWatch endpoint."),
     cfg.StrOpt("instance_connection_is_secure", default="0", help="Whether servers use HTTPS."),
@@ -48,25 +48,29 @@ _SERVICE = (
 )
 
 _LIMITS = (
-    cfg.IntOpt("max_stacks_per_tenant", default=512, help="-1 for no bound."),
-    cfg.IntOpt("max_resources_per_stack", default=1000, help="-1 for no bound."),
+    cfg.IntOpt("max_stacks_per_tenant", default=512, help="-1: unlimited."),
+    cfg.IntOpt("max_resources_per_stack", default=1000, help="-1: unlimited."),
     cfg.IntOpt("max_template_size", default=524288, help="In bytes."),
     cfg.IntOpt("max_json_body_size", default=MEBIBYTE, help="In bytes."),
-    cfg.IntOpt("max_nested_stack_depth", default=5),
-    cfg.IntOpt("max_events_per_stack", default=1000),
+    cfg.IntOpt("max_nested_stack_depth", default=5, help="Levels of nested stacks."),
+    cfg.IntOpt("max_events_per_stack", default=1000, help="Older events are removed."),
     cfg.IntOpt("max_snapshots_per_stack", default=32),
     cfg.IntOpt("max_software_configs_per_tenant", default=4096),
     cfg.IntOpt("max_software_deployments_per_tenant", default=4096),
     cfg.IntOpt("max_interface_check_attempts", default=10),
     cfg.IntOpt("stack_action_timeout", default=3600, help="In seconds."),
-    cfg.IntOpt("error_wait_time", default=240, help="Seconds for work under way after a failure."),
+    cfg.IntOpt(
+        "error_wait_time",
+        default=240,
+        help="Seconds that running actions get to finish after a failure.",
+    ),
     cfg.IntOpt("client_retry_limit", default=2),
     cfg.FloatOpt(
         "cloud_request_timeout",
         default=60.0,
         min=1.0,
-        help="Seconds that one request to the cloud may take. For twice as long, the object of one"
-        " whose answer got lost is looked for before it is asked for again.",
+        help="Timeout of a request to the cloud, in seconds. After a lost answer, the object is"
+        " looked for up to twice as long before it is created again.",
     ),
     cfg.IntOpt("num_engine_workers", help="Threads for calls to the cloud."),
 )
@@ -77,15 +81,27 @@ _BEHAVIOUR = (
     cfg.BoolOpt("encrypt_parameters_and_properties", default=False),
     cfg.BoolOpt("observe_on_update", default=False),
     cfg.BoolOpt("convergence_engine", default=True, help="Always on; read for compatibility."),
-    cfg.ListOpt("hidden_stack_tags", default=["data-processing-cluster"]),
-    cfg.ListOpt("plugin_dirs", default=["/usr/lib64/heat", "/usr/lib/heat"]),
-    cfg.StrOpt("environment_dir", default="/etc/heat/environment.d"),
+    cfg.ListOpt(
+        "hidden_stack_tags",
+        default=["data-processing-cluster"],
+        help="Stacks with one of these tags are left out of lists.",
+    ),
+    cfg.ListOpt(
+        "plugin_dirs",
+        default=["/usr/lib64/heat", "/usr/lib/heat"],
+        help="Directories with resource types of your own.",
+    ),
+    cfg.StrOpt(
+        "environment_dir",
+        default="/etc/heat/environment.d",
+        help="Environment files whose resource_registry applies to all stacks.",
+    ),
     cfg.StrOpt("template_dir", default="/etc/heat/templates"),
     cfg.BoolOpt("allow_template_url", default=True, help="Fetch templates by URL for clients."),
     cfg.ListOpt(
         "template_url_allowed_hosts",
         default=[],
-        help="Besides public addresses: networks, addresses, names, or .domain for all below it.",
+        help="Allowed besides public addresses: networks, addresses, names, or .domain.",
     ),
     cfg.FloatOpt("template_fetch_timeout", default=60.0, help="In seconds."),
 )
@@ -93,14 +109,24 @@ _BEHAVIOUR = (
 _DEFERRED = (
     cfg.StrOpt("deferred_auth_method", default="trusts", choices=["password", "trusts"]),
     cfg.ListOpt("trusts_delegated_roles", default=[], help="Empty: all roles of the user."),
-    cfg.BoolOpt("allow_trusts_redelegation", default=False),
+    cfg.BoolOpt(
+        "allow_trusts_redelegation",
+        default=False,
+        help="Let trusts create trusts; OS::Heat::Stack needs it.",
+    ),
     cfg.StrOpt("reauthentication_auth_method", default="", choices=["", "trusts"]),
-    cfg.StrOpt("heat_stack_user_role", default="heat_stack_user"),
-    cfg.StrOpt("stack_user_domain_id", help="Wins over the name."),
-    cfg.StrOpt("stack_user_domain_name"),
-    cfg.StrOpt("stack_domain_admin"),
+    cfg.StrOpt(
+        "heat_stack_user_role", default="heat_stack_user", help="Role of the users of stacks."
+    ),
+    cfg.StrOpt("stack_user_domain_id", help="Takes precedence over the name."),
+    cfg.StrOpt("stack_user_domain_name", help="Domain of the users that servers signal with."),
+    cfg.StrOpt("stack_domain_admin", help="User that manages this domain."),
     cfg.StrOpt("stack_domain_admin_password", secret=True),
-    cfg.StrOpt("auth_encryption_key", secret=True, help="Empty: a key file in the data dir."),
+    cfg.StrOpt(
+        "auth_encryption_key",
+        secret=True,
+        help="Empty: the key file secret.key in the data directory.",
+    ),
 )
 
 _LISTENER = (
@@ -110,23 +136,27 @@ _LISTENER = (
         "max_header_line",
         default=16384,
         min=1024,
-        help="In bytes; all headers of a request together may have four times as much.",
+        help="In bytes; all headers of a request together: four times this.",
     ),
-    cfg.IntOpt("max_connections", default=1000, min=1, help="Open at once."),
+    cfg.IntOpt("max_connections", default=1000, min=1, help="Open connections."),
     cfg.IntOpt(
         "max_connections_per_address",
         default=250,
         min=1,
-        help="Open at once from one client. Behind a proxy all come from its address.",
+        help="Open connections from one client. Behind a proxy, all come from its address.",
     ),
 )
 
 _AUTH = (
     cfg.StrOpt("auth_type"),
-    cfg.StrOpt("auth_url"),
+    cfg.StrOpt("auth_url", help="URL of the identity service."),
     cfg.StrOpt("auth_uri", help="Old name of www_authenticate_uri."),
     cfg.StrOpt("www_authenticate_uri"),
-    cfg.StrOpt("username", deprecated_name="user_name"),
+    cfg.StrOpt(
+        "username",
+        deprecated_name="user_name",
+        help="Service user: validates tokens. In [trustee]: acts for the users of stacks.",
+    ),
     cfg.StrOpt("password", secret=True),
     cfg.StrOpt("user_domain_id"),
     cfg.StrOpt("user_domain_name"),
@@ -134,21 +164,25 @@ _AUTH = (
     cfg.StrOpt("project_domain_id"),
     cfg.StrOpt("project_domain_name"),
     cfg.StrOpt("region_name"),
-    cfg.StrOpt("interface"),
-    cfg.StrOpt("cafile"),
-    cfg.BoolOpt("insecure", default=False),
-    cfg.IntOpt("token_cache_time", default=30, help="So long a revoked token counts, in seconds."),
+    cfg.StrOpt("interface", help="Interface of endpoints in the catalog."),
+    cfg.StrOpt("cafile", help="File with CA certificates."),
+    cfg.BoolOpt("insecure", default=False, help="Do not check certificates."),
+    cfg.IntOpt(
+        "token_cache_time",
+        default=30,
+        help="Seconds for which a revoked token may still be accepted.",
+    ),
     cfg.IntOpt("http_connect_timeout", help="In seconds."),
 )
 
 _CLIENT = (
-    cfg.StrOpt("endpoint_type"),
-    cfg.StrOpt("ca_file"),
+    cfg.StrOpt("endpoint_type", help="Interface of endpoints in the catalog."),
+    cfg.StrOpt("ca_file", help="File with CA certificates."),
     cfg.StrOpt("cert_file"),
     cfg.StrOpt("key_file"),
-    cfg.BoolOpt("insecure"),
+    cfg.BoolOpt("insecure", help="Do not check certificates."),
     cfg.StrOpt("auth_uri"),
-    cfg.StrOpt("url"),
+    cfg.StrOpt("url", help="URL to use instead of the one in the catalog."),
 )
 
 
@@ -156,7 +190,7 @@ def _listener(port: int) -> tuple[Any, ...]:
     return (*_LISTENER, cfg.PortOpt("bind_port", default=port))
 
 
-_GROUPS: dict[str, tuple[Any, ...]] = {
+GROUPS: dict[str, tuple[Any, ...]] = {
     "DEFAULT": (*_SERVICE, *_LIMITS, *_BEHAVIOUR, *_DEFERRED),
     "heat_api": _listener(8004),
     "heat_api_cfn": _listener(8000),
@@ -167,7 +201,7 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
     "clients_keystone": _CLIENT,
     "clients_heat": _CLIENT,
     "database": (
-        cfg.StrOpt("connection", secret=True, help="Empty: SQLite in the data dir."),
+        cfg.StrOpt("connection", secret=True, help="Empty: SQLite in the data directory."),
         cfg.IntOpt("max_pool_size", default=5),
     ),
     "ec2authtoken": (
@@ -175,21 +209,32 @@ _GROUPS: dict[str, tuple[Any, ...]] = {
         cfg.BoolOpt("multi_cloud", default=False),
         cfg.ListOpt("allowed_auth_uris", default=[]),
     ),
-    "paste_deploy": (cfg.StrOpt("flavor", help="standalone lets clients send passwords."),),
-    "oslo_middleware": (cfg.BoolOpt("enable_proxy_headers_parsing", default=False),),
+    "paste_deploy": (
+        cfg.StrOpt("flavor", help="standalone: clients may send a password instead of a token."),
+    ),
+    "oslo_middleware": (
+        cfg.BoolOpt(
+            "enable_proxy_headers_parsing",
+            default=False,
+            help="Trust X-Forwarded-* headers; for use behind a proxy.",
+        ),
+    ),
     "oslo_messaging_notifications": (
         cfg.MultiStrOpt("driver", default=[]),
         cfg.StrOpt("transport_url", secret=True),
         cfg.ListOpt("topics", default=["notifications"]),
     ),
-    "cors": (cfg.ListOpt("allowed_origin", default=[]),),
-    "yaql": (
-        cfg.IntOpt("limit_iterators", default=200),
-        cfg.IntOpt("memory_quota", default=10000),
+    "cors": (
+        cfg.ListOpt("allowed_origin", default=[], help="Origins of web pages that may call."),
     ),
-    "revision": (cfg.StrOpt("heat_revision", default="unknown"),),
+    "yaql": (
+        cfg.IntOpt("limit_iterators", default=200, help="Iterations of one expression."),
+        cfg.IntOpt("memory_quota", default=10000, help="Bytes of intermediate data."),
+    ),
+    "revision": (cfg.StrOpt("heat_revision", default="unknown", help="Shown by build_info."),),
     "volumes": (cfg.BoolOpt("backups_enabled", default=True),),
 }
+"""All options, by section."""
 
 
 _CLIENT_NAMES = ("endpoint_type", "cert_file", "key_file", "auth_uri", "url")
@@ -275,7 +320,7 @@ def load(files: Sequence[Path] = (), arguments: Sequence[str] = ()) -> Any:
     Raises ``oslo_config.cfg.Error`` naming the file or the option that is wrong.
     """
     conf = cfg.ConfigOpts()
-    for group, options in _GROUPS.items():
+    for group, options in GROUPS.items():
         conf.register_opts(options, group=None if group == "DEFAULT" else group)
     conf(list(arguments), project="stoker", default_config_files=[str(f) for f in files])
     return conf

@@ -173,7 +173,7 @@ def test_what_exec_runs_is_in_the_server_and_has_nothing_of_the_host(
         (("--", "no-such-program"), 127, "no-such-program: No such file"),
         (("--", "sh", "-c", "kill -TERM $$"), 143, ""),
         (("--", "sh", "-c", "seq 100000; sleep 60 &"), 0, "99999\n100000\n"),
-        ((), 2, "say behind -- what to run"),
+        ((), 2, "give the command after --"),
     ],
 )
 def test_exec_says_how_it_went(
@@ -246,5 +246,5 @@ def test_exec_is_for_the_local_cloud_and_for_servers_that_run() -> None:
     elsewhere = Server("1", "web", "ACTIVE", "")
     with pytest.raises(CommandFailed, match='local cloud alone; "stoker ssh web"'):
         check_is_within_reach(elsewhere)
-    with pytest.raises(CommandFailed, match="does not run"):
+    with pytest.raises(CommandFailed, match="is not running"):
         check_is_within_reach(Server("1", "web", "SHUTOFF", "", forwarded={}))

@@ -33,7 +33,7 @@ def bad(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", ["web-app.yaml", "failing-app.yaml"])
 def test_the_examples_are_good(name: str) -> None:
     done = stoker("validate", str(EXAMPLES / name))
-    assert (done.exit_code, done.output) == (0, f"{EXAMPLES / name}: good\n")
+    assert (done.exit_code, done.output) == (0, f"{EXAMPLES / name}: OK\n")
 
 
 def test_findings_look_like_those_of_a_compiler(bad: Path) -> None:

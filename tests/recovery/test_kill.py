@@ -273,7 +273,7 @@ def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -
         os.kill(scene.service.cloud_process().pid, signal.SIGKILL)
         assert scene.service.process is not None
         assert scene.service.process.wait(15) == 1
-        assert "the local cloud has ended by itself" in scene.service.log()
+        assert "the local cloud stopped unexpectedly" in scene.service.log()
         scene.service.start()
     stack.await_status("CREATE_COMPLETE")
     scene.check()

@@ -179,7 +179,7 @@ def _host(url: str) -> str:
     except ValueError:
         host = None
     if not host:
-        raise BadInput(f'"{url}" is no address of a service, as http://127.0.0.1:8004 is')
+        raise BadInput(f'"{url}" is not a service address such as http://127.0.0.1:8004')
     return host
 
 

@@ -19,6 +19,6 @@ def confirm(question: str) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
-        raise BadInput("nobody answers here: give --yes to go ahead without asking") from None
+        raise BadInput("cannot ask for confirmation without a terminal; use --yes") from None
     if not agreed:
         raise click.Abort

@@ -222,7 +222,7 @@ def _read_file(path: Path) -> str:
     except OSError as error:
         raise BadInput(f'"{path}" cannot be read: {error.strerror}') from None
     except UnicodeDecodeError:
-        raise BadInput(f'"{path}" is no text in UTF-8') from None
+        raise BadInput(f'"{path}" is not UTF-8 text') from None
 
 
 def _fetch(url: str) -> str:
@@ -238,4 +238,4 @@ def _fetch(url: str) -> str:
     except httpx.HTTPError as error:
         raise BadInput(f"{url} cannot be fetched: {error}") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{url} is no text in UTF-8") from None
+        raise BadInput(f"{url} is not UTF-8 text") from None

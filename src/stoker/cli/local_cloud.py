@@ -60,8 +60,8 @@ class LocalCloud:
             line = b""
         if not line.startswith(b"ready"):
             raise LocalCloudFailed(
-                "the local cloud did not start; what it printed above says why, and"
-                ' "stoker doctor" says what this machine lacks'
+                "the local cloud did not start; see its output above, and check this machine with"
+                ' "stoker doctor"'
             )
 
     async def ended(self) -> int:

@@ -57,13 +57,13 @@ def _cloud() -> Iterator[Check]:
             command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Check("local cloud", False, True, str(error), "install the package localcloud")
+        yield Check("local cloud", False, True, str(error), "install the package stoker-localcloud")
         return
     lines = done.stdout.splitlines()
     sentences = [line.strip() for line in lines if line.startswith("     ")]
     answers = [line for line in lines if line.startswith(("yes ", "no "))]
     if not answers:
-        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
         yield Check("local cloud", False, True, reason)
         return
     for answer in answers:
@@ -87,14 +87,14 @@ def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
     for option, port in ports.items():
         name = f"port {port}"
         if port in own:
-            yield Check(name, True, True, "our service listens there")
+            yield Check(name, True, True, "in use by this service")
             continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError as error:
-                remedy = f"stop what listens there, or choose another: stoker serve {option} PORT"
+                remedy = f"stop the program using it, or choose another: stoker serve {option} PORT"
                 yield Check(name, False, True, error.strerror or str(error), remedy)
                 continue
         yield Check(name, True, True, "free")
@@ -102,7 +102,7 @@ def _ports(ports: dict[str, int], own: frozenset[int]) -> Iterator[Check]:
 
 def _addresses(data_dir: Path) -> Check:
     found = floating_range(data_dir)
-    return Check("floating IPs", True, False, found or "a range is chosen at the first start")
+    return Check("floating IPs", True, False, found or "a range is chosen on first start")
 
 
 def _subordinate_ids() -> Check:
@@ -121,7 +121,7 @@ def _subordinate_ids() -> Check:
         )
     if not tools:
         remedies.append("install newuidmap and newgidmap (package uidmap)")
-    detail = "" if not remedies else "servers work, and every program in them runs as root"
+    detail = "" if not remedies else "servers work, but every program in them runs as root"
     return Check(name, not remedies, True, detail, "; ".join(remedies))
 
 
@@ -140,9 +140,9 @@ def _memory() -> Check:
         found = {line.partition(":")[0]: line.split()[1] for line in lines}
         available = int(found["MemAvailable"]) * 1024
     except (OSError, KeyError, ValueError, IndexError):
-        return Check(name, True, False, "cannot be told")
+        return Check(name, True, False, "unknown")
     detail = f"{available // _MEBIBYTE} MiB available"
-    return Check(name, available >= _LEAST_MEMORY, False, detail, "end something else")
+    return Check(name, available >= _LEAST_MEMORY, False, detail, "stop other programs")
 
 
 def _disk(data_dir: Path) -> Check:
@@ -162,7 +162,7 @@ def _low_ports() -> Check:
         start = 1024
     good = os.geteuid() == 0 or start <= 80
     remedy = (
-        "port 80 of a server is then found at 8080 of its floating IP;"
+        "port 80 of a server is reached at 8080 of its floating IP;"
         " sysctl net.ipv4.ip_unprivileged_port_start=80 changes that"
     )
     return Check(name, good, False, "", remedy)

@@ -17,20 +17,20 @@ from stoker.cli.failures import CommandFailed
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve", "Run the service, and by default a local cloud."),
-    "deploy": ("deploy", "Create or update a stack from a template, and show how it goes."),
-    "plan": ("plan", "Show what a deployment would do, without doing it."),
-    "status": ("status", "Show where the service runs and what stacks there are, or one stack."),
+    "deploy": ("deploy", "Create or update a stack from a template, and show its progress."),
+    "plan": ("plan", "Show what a deployment would change."),
+    "status": ("status", "Show the service and its stacks, or one stack."),
     "logs": ("logs", "Show the console log of a server."),
     "ssh": ("ssh", "Log in to a server with ssh."),
     "exec": ("exec", "Run a command in a server of the local cloud."),
-    "destroy": ("destroy", "Delete a stack with all that belongs to it."),
-    "validate": ("validate", "Check templates, without a service."),
+    "destroy": ("destroy", "Delete a stack and everything in it."),
+    "validate": ("validate", "Check templates offline."),
     "doctor": (
         "doctor",
         "Check whether this machine can run servers, and how to fix what is missing.",
     ),
-    "stop": ("stop", "End the service that runs in the background."),
-    "completion": ("completion", "Print the completion script of a shell."),
+    "stop": ("stop", "Stop the background service."),
+    "completion": ("completion", "Print a shell completion script."),
 }
 """Commands in the order of the help: the module below ``commands``, and the line in the help."""
 
@@ -82,12 +82,12 @@ def main() -> None:
     """Orchestration for OpenStack: Heat's templates and API, with a cloud on your machine.
 
     \b
-    Begin with
-      stoker deploy examples/web-app.yaml     # starts a service and a local cloud if need be
-      stoker status web-app                   # what there is, and what happened
+    Start with
+      stoker deploy examples/web-app.yaml     # starts the service and a local cloud if needed
+      stoker status web-app                   # resources, outputs and recent events
       stoker destroy web-app                  # delete everything
-      stoker stop                             # and end the service
+      stoker stop                             # stop the service
 
-    Every command explains itself: stoker COMMAND --help. The clients of OpenStack work too:
-    "stoker status" says how to point them here.
+    See stoker COMMAND --help for each command. The OpenStack clients work too: "stoker status"
+    shows how to point them at the service.
     """

@@ -18,7 +18,7 @@ data_dir = click.option(
     type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
     default=default_data_dir,
     show_default="$STOKER_DATA_DIR or ~/.local/share/stoker",
-    help="Directory of the service: its database, its local cloud, clouds.yaml and openrc.",
+    help="Directory of the database, the local cloud, clouds.yaml and openrc.",
 )
 
 environments = click.option(
@@ -28,13 +28,13 @@ environments = click.option(
     type=click.Path(path_type=Path),
     multiple=True,
     metavar="FILE",
-    help="Environment file; several are merged in order.",
+    help="Environment file; repeatable, merged in order.",
 )
 
 _url = click.option(
     "--url",
     metavar="URL",
-    help="Address of the service, as http://127.0.0.1:8004, if it is not that of the catalog.",
+    help="Address of the service, e.g. http://127.0.0.1:8004. Default: from the catalog.",
 )
 
 
@@ -58,6 +58,6 @@ def name_and_value(
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise click.BadParameter(f'"{text}" is not of the form NAME=VALUE', param=option)
+            raise click.BadParameter(f'"{text}" must have the form NAME=VALUE', param=option)
         found[name] = value
     return found

@@ -195,7 +195,7 @@ def follow_or_leave(
         return follow(client, stack, display_for(console, planned), after, rollback=rollback)
     except KeyboardInterrupt:
         console.print(
-            f"\n{stack.name} goes on without you; to see how it goes:\n"
+            f"\n{stack.name} continues in the background. To watch it:\n"
             f"  stoker status {stack.name} --follow",
             highlight=False,
             soft_wrap=True,

@@ -75,7 +75,7 @@ def start_detached(target: Target) -> Running:
     if not ended:
         os.kill(pid, signal.SIGTERM)
     said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
-    raise CommandFailed("\n".join(["the service did not start; it said:", *said]))
+    raise CommandFailed("\n".join(["the service did not start; its output:", *said]))
 
 
 def stop(running: Running, data_dir: Path) -> None:

@@ -74,7 +74,7 @@ async def _serve(
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
             raise CannotServe(
-                "the local cloud has ended by itself; what it printed says why."
+                "the local cloud stopped unexpectedly; see its output above."
                 ' Start again with "stoker serve"'
             )
     if cloud is not None:

@@ -132,7 +132,7 @@ def the_stack(client: Client, name: str) -> Stack:
     """The stack of that name or id. Raises :class:`BadInput` if there is none."""
     found = find_stack(client, name)
     if found is None:
-        raise BadInput(f'there is no stack "{name}"; "stoker status" lists those there are')
+        raise BadInput(f'there is no stack "{name}"; "stoker status" lists the stacks')
     return found
 
 

@@ -56,7 +56,7 @@ class Grant:
 
 def unavailable(detail: str) -> Refused:
     """The refusal (503) for an identity service that does not answer."""
-    return Refused(f"The identity service does not answer: {detail}.", UNAVAILABLE)
+    return Refused(f"The identity service cannot be used: {detail}.", UNAVAILABLE)
 
 
 def read_grant(token: str, content: Any) -> Grant:
@@ -82,7 +82,7 @@ def json_of(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError as error:
-        raise unavailable("its answer is no JSON") from error
+        raise unavailable("its answer is not JSON") from error
 
 
 def by_password(user: User, scope: Mapping[str, Any] | None = None) -> dict[str, Any]:

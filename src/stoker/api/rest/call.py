@@ -102,7 +102,7 @@ class Call:
         except UnicodeError:
             raise bad_request("The body holds characters that are no Unicode text.") from None
         except ValueError as error:
-            raise bad_request(f"The body is no valid JSON: {error}.") from None
+            raise bad_request(f"The body is not valid JSON: {error}.") from None
 
     async def document(self) -> dict[str, Any]:
         """The body's JSON object; raises a refusal (400) where there is none."""

@@ -165,7 +165,7 @@ def _details(body: bytes) -> Mapping[str, Any] | None:
     try:
         details = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"The body is no valid JSON: {error}.") from None
+        raise Invalid(f"The body is not valid JSON: {error}.") from None
     if not isinstance(details, dict):
         raise Invalid("The body of a signal is a JSON object.")
     return details

@@ -36,18 +36,20 @@ from stoker.cli.wanted import Wanted, stack_arguments
 
 @click.command("deploy")
 @stack_arguments
-@click.option("--timeout", type=click.IntRange(1), metavar="MINUTES", help="Give up after so long.")
+@click.option("--timeout", type=click.IntRange(1), metavar="MINUTES", help="Fail after this long.")
 @click.option(
     "--rollback/--no-rollback",
     default=False,
     show_default=True,
-    help="After a failure, go back to how it was; without, leave everything to be looked at.",
+    help="After a failure, restore the previous state; otherwise leave everything for inspection.",
 )
 @click.option("--tags", metavar="TAG,TAG", help="Tags of the stack.")
 @click.option(
     "-y", "--yes", is_flag=True, help="Do not ask before something is replaced or deleted."
 )
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it to the end.")
+@click.option(
+    "--wait/--no-wait", default=True, show_default=True, help="Wait for the end and show progress."
+)
 @shared.service
 def command(
     wanted: Wanted,
@@ -58,16 +60,16 @@ def command(
     wait: bool,
     target: Target,
 ) -> None:
-    """Create a stack from TEMPLATE, or bring it up to date where it exists.
+    """Create a stack from TEMPLATE, or update it if it exists.
 
-    Shows what happens and why each resource waits, then the outputs. If it fails: the cause, what
-    the servers wrote, and what to do next. Asks first where an update would replace or delete what
-    works, unless told --yes. Ctrl-C stops the output; the deployment continues.
+    Shows progress, then the outputs. On failure: the cause, the server consoles, and what to do
+    next. Asks before an update replaces or deletes working resources, unless given --yes. Ctrl-C
+    stops the output; the deployment continues.
 
-    Where no service is named or running, one is started in the background, with a local cloud; it
-    stays, so that the servers live on. "stoker stop" ends it.
+    If no service is named or running, starts one in the background with a local cloud. It keeps
+    running, as do the servers, until "stoker stop".
 
-    Exit code 0: done; 1: the stack failed; 2: the template or another input is wrong.
+    Exit code 0: done; 1: the stack failed; 2: the template or other input is wrong.
 
     \b
     Examples
@@ -133,8 +135,8 @@ def _begun(
     for handle in renew_handles(client, existing):
         _say(
             console,
-            f"{handle} keeps the failure of an earlier attempt: it is made anew, and with it"
-            " the servers that report to it.",
+            f"{handle} still holds the failure of an earlier attempt; replacing it, and the servers"
+            " that report to it.",
         )
     newest = last_events(client, existing, 1)
     wanted.send(client, "PUT", existing.path, body)

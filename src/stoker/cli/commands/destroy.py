@@ -29,10 +29,12 @@ from stoker.cli.target import Target
 @click.command("destroy")
 @click.argument("name")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Follow it to the end.")
+@click.option(
+    "--wait/--no-wait", default=True, show_default=True, help="Wait for the end and show progress."
+)
 @shared.service
 def command(name: str, yes: bool, wait: bool, target: Target) -> None:
-    """Delete the stack NAME (or id) with its servers, networks and all else that it made.
+    """Delete the stack NAME (or id) with its servers, networks and everything else in it.
 
     Asks first, unless told --yes. Ctrl-C stops the output; the deletion continues.
 
@@ -59,7 +61,8 @@ def _destroy(console: Console, client: Client, stack: Stack, *, wait: bool) -> N
     client.call(ORCHESTRATION, "DELETE", stack.path)
     if not wait:
         state = refresh(client, stack).state
-        console.print(f"{stack.name}: {state}; stoker status {stack.id} --follow", highlight=False)
+        watch = f"stoker status {stack.id} --follow"
+        console.print(f"{stack.name}: {state}; {watch}", highlight=False, soft_wrap=True)
         return
     ended = follow_or_leave(console, client, stack, last)
     if ended.status == "COMPLETE":

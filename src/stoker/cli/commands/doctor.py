@@ -22,14 +22,14 @@ _PORT = click.IntRange(1, 65535)
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--port", type=_PORT, default=DEFAULT_API_PORT, envvar="STOKER_PORT")
 @click.option("--cloud-port", type=_PORT, default=DEFAULT_PORT, envvar="STOKER_CLOUD_PORT")
 @shared.data_dir
 def command(as_json: bool, port: int, cloud_port: int, data_dir: Path) -> None:
-    """Look at this machine: namespaces, networks, packet filter, disks, ports, tools, memory.
+    """Check namespaces, networks, packet filter, disks, ports, tools and memory of this machine.
 
-    Says what to do about each lack. Exit code 1 if something is missing that is needed.
+    Says how to fix what is missing. Exit code 1 if something required is missing.
 
     \b
     Examples

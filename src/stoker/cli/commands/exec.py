@@ -16,13 +16,13 @@ from stoker.cli.target import Target
 @click.command("exec", cls=PassingOn)
 @click.argument("stack")
 @click.argument("server", required=False)
-@click.option("-u", "--user", default="root", show_default=True, help="User of the server.")
+@click.option("-u", "--user", default="root", show_default=True, help="User in the server.")
 @shared.service
 @click.pass_context
 def command(
     context: click.Context, stack: str, server: str | None, user: str, target: Target
 ) -> None:
-    """Run the command behind -- in a server of the local cloud; it needs no SSH server.
+    """Run the command after -- in a server of the local cloud. Needs no SSH server.
 
     STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
     meant. Standard input and output are connected, without a terminal; Ctrl-C ends the command.
@@ -36,7 +36,7 @@ def command(
     """
     words = PassingOn.words()
     if not words:
-        raise BadInput('say behind -- what to run, as in "stoker exec web-app -- uptime"')
+        raise BadInput('give the command after --, as in "stoker exec web-app -- uptime"')
     client = connect(target)
     try:
         found = find_server(client, wanted_server(stack, server))
@@ -54,4 +54,4 @@ def check_is_within_reach(server: Server) -> None:
             f' "stoker ssh {server.name}" logs in to this one'
         )
     if server.status != "ACTIVE":
-        raise CommandFailed(f"the server {server.name} does not run (it is {server.status})")
+        raise CommandFailed(f"the server {server.name} is not running (it is {server.status})")

@@ -18,11 +18,11 @@ _PAUSE_SECONDS = 0.5
 
 @click.command("logs")
 @click.argument("server")
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is written, until Ctrl-C.")
-@click.option("-n", "--lines", type=click.IntRange(1), help="Only the last lines.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines until Ctrl-C.")
+@click.option("-n", "--lines", type=click.IntRange(1), help="Only the last N lines.")
 @shared.service
 def command(server: str, follow: bool, lines: int | None, target: Target) -> None:
-    """Print the console log of SERVER: where a server's user data tells how it fared.
+    """Print the console log of SERVER, including the output of its user data.
 
     SERVER is a name or an id, STACK/RESOURCE, or a STACK with one server.
 

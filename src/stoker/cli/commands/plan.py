@@ -16,7 +16,7 @@ from stoker.cli.wanted import Wanted, stack_arguments
 @stack_arguments
 @shared.service
 def command(wanted: Wanted, target: Target) -> None:
-    """Show what "stoker deploy" with the same arguments would do. Changes nothing.
+    """Show what "stoker deploy" with the same arguments would change. Changes nothing.
 
     \b
     Examples

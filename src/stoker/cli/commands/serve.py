@@ -52,14 +52,14 @@ _PORT = click.IntRange(1, 65535)
     "--local-cloud/--no-local-cloud",
     default=True,
     show_default=True,
-    help="Without: serve the OpenStack cloud that the configuration file names.",
+    help="Start a local cloud, or use the OpenStack cloud named in the configuration file.",
 )
 @click.option(
     "--config-file",
     "config_files",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     multiple=True,
-    help="Configuration, as a heat.conf; can be given several times.",
+    help="Configuration file in the format of heat.conf; repeatable.",
 )
 def command(
     data_dir: Path,
@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Run the service in the foreground until Ctrl-C.
 
-    Prints one line, "ready URL", when everything answers. The data directory then has clouds.yaml
-    and openrc for the clients of OpenStack. Where a usual port is taken and no other one is named,
-    a free one is used, and kept for the next start.
+    Prints "ready URL" once everything answers. The data directory then contains clouds.yaml and
+    openrc for the OpenStack clients. If a default port is taken and none is given, a free one is
+    used, and used again at the next start.
 
     \b
     Examples
@@ -168,7 +168,7 @@ def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
         if not isinstance(error.__cause__, OSError) or error.__cause__.errno != EADDRINUSE:
             raise
     listener = _listen(host, 0, settings)
-    click.echo(f"port {usual} is taken; port {listener.getsockname()[1]} is used instead", err=True)
+    click.echo(f"port {usual} is taken; using port {listener.getsockname()[1]} instead", err=True)
     return listener
 
 
@@ -182,7 +182,7 @@ def _listen(host: str, port: int, settings: str) -> socket.socket:
     except OSError as error:
         listener.close()
         raise CannotServe(
-            f"cannot listen on {host} port {port}: {error.strerror or error}; stop what listens"
-            f" there, or choose another port with {settings}"
+            f"cannot listen on {host} port {port}: {error.strerror or error}; stop the program"
+            f" using it, or choose another port with {settings}"
         ) from error
     return listener

@@ -36,13 +36,13 @@ _PAUSE_SECONDS = 0.2
 @click.option(
     "-u",
     "--user",
-    help='User to log in as. Default: "stoker" in the local cloud, elsewhere what ssh chooses.',
+    help='User to log in as. Default: "stoker" in the local cloud, otherwise chosen by ssh.',
 )
 @click.option(
     "-i",
     "--identity",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File of the private key, if it is not one that ssh tries by itself.",
+    help="Private key file, unless ssh tries it by default.",
 )
 @shared.service
 @click.pass_context
@@ -54,7 +54,7 @@ def command(
     identity: Path | None,
     target: Target,
 ) -> None:
-    """Log in to a server with ssh, or run a command there: what stands behind -- is for ssh.
+    """Log in to a server with ssh, or run a command there; arguments after -- go to ssh.
 
     STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
     meant. The exit code is that of ssh.
@@ -97,22 +97,22 @@ def _reached_at(client: Client, server: Server) -> tuple[str, int]:
         return addresses[0], _PORT
     if not server.floating:
         raise CommandFailed(
-            f"the server {server.name} has no floating IP, so this machine does not reach it;"
-            " give its port one, or deploy it with an OS::Neutron::FloatingIP"
+            f"the server {server.name} has no floating IP and cannot be reached from here;"
+            " add one to its port with OS::Neutron::FloatingIP"
         )
     deadline = time.monotonic() + _BOOT_SECONDS
     while (place := (server.forwarded or {}).get(_PORT)) is None:
         if server.status != "ACTIVE":
-            raise CommandFailed(f"the server {server.name} does not run (it is {server.status})")
+            raise CommandFailed(f"the server {server.name} is not running (it is {server.status})")
         if server.key_name is None:
             raise CommandFailed(
-                f"no SSH server runs in {server.name}, as it has no key pair;"
-                " give it one with the property key_name"
+                f"no SSH server runs in {server.name}: it has no key pair;"
+                " set the property key_name"
             )
         if time.monotonic() > deadline:
             raise CommandFailed(
-                f"no SSH server of {server.name} is reached: either its security groups close"
-                f' port {_PORT}, or none runs ("stoker logs {server.name}" says why)'
+                f"cannot reach an SSH server in {server.name}: its security groups block"
+                f' port {_PORT}, or none is running (see "stoker logs {server.name}")'
             )
         time.sleep(_PAUSE_SECONDS)
         server = find_server(client, server.id)

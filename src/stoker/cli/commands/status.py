@@ -36,9 +36,11 @@ _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 
 @click.command("status")
 @click.argument("name", required=False)
-@click.option("-f", "--follow", "following", is_flag=True, help="Until its operation has ended.")
-@click.option("--events", "count", default=10, show_default=True, help="How many events to show.")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option(
+    "-f", "--follow", "following", is_flag=True, help="Keep watching until the operation ends."
+)
+@click.option("--events", "count", default=10, show_default=True, help="Number of events to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @shared.service
 def command(
     name: str | None,
@@ -47,10 +49,10 @@ def command(
     as_json: bool,
     target: Target,
 ) -> None:
-    """Without NAME: where the service runs, and all stacks. With: one stack (by name or id).
+    """Show the service and all stacks, or the stack NAME (or id).
 
-    A stack is shown with its resources as a tree, its outputs and the last events; with --follow
-    as it changes, until what is under way has ended. Exit code 1 if that failed.
+    A stack is shown with its resource tree, outputs and recent events; with --follow, updated
+    until its operation ends. Exit code 1 if that failed.
 
     \b
     Examples
@@ -103,7 +105,9 @@ def _overview(console: Console, client: Client, target: Target) -> None:
 
 def _list(console: Console, stacks: Sequence[Stack]) -> None:
     if not stacks:
-        console.print("There are no stacks. stoker deploy TEMPLATE makes one.", highlight=False)
+        console.print(
+            "There are no stacks. Create one with: stoker deploy TEMPLATE", highlight=False
+        )
         return
     rows = [(s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks]
     widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]

@@ -14,7 +14,7 @@ from stoker.cli.service import stop
 @click.command("stop")
 @shared.data_dir
 def command(data_dir: Path) -> None:
-    """End the service of the data directory, its local cloud and their servers.
+    """Stop the service of the data directory, its local cloud and their servers.
 
     Nothing is lost: the next "stoker serve" or "stoker deploy" goes on from here, and boots the
     servers again from their disks.

@@ -35,9 +35,9 @@ _FILE = click.Path(path_type=Path)
     type=click.Choice(["text", "json", "sarif"]),
     default="text",
     show_default=True,
-    help="For people, for programs, or for editors and code hosts.",
+    help="Output for people, programs, or editors and code hosts.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 2 for warnings, too.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 def command(
     templates: tuple[Path, ...],
     environments: tuple[Path, ...],
@@ -45,7 +45,7 @@ def command(
     form: str,
     strict: bool,
 ) -> None:
-    """Check TEMPLATES with all files that they name. Needs no service and no cloud.
+    """Check TEMPLATES and all files they refer to. Needs no service and no cloud.
 
     Prints all findings, each with file, line and column. Whatever "stoker deploy" would refuse is
     an error. Without -e and -P, parameters without a default are assumed to get valid values later.
@@ -71,6 +71,6 @@ def command(
     elif found:
         click.echo(as_text(found, texts))
     else:
-        click.echo(", ".join(f"{template}: good" for template in templates))
+        click.echo(", ".join(f"{template}: OK" for template in templates))
     if has_errors(found) or (strict and found):
         sys.exit(BAD_INPUT)

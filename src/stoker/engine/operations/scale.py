@@ -175,7 +175,7 @@ def _target(session: Session, operation: Operation) -> _Target:
         raise CannotScale("the scaling policy is gone")
     policy_type = session.type_of(policy)
     if not can(policy_type, AdjustsGroup):
-        raise CannotScale(f"{policy.name} is no scaling policy any more")
+        raise CannotScale(f"{policy.name} is no longer a scaling policy")
     adjustment = policy_type.adjustment(make_call(session, policy, policy_type))
     for row in session.current.values():
         if row.nested_id is None or row.action is Action.DELETE:

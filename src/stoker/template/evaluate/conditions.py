@@ -106,9 +106,8 @@ class NamedConditions:
     def _evaluate(self, name: str) -> bool | Failure:
         if name in self._open:
             circle = " -> ".join([*self._open[self._open.index(name) :], name])
-            return Failure(
-                [Diagnostic("circular-condition", f"the conditions form a circle: {circle}")]
-            )
+            message = f"Circular dependency between conditions: {circle}"
+            return Failure([Diagnostic("circular-condition", message)])
         if len(self._open) >= MAX_CHAIN:
             message = f"conditions build on each other more than {MAX_CHAIN} deep"
             return Failure([Diagnostic("too-deep", message)])

@@ -374,7 +374,7 @@ def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parame
                 key = "constraints" if place else "AllowedPattern"
                 raise _refuse(
                     (*path, key, *place),
-                    f"{text} is no regular expression that can be used: {error.message}",
+                    f"{text} is not a valid regular expression: {error.message}",
                 ) from None
         constraints.append(constraint)
     return replace(parameter, constraints=tuple(constraints))
