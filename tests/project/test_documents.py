@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tools.reference import PAGES
 
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
@@ -44,6 +45,12 @@ def test_no_type_that_is_said_to_be_missing_exists() -> None:
     [missing] = re.findall(r"\*\*Resource types\.\*\*(.*?)\n\n", limits, re.DOTALL)
     existing = {name.rpartition("::")[2] for name in BUILT_IN}
     assert set(re.findall(r"`(\w+)`", missing)) & existing == set()
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_generated_references_are_up_to_date(name: str) -> None:
+    """``python tools/reference.py`` writes them."""
+    assert (ROOT / name).read_text() == PAGES[name]()
 
 
 async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
