@@ -71,14 +71,13 @@ def known() -> Known:
 
 
 _INTRODUCTION = (
-    "# Where Stoker differs from Heat on purpose",
+    "# Deliberate differences from Heat",
     "",
-    "Recorded answers of OpenStack Heat 27.0.1 are replayed against Stoker",
-    "(`make conformance`). Statuses, error types and values are the same; texts of",
-    "messages are Stoker's own; and where Heat answers with an internal error (500), Stoker",
-    "refuses with a 4xx that says what is wrong. These are the other differences that are meant.",
-    "The list is made from `tests/conformance/differences.yaml`; a test fails when an answer",
-    "differs in any other way.",
+    "`make conformance` replays recorded answers of OpenStack Heat 27.0.1 against Stoker.",
+    "Statuses, error types and values are the same. Messages are Stoker's own, and where Heat",
+    "answers with an internal error (500), Stoker refuses with a 4xx that says what is wrong.",
+    "All other deliberate differences are listed here. The list is generated from",
+    "`tests/conformance/differences.yaml`; a test fails if an answer differs in any other way.",
 )
 
 
