@@ -29,7 +29,7 @@ from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.log import Log
 from stoker.pauses import LoopPauses
-from stoker.resources.names import WITHDRAWN
+from stoker.resources.built_in import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.service_environment import registry_in

@@ -10,7 +10,7 @@ from tools.reference import PAGES
 
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
-from stoker.resources.names import BUILT_IN
+from stoker.resources.built_in import built_in
 from stoker.resources.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
@@ -43,7 +43,7 @@ def test_every_test_of_order_is_named_by_a_rule() -> None:
 def test_no_type_that_is_said_to_be_missing_exists() -> None:
     limits = (ROOT / "docs/limits.md").read_text()
     [missing] = re.findall(r"\*\*Resource types\.\*\*(.*?)\n\n", limits, re.DOTALL)
-    existing = {name.rpartition("::")[2] for name in BUILT_IN}
+    existing = {name.rpartition("::")[2] for name in built_in()}
     assert set(re.findall(r"`(\w+)`", missing)) & existing == set()
 
 
@@ -56,9 +56,8 @@ def test_generated_references_are_up_to_date(name: str) -> None:
 async def test_the_example_of_a_resource_type_works_as_a_plugin(tmp_path: Path) -> None:
     plugins = tmp_path / "plugins"
     plugins.mkdir()
-    [example] = re.findall(
-        r"```python\n(\"\"\"A text.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL
-    )
+    document = (ROOT / "docs/adding-a-resource-type.md").read_text()
+    [example] = re.findall(r"```python\n(\"\"\"A text.*?)```", document, re.DOTALL)
     (plugins / "digest.py").write_text(example)
 
     def template(text: str) -> dict[str, object]:

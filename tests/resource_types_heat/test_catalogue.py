@@ -3,13 +3,13 @@
 import pytest
 
 from stoker.kernel.errors import Invalid, NotFound, NotSupported
-from stoker.resources.names import BUILT_IN, WITHDRAWN
+from stoker.resources.built_in import WITHDRAWN, built_in
 from stoker.resources.registry import Registry
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.document import parse
 from tests.parameters.declaring import declare_or_raise
 
-HEAT = {name: place for name, place in BUILT_IN.items() if "::Heat::" in name}
+HEAT = {name: place for name, place in built_in().items() if "::Heat::" in name}
 CATALOGUE = Catalogue(Registry(HEAT), WITHDRAWN)
 
 

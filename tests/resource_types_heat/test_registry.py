@@ -1,15 +1,18 @@
 """Where resource types come from."""
 
+import importlib
+import pkgutil
 import sys
 
 import pytest
 
-from stoker.resources.names import BUILT_IN, WITHDRAWN
+import stoker.resources
+from stoker.resources.built_in import WITHDRAWN, built_in
 from stoker.resources.registry import Registry
-from stoker.schema.resource_type import Done, ManagedType
+from stoker.schema.resource_type import Done, ManagedType, ResourceType
 
 PLUGIN = """
-from stoker.schema.resource_type import Done, ManagedType
+from stoker.schema.resource_type import Done, ManagedType, ResourceType
 
 
 class Mine(ManagedType):
@@ -24,7 +27,7 @@ class Mine(ManagedType):
 """
 
 
-@pytest.mark.parametrize("name", sorted(BUILT_IN))
+@pytest.mark.parametrize("name", sorted(built_in()))
 def test_every_built_in_type_loads_under_its_name(name):
     type_ = Registry().find(name)
     assert type_ is not None
@@ -39,9 +42,9 @@ def test_a_type_is_made_once_and_unknown_names_are_none():
 
 
 def test_listing_names_imports_no_type():
-    places = {"A::Type": "stoker.no.such.module:Type", "B::Type": "stoker.no.such:Type"}
-    names = Registry(places).names()
-    assert set(places) <= set(names)
+    modules = {"A::Type": "stoker.no.such.module", "B::Type": "stoker.no.such"}
+    names = Registry(modules).names()
+    assert set(modules) <= set(names)
     assert names == sorted(names)
     assert "stoker.no" not in sys.modules
 
@@ -64,7 +67,7 @@ def test_a_broken_plugin_does_not_stop_the_others(tmp_path, caplog):
 
 
 def test_withdrawn_types_are_not_offered():
-    assert not WITHDRAWN & BUILT_IN.keys()
+    assert not WITHDRAWN & built_in().keys()
 
 
 def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):
@@ -73,3 +76,20 @@ def test_plugins_that_derive_from_the_bare_resource_type_are_managed(tmp_path):
     type_ = Registry(plugin_directories=[str(tmp_path)]).find("My::Type")
     assert isinstance(type_, ManagedType)
     assert type_.create(None) == Done(physical_id="x")
+
+
+def test_every_class_with_a_name_is_a_built_in_type_of_that_name():
+    modules = [
+        importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(stoker.resources.__path__, "stoker.resources.")
+    ]
+    declared = {
+        value.type_name: module.__name__
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and issubclass(value, ResourceType)
+        and "type_name" in vars(value)
+    }
+    assert declared == built_in()

@@ -16,7 +16,7 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS
 from stoker.kernel.ids import RandomIds
-from stoker.resources.names import BUILT_IN
+from stoker.resources.built_in import built_in
 from stoker.resources.registry import Registry
 from stoker.schema.resource_type import Adopts, Done, ResourceType, Sweeps, Wait
 
@@ -129,7 +129,7 @@ def _type(name: str) -> ResourceType:
 
 
 def _types_of_services() -> set[str]:
-    found = {name for name in BUILT_IN if _type(name).service not in (None, *WITHOUT)}
+    found = {name for name in built_in() if _type(name).service not in (None, *WITHOUT)}
     return found - ELSEWHERE
 
 

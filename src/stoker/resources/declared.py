@@ -2,7 +2,7 @@
 
 A checker without a service must know every type that a template may name. The declarations (the
 properties with their constraints, the attributes) stand in ``declared.json``, as Heat 27 describes
-its types. A type leaves that file when its own module joins :mod:`stoker.resources.names`.
+its types. What stands there of a type that can be deployed by now is not used.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from stoker.kernel.lazy import lazy
-from stoker.resources.names import BUILT_IN
+from stoker.resources.built_in import built_in
 from stoker.schema.resource_type import ManagedType, NestingType, ResourceType
 
 GROUP = "stoker.resources"
@@ -24,15 +24,15 @@ _log = logging.getLogger(__name__)
 class Registry:
     """Resource types by name. A plugin directory goes before what is built in, entry points last.
 
-    ``places`` maps type names to ``module:Class``.
+    ``modules`` maps type names to the modules that declare them; None for the built-in types.
     """
 
     def __init__(
         self,
-        places: Mapping[str, str] = BUILT_IN,
+        modules: Mapping[str, str] | None = None,
         plugin_directories: Sequence[str] = (),
     ) -> None:
-        self._places = places
+        self._modules = built_in() if modules is None else modules
         self._plugin_directories = plugin_directories
         self._types: dict[str, ResourceType | None] = {}
 
@@ -47,16 +47,14 @@ class Registry:
 
     def names(self) -> list[str]:
         """All names, sorted."""
-        return sorted({*self._places, *self._plugins, *self._entry_points})
+        return sorted({*self._modules, *self._plugins, *self._entry_points})
 
     def _load(self, type_name: str) -> ResourceType | None:
         if type_name in self._plugins:
             return self._plugins[type_name]()
-        place = self._places.get(type_name)
-        if place is not None:
-            module, _, name = place.partition(":")
-            found: type[ResourceType] = vars(importlib.import_module(module))[name]
-            return found()
+        module = self._modules.get(type_name)
+        if module is not None:
+            return _types_in(importlib.import_module(module))[type_name]()
         entry = self._entry_points.get(type_name)
         return None if entry is None else _load_entry_point(entry)
 
@@ -70,8 +68,7 @@ class Registry:
         found: dict[str, type[ResourceType]] = {}
         for directory in self._plugin_directories:
             for file in sorted(Path(directory).glob("*.py")):
-                for type_ in _types_in(file):
-                    found[type_.type_name] = type_
+                found |= _types_of_plugin(file)
         return found
 
 
@@ -100,17 +97,23 @@ def _is_type(value: object) -> bool:
     return issubclass(value, ManagedType | NestingType)
 
 
-def _types_in(file: Path) -> list[type[ResourceType]]:
+def _types_in(module: ModuleType) -> dict[str, type[ResourceType]]:
+    """The types that a module declares, by name."""
+    return {
+        value.type_name: value
+        for value in vars(module).values()
+        if getattr(value, "__module__", None) == module.__name__
+        and _is_type(value)
+        and "type_name" in vars(value)
+    }
+
+
+def _types_of_plugin(file: Path) -> dict[str, type[ResourceType]]:
     try:
-        module = _import_file(file)
+        return _types_in(_import_file(file))
     except Exception:  # noqa: BLE001 - a plugin is someone else's code and may raise anything
         _log.exception("The plugin %s cannot be loaded", file)
-        return []
-    return [
-        value
-        for value in vars(module).values()
-        if _is_type(value) and value.__module__ == module.__name__ and "type_name" in vars(value)
-    ]
+        return {}
 
 
 def _import_file(file: Path) -> ModuleType:
