@@ -24,7 +24,7 @@ from tests.simulation.sweep import MODES, Finding, Point, check, sweep
 
 def main() -> int:
     """The exit code: 1 if anything was found."""
-    options = _options()
+    options = parser().parse_args()
     if options.seed is None and options.turn is None:
         logging.disable(logging.CRITICAL)
     if options.histories:
@@ -38,7 +38,8 @@ def main() -> int:
     return _sweep(sweep(stories, modes, options.every, options.processes), options.first)
 
 
-def _options() -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation")
     parser.add_argument("--seeds", type=int, default=200, help="how many drawn scenarios")
     parser.add_argument("--seed", type=int, help="only this one")
@@ -50,7 +51,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--every", type=int, default=1, help="each so-many-th turn")
     parser.add_argument("--first", action="store_true", help="stop when something is found")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    return parser.parse_args()
+    return parser
 
 
 def _seeds(options: argparse.Namespace) -> int:
