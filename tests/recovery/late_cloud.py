@@ -36,6 +36,10 @@ class Lost(Exception):
     """The answer did not come."""
 
 
+class Refusal(Exception):
+    """The cloud has done nothing."""
+
+
 class Late:
     """The cloud."""
 
@@ -50,6 +54,8 @@ class Late:
         """Seconds that the next creates take; then what is usual."""
         self.never: int = 0
         """So many creates from now on are never carried out, and never answered."""
+        self.refuses = 0
+        """So many creates from now on are refused."""
         self.gives_up = 60.0
         """Seconds until a caller has waited long enough."""
         self._numbers = itertools.count(1)
@@ -58,6 +64,9 @@ class Late:
         return self.takes.pop(0) if method == "create" and self.takes else self.usual
 
     def create(self, token: str, value: Any) -> str:
+        if self.refuses > 0:
+            self.refuses -= 1
+            raise Refusal("not now")
         object_id = f"object-{next(self._numbers)}"
         self.objects[object_id] = (token, value)
         self.made.append(token)
@@ -334,12 +343,13 @@ class Life:
         wanted = StackRequest(name="stack", template=body, **request)
         await self.engine.operations.create(CALLER, wanted)
 
-    async def update(self, value: str, *names: str) -> None:
+    async def update(self, value: str, *names: str, **request: Any) -> None:
         """Ask for things of another value."""
         things = {n: {"type": "Late::Thing", "properties": {"value": value}} for n in names}
         body = {"heat_template_version": "2018-08-31", "resources": things}
         address = await self.engine.operations.find(CALLER, "stack")
-        await self.engine.operations.update(CALLER, address, StackRequest(template=body))
+        wanted = StackRequest(template=body, **request)
+        await self.engine.operations.update(CALLER, address, wanted)
 
     async def delete(self) -> None:
         address = await self.engine.operations.find(CALLER, "stack")

@@ -184,6 +184,43 @@ def test_what_a_driver_that_failed_has_asked_for_does_not_come_after_what_is_ask
     assert [value for _, value in world.cloud.objects.values()] == ["new"]
 
 
+def test_an_update_that_timed_out_does_not_come_after_the_next_one() -> None:
+    world = World()
+    world.cloud.gives_up = 1000
+
+    async def story(life: Life) -> None:
+        await life.create("a")
+        await until_complete(life)
+        world.cloud.usual = 100
+        await life.update("old", "a", timeout_mins=1)
+        assert await life.ended() == "UPDATE_FAILED"
+        world.cloud.usual = 0.1
+        await life.update("new", "a")
+        assert await life.ended() == "UPDATE_COMPLETE"
+        await asyncio.sleep(100)
+
+    world.live(story)
+    assert [value for _, value in world.cloud.objects.values()] == ["new"]
+
+
+def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once() -> None:
+    world = World()
+    world.cloud.takes, world.cloud.refuses = [20], 1
+
+    async def story(life: Life) -> None:
+        await life.create("a")
+        await asyncio.sleep(1)
+        [(stack, driving)] = life.engine.dispatch._tasks.items()
+        driving.cancel()
+        await asyncio.sleep(0.1)
+        life.engine.dispatch.notify(stack)
+        await until_complete(life)
+
+    world.live(story)
+    assert world.passed < 25
+    assert made(world) == 1
+
+
 def test_what_cannot_be_made_twice_is_asked_for_again_at_once() -> None:
     world = World()
     world.cloud.never = 3

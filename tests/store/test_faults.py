@@ -1,0 +1,60 @@
+"""A database that cannot write just now is told from a statement that never will be right."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.store.databases import open_database
+from stoker.store.faults import database_faults
+
+WRITE = sa.text("INSERT INTO room VALUES (zeroblob(1000000))")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> sa.Engine:
+    opened = open_database(f"sqlite:///{tmp_path / 'here.db'}")
+    with opened.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE room (content BLOB)"))
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "told"),
+    [
+        ("PRAGMA max_page_count = 20", "database or disk is full"),
+        ("PRAGMA query_only = on", "readonly"),
+    ],
+)
+def test_a_database_that_cannot_write_now_may_write_later(
+    database: sa.Engine, obstacle: str, told: str
+) -> None:
+    with database.connect() as connection:
+        connection.execute(sa.text(obstacle))
+        with pytest.raises(StoreFault, match=told) as fault, database_faults():
+            connection.execute(WRITE)
+    assert fault.value.passing
+
+
+def test_a_lock_of_another_process_passes(database: sa.Engine, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "here.db")
+    other.execute("BEGIN IMMEDIATE")
+    with database.connect() as connection:
+        connection.execute(sa.text("PRAGMA busy_timeout = 0"))
+        with pytest.raises(StoreFault, match="locked") as fault, database_faults():
+            connection.execute(WRITE)
+    other.close()
+    assert fault.value.passing
+
+
+def test_a_wrong_statement_is_no_fault_of_the_database(database: sa.Engine) -> None:
+    with (
+        database.connect() as connection,
+        pytest.raises(sa.exc.OperationalError, match="no such table"),
+        database_faults(),
+    ):
+        connection.execute(sa.text("SELECT 1 FROM nowhere"))
