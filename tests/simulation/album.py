@@ -60,10 +60,17 @@ class Album:
     database: sa.Engine
     cloud: Cloud
     pictures: list[Picture] = field(default_factory=list)
+    torn: list[str] = field(default_factory=list)
+    """What one transaction has written and should not have, without the rest."""
+    _there: set[str] = field(default_factory=set)
+    """The ids of the rows at the last look."""
+    _names: dict[str, str] = field(default_factory=dict)
+    """The name of each row that there ever was, by id."""
 
     def look(self, now: float) -> None:
         """Take a picture if there is anything new."""
         with self.database.connect() as connection:
+            self._look_for_halves(connection)
             stack = connection.exec_driver_sql(
                 "SELECT id, action, status FROM stacks WHERE parent_id IS NULL"
             ).first()
@@ -83,6 +90,23 @@ class Album:
         }
         objects = len(self.cloud.objects)
         self.pictures.append(Picture(now, action, status, members, objects))
+
+    def _look_for_halves(self, connection: sa.Connection) -> None:
+        """A row goes with the event that tells of it, and gives way to one that there was."""
+        found = connection.exec_driver_sql("SELECT id, name, replaced_by FROM resources").all()
+        before, self._there = self._there, {id_ for id_, _, _ in found}
+        self._names |= {id_: name for id_, name, _ in found}
+        for _, name, replaced_by in found:
+            if replaced_by is not None and replaced_by not in self._names:
+                self.torn.append(f"P2: {name} gives way to a row that was never there")
+        for id_ in before - self._there:
+            told = connection.exec_driver_sql(
+                "SELECT 1 FROM events WHERE resource_id = ? AND action = 'DELETE'"
+                " AND status = 'COMPLETE'",
+                (id_,),
+            ).first()
+            if told is None:
+                self.torn.append(f"P2: {self._names[id_]} has gone without an event")
 
     @property
     def _last(self) -> tuple[str, str]:

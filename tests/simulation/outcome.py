@@ -26,6 +26,8 @@ class Outcome:
     """Status and rows of nested stacks, by the name of the resource."""
     pictures: list[Picture] = field(default_factory=list)
     """One for each status that the stack has had."""
+    torn: list[str] = field(default_factory=list)
+    """What a transaction has written by halves."""
     acknowledged: list[str] = field(default_factory=list)
     """Signals that were answered: the row of each."""
     tries: list[int] = field(default_factory=list)

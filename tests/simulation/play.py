@@ -74,7 +74,7 @@ async def _outcome(
     outcome.inner = await _below(engine, stack_id)
     outcome.events = list(await store.events([stack_id], EventQuery()))
     outcome.operations = operations_of(world, stack_id)
-    outcome.pictures = world.album.pictures
+    outcome.pictures, outcome.torn = world.album.pictures, world.album.torn
     outcome.acknowledged, outcome.tries = progress.acknowledged, progress.tries
     outcome.adjusted, outcome.asleep = progress.adjusted, progress.asleep
     outcome.accepted, outcome.readings = progress.accepted, progress.readings

@@ -21,6 +21,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
         if outcome.cloud.objects:
             yield "P3: objects without a stack"
         return
+    yield from outcome.torn
     yield from expectations(outcome)
     yield from _finished(outcome, outcome.stack)
     yield from _final_events(outcome)
