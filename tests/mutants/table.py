@@ -35,10 +35,15 @@ class Mutant:
         return source.replace(self.before, self.after)
 
 
+def table() -> list[Mutant]:
+    """All of them, whether they fit the tree or not."""
+    content = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return [Mutant(**{**each, "checks": tuple(each["checks"])}) for each in content["mutant"]]
+
+
 def mutants() -> list[Mutant]:
     """All of them. Raises ValueError when the table is out of date."""
-    content = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    found = [Mutant(**{**each, "checks": tuple(each["checks"])}) for each in content["mutant"]]
+    found = table()
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
