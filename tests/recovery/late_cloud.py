@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-import json
 import random
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,10 +21,10 @@ from stoker.engine.model.requests import StackRequest
 from stoker.kernel.ids import RandomIds
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
-from stoker.store.databases import open_database
 from stoker.store.store import SqlStore
+from tests.simulation.disk import Disk
 from tests.simulation.loop import VirtualLoop
-from tests.simulation.world import CALLER, EngineLife, Nobody
+from tests.simulation.world import CALLER, Clouds, EngineLife, Nobody, Plain, empty_database
 
 Result = TypeVar("Result")
 START = 1_800_000_000.0
@@ -148,36 +147,14 @@ class _Landing:
     act: Callable[[], None] = field(compare=False)
 
 
-class Inline:
-    """Transactions where they are."""
-
-    async def write(self, transaction: Callable[[], Result]) -> Result:
-        await asyncio.sleep(0)
-        return transaction()
-
-    async def read(self, transaction: Callable[[], Result]) -> Result:
-        await asyncio.sleep(0)
-        return transaction()
-
-
-class Seal:
-    """No encryption."""
-
-    def close(self, value: Any) -> str:
-        return json.dumps(value)
-
-    def open(self, text: str) -> Any:
-        return json.loads(text)
-
-
-class World:
+class World(Clouds):
     """What outlives a process."""
 
     def __init__(self, places: int = 100) -> None:
         self.cloud = Late()
         self.passed = 0.0
         self.places = places
-        self.database = open_database("sqlite://")
+        self.database = empty_database()
         self.cloud_since = 0.0
         self._loop: VirtualLoop | None = None
         self._landing: list[_Landing] = []
@@ -191,12 +168,6 @@ class World:
     def connection(self, stack: Stack) -> Late:
         _here.thread.stand()
         return self.cloud
-
-    def lookup(self, stack: Stack, lookups: Sequence[Any]) -> Sequence[str]:
-        return []
-
-    def check(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
-        return []
 
     def send(self, seconds: float, act: Callable[[], None]) -> None:
         """Do something when the time has come, in whatever process."""
@@ -320,7 +291,7 @@ class Life:
     def __init__(self, world: World) -> None:
         self.world = world
         nobody = Nobody()
-        self.store = SqlStore(world.database, Seal(), Inline())
+        self.store = SqlStore(world.database, Plain(), Disk(world.now))
         self.engine = EngineLife(
             Ports(
                 store=self.store,

@@ -39,9 +39,15 @@ class Trouble:
 
     def __init__(self, database: sa.Engine, kind: Any, *, at: str) -> None:
         self.kind, self.at, self.left, self.seen = kind, at, 0, 0
-        database.dialect.do_begin = self._begin  # type: ignore[method-assign]
-        self._commit = database.dialect.do_commit
-        database.dialect.do_commit = self._ending  # type: ignore[method-assign]
+        self._dialect, self._commit = database.dialect, database.dialect.do_commit
+
+    def __enter__(self) -> Trouble:
+        self._dialect.do_begin = self._begin  # type: ignore[method-assign]
+        self._dialect.do_commit = self._ending  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        del self._dialect.do_begin, self._dialect.do_commit
 
     def _begin(self, _connection: Any) -> None:
         if self.at == "begin":
@@ -70,14 +76,14 @@ class Trouble:
 def test_a_transaction_that_fails_fails_no_resource(kind: Any, at: str) -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.recorded = lambda _: True  # it would look into the database itself
-        trouble = Trouble(lab.world.database, kind, at=at)
-        body = StackRequest(name="stack", template=WANTED)
-        await lab.engine.operations.create(CALLER, body)
-        for _ in range(12):
-            await asyncio.sleep(0.2)
-            trouble.left = 1
-        trouble.left = 0
-        await lab.engine.dispatch.idle()
+        with Trouble(lab.world.database, kind, at=at) as trouble:
+            body = StackRequest(name="stack", template=WANTED)
+            await lab.engine.operations.create(CALLER, body)
+            for _ in range(12):
+                await asyncio.sleep(0.2)
+                trouble.left = 1
+            trouble.left = 0
+            await lab.engine.dispatch.idle()
         assert trouble.seen >= 3
         assert await lab.status() == "CREATE_COMPLETE"
         assert sorted(o.properties["value"] for o in lab.cloud.objects.values()) == list("0123")
@@ -90,14 +96,14 @@ def test_a_transaction_that_fails_fails_no_resource(kind: Any, at: str) -> None:
 def test_a_database_that_is_locked_for_minutes_fails_no_resource() -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.recorded = lambda _: True  # it would look into the database itself
-        trouble = Trouble(lab.world.database, locked, at="begin")
-        body = StackRequest(name="stack", template=WANTED)
-        await lab.engine.operations.create(CALLER, body)
-        await lab.pass_time(0.3)
-        trouble.left = 10**6
-        await lab.pass_time(300)
-        trouble.left = 0
-        await lab.engine.dispatch.idle()
+        with Trouble(lab.world.database, locked, at="begin") as trouble:
+            body = StackRequest(name="stack", template=WANTED)
+            await lab.engine.operations.create(CALLER, body)
+            await lab.pass_time(0.3)
+            trouble.left = 10**6
+            await lab.pass_time(300)
+            trouble.left = 0
+            await lab.engine.dispatch.idle()
         assert await lab.status() == "CREATE_COMPLETE"
         assert len(lab.cloud.objects) == 4
 

@@ -55,7 +55,6 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outc
         if outcome is None:
             outcome = world.live(life, kill)
     assert outcome is not None
-    world.close()
     return outcome
 
 

@@ -7,14 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-SEEDS = 30
 
 
-def histories(hash_seed: str) -> list[str]:
+def histories(hash_seed: str, seeds: int) -> list[str]:
     """What each seed leads to, in a process whose sets have an order of their own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.simulation", "--histories", "--seeds", str(SEEDS)],
+        [sys.executable, "-m", "tests.simulation", "--histories", "--seeds", str(seeds)],
         cwd=ROOT,
         env=os.environ | {"PYTHONHASHSEED": hash_seed},
         capture_output=True,
@@ -24,7 +25,8 @@ def histories(hash_seed: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_the_order_of_sets_changes_no_history() -> None:
-    first, second = histories("1"), histories("2")
-    assert len(first) == SEEDS
+@pytest.mark.parametrize("seeds", [12, pytest.param(60, marks=pytest.mark.long)])
+def test_the_order_of_sets_changes_no_history(seeds: int) -> None:
+    first, second = histories("1", seeds), histories("2", seeds)
+    assert len(first) == seeds
     assert first == second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -42,27 +43,30 @@ _graveyard: list[object] = []
 """What dead engines held: were it collected, their coroutines would run their last blocks."""
 
 
-_databases: list[sa.Engine] = []
-"""Empty ones: to open one, and to compile all statements for it, takes longer than many plays."""
-_disks: dict[sa.Engine, Disk] = {}
-"""Where each database lies."""
+_disks: list[Disk] = []
+"""Where the database lies: the disk of the world that lives now."""
 
 
-def _empty_database() -> sa.Engine:
-    if _databases:
-        database = _databases.pop()
-        with database.begin() as connection:
-            for table in reversed(tables.metadata.sorted_tables):
-                connection.execute(table.delete())
-        return database
+@functools.cache
+def _database() -> sa.Engine:
+    """To open one, and to compile all statements for it, takes longer than many plays."""
     database = open_database("sqlite://")
 
     def commit(connection: sa.Connection) -> None:
-        if database in _disks:
-            _disks[database].commit(connection)
+        if _disks:
+            _disks[-1].commit(connection)
 
     sa.event.listen(database, "commit", commit)
     return database
+
+
+def empty_database() -> sa.Engine:
+    """A database with nothing in it, of whichever world comes next: one lives at a time."""
+    _disks.clear()
+    with _database().begin() as connection:
+        for table in reversed(tables.metadata.sorted_tables):
+            connection.execute(table.delete())
+    return _database()
 
 
 class Plain:
@@ -198,10 +202,10 @@ class World:
         self.cloud = Cloud(random.Random(seed + 1))
         self.seal = Plain()
         self.wire = Wire(self.seed, self.cloud, self.time)
-        self.database = _empty_database()
+        self.database = empty_database()
         self.album = Album(self.database, self.cloud)
         self.disk = Disk(self.time, written=lambda: self.album.look(self.time()))
-        _disks[self.database] = self.disk
+        _disks.append(self.disk)
         self._sabotage = sabotage
         self._types = types or Types()
         self._loop: VirtualLoop | None = None
@@ -268,11 +272,6 @@ class World:
         finally:
             self.now = loop.now
             _graveyard.append((loop, running))
-
-    def close(self) -> None:
-        """Nobody lives here any more: the database is for the next world."""
-        del _disks[self.database]
-        _databases.append(self.database)
 
     def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
         """Let an engine that everyone took for dead go on for a while, beside its successor."""
