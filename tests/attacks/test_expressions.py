@@ -62,7 +62,7 @@ def test_an_expression_that_is_evaluated_late_fails_its_stack_alone(arena: Arena
 def test_a_stack_with_an_endless_expression_does_not_stop_the_next_start(arena: Arena) -> None:
     slow = {
         f"r{number}": value(expression(f"range(0,{N}).len() + $.data.d.len()", data))
-        for number, data in enumerate([{"d": {"get_attr": ["first", "value"]}}] * 40)
+        for number, data in enumerate([{"d": {"get_attr": ["first", "value"]}}] * 12)
     }
     with arena.attacked(seconds=90) as attacker:
         answer = create(attacker, "restart", template({"first": value("x"), **slow}))

@@ -1,4 +1,4 @@
-"""One service for all tests of this folder."""
+"""One service for all tests of this folder that one worker runs, in whatever order it does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.recovery.service import Service
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud."""
     running = Service(tmp_path_factory.mktemp("service") / "data")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
-from tests.simulation.world import CALLER
+from tests.simulation.world import CALLER, EngineLife
 
+from stoker.engine.model.interfaces import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import Exists, NotFound, NotSupported, Refused
 from stoker.store import tables
@@ -275,15 +278,17 @@ def test_a_fault_of_the_service_ends_an_operation_after_some_tries() -> None:
 
 def test_signals_of_one_resource_are_bounded() -> None:
     async def story(lab: Lab) -> None:
-        gate = {"type": "Sim::Gate", "properties": {"count": 5000}}
+        gate = {"type": "Sim::Gate", "properties": {"count": 50}}
         body = StackRequest(name="stack", template=template({"gate": gate}))
         address = await lab.engine.operations.create(CALLER, body)
         await lab.pass_time(5)
-        most = lab.engine.ports.limits.signals_per_resource
-        for number in range(most):
-            await lab.engine.signals.signal(CALLER, address, "gate", {"number": number})
+        ports = lab.engine.ports
+        signals = EngineLife(replace(ports, limits=Limits(signals_per_resource=20))).signals
+        for number in range(20):
+            await signals.signal(CALLER, address, "gate", {"number": number})
         with pytest.raises(Refused):
-            await lab.engine.signals.signal(CALLER, address, "gate", {"number": most})
+            await signals.signal(CALLER, address, "gate", {"number": 20})
+        assert ports.limits.signals_per_resource >= 1000
         await lab.delete()
 
     in_lab(story)

@@ -21,8 +21,8 @@ from tests.recovery.service import Process, Service, server_processes, until
 _LOG = logging.getLogger(__name__)
 TEMPLATE = Path(__file__).parent / "stack.yaml"
 EXAMPLE = Path(__file__).parents[2] / "examples/web-app.yaml"
-KILLS = 20
-FEW_KILLS = 5
+KILLS = 10
+FEW_KILLS = 3
 MANY_KILLS = 60
 LONGEST_LIFE = 0.3
 """Seconds that the service works at most before it is killed."""
@@ -236,13 +236,14 @@ def test_creates_complete_however_often_the_service_is_killed(scene: Scene, _tur
     create_and_delete(scene, MANY_KILLS)
 
 
-def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+def update_and_delete(scene: Scene, kills: int) -> None:
+    """Update a stack, compare, delete it, and kill the service so often during each."""
     stack = scene.stack()
     stack.create(seconds=0)
     stack.await_status("CREATE_COMPLETE")
     before = stack.ids()
     stack.update(seconds=0, title="second", description="replaced servers")
-    scene.disturb(FEW_KILLS, lambda: stack.status() == "UPDATE_COMPLETE")
+    scene.disturb(kills, lambda: stack.status() == "UPDATE_COMPLETE")
     stack.await_status("UPDATE_COMPLETE")
     scene.check()
     after = stack.ids()
@@ -251,9 +252,18 @@ def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scen
     until(lambda: stack.page() == "front: second", "the new front server answers")
     processes = server_processes(scene.service.data_dir)
     stack.delete()
-    scene.disturb(FEW_KILLS, lambda: stack.status() in (None, "DELETE_COMPLETE"))
+    scene.disturb(kills, lambda: stack.status() in (None, "DELETE_COMPLETE"))
     stack.await_gone()
     scene.check_gone(processes)
+
+
+def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scene) -> None:
+    update_and_delete(scene, FEW_KILLS)
+
+
+@pytest.mark.long
+def test_updates_and_deletes_complete_however_often_the_service_is_killed(scene: Scene) -> None:
+    update_and_delete(scene, KILLS)
 
 
 def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Scene) -> None:
@@ -268,7 +278,7 @@ def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Sc
 def test_the_service_ends_with_its_cloud_and_both_go_on_together(scene: Scene) -> None:
     stack = scene.stack()
     stack.create()
-    for _ in range(3):
+    for _ in range(2):
         time.sleep(scene.chance.uniform(0, 2 * LONGEST_LIFE))
         os.kill(scene.service.cloud_process().pid, signal.SIGKILL)
         assert scene.service.process is not None
