@@ -29,12 +29,15 @@ def main() -> int:
     parser.add_argument("words", nargs="*", help="only mutants whose names have one of these")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--unchecked", action="store_true", help="trust that all checks pass now")
+    parser.add_argument("--table", action="store_true", help="only tell whether it is up to date")
     options = parser.parse_args()
     try:
         chosen = [m for m in mutants() if not options.words or _has(m, options.words)]
     except ValueError as outdated:
         print(outdated)
         return 1
+    if options.table:
+        return 0
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="mutants-") as place:
         copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
