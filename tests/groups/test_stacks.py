@@ -88,8 +88,9 @@ def test_a_stack_is_asked_for_and_its_outputs_are_attributes() -> None:
 
 def test_a_stack_that_fails_tells_why() -> None:
     failed = RemoteStack().create(call(Orchestration("CREATE_FAILED"), physical_id="id"))
-    assert isinstance(failed, Failed)
-    assert "because" in failed.reason
+    assert failed == Failed(
+        'Went to status FAILED due to "because"', physical_id="id", kind="ResourceInError"
+    )
 
 
 def test_a_lost_stack_is_found_again_by_its_name() -> None:

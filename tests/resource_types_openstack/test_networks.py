@@ -13,7 +13,7 @@ from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.router import Router
 from stoker.resources.neutron.router_interface import RouterInterface
 from stoker.resources.neutron.subnet import Subnet
-from stoker.schema.resource_type import Done, ResourceType
+from stoker.schema.resource_type import Done, Failed, ResourceType
 
 
 def made(cloud: FakeCloud, kind: ResourceType, **given: Any) -> Row:
@@ -31,6 +31,19 @@ def test_a_network_bears_the_physical_name_and_tells_its_attributes(cloud: FakeC
     assert cloud.all("networks")[0]["name"] == "web-thing-abcdefgh2345"
     assert net.read()["show"]["id"] == net.physical_id
     assert net.read()["status"] == "ACTIVE"
+
+
+@pytest.mark.parametrize("kind", [Net(), Router()])
+def test_an_object_in_error_fails_in_the_words_of_heat(
+    cloud: FakeCloud, kind: ResourceType
+) -> None:
+    row = made(cloud, kind)
+    table = "networks" if isinstance(kind, Net) else "routers"
+    cloud.all(table)[0]["status"] = "ERROR"
+    failed = row.run("CREATE")
+    assert isinstance(failed, Failed)
+    assert failed.kind == "ResourceInError"
+    assert failed.reason == 'Went to status ERROR due to "Unknown"'
 
 
 def test_a_network_that_the_user_named_carries_a_marker(cloud: FakeCloud) -> None:

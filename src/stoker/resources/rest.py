@@ -207,8 +207,7 @@ class RestResource(ManagedType):
         rule = self.readiness
         status = str(found.get(rule.field, "")) if rule else ""
         if rule and status in rule.failed:
-            reason = found.get(rule.reason) or "the service gave no reason"
-            return Failed(f"the {self.collection.key} is in status {status}: {reason}", physical_id)
+            return went_to(status, str(found.get(rule.reason) or "Unknown"), physical_id)
         if rule and status in rule.pending:
             pause = polling_pause(call)
             return Wait(pause, physical_id, reason=f"{self.collection.key} is {status}")
@@ -247,6 +246,15 @@ def refusal(fault: CloudFault) -> Failed:
     if is_conflict(fault):
         return Failed(describe(fault))
     raise fault
+
+
+def went_to(status: str, reason: str, physical_id: str | None = None) -> Failed:
+    """The failure of an object that its service has put into a status of no use.
+
+    Programs that work with Heat look for this name and these words.
+    """
+    words = f'Went to status {status} due to "{reason}"'
+    return Failed(words, physical_id, kind="ResourceInError")
 
 
 def marker_text(call: Call) -> str:

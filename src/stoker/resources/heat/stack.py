@@ -19,7 +19,7 @@ from stoker.clouds.faults import (
     status_of,
 )
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.rest import polling_pause, refusal
+from stoker.resources.rest import polling_pause, refusal, went_to
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -145,7 +145,7 @@ class RemoteStack(ManagedType):
             return Done()
         asked = bool(call.progress.get("asked"))
         if asked and found["stack_status"] == "DELETE_FAILED":
-            return Failed(_reason(found))
+            return _failed(found)
         if not asked:
             _ask_for_removal(call, call.physical_id)
         return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
@@ -156,7 +156,7 @@ class RemoteStack(ManagedType):
         if found is None:
             return Failed(f"the stack {call.physical_id} no longer exists")
         failed = str(found["stack_status"]).endswith("_FAILED")
-        return Failed(_reason(found)) if failed else Done()
+        return _failed(found) if failed else Done()
 
     def find(self, call: Call) -> str | None:
         """The stack of the name that a create would have given."""
@@ -225,14 +225,14 @@ def _judge(call: Call, physical_id: str) -> Outcome:
         return Failed(f"the stack {physical_id} no longer exists")
     status = str(found["stack_status"])
     if status.endswith("_FAILED"):
-        return Failed(_reason(found), physical_id)
+        return _failed(found, physical_id)
     if status == f"{call.action}_COMPLETE":
         return Done(physical_id, _attributes(found))
     return Wait(polling_pause(call), physical_id, reason=f"stack is {status}")
 
 
-def _reason(found: Object) -> str:
-    return f"the stack is in status {found['stack_status']}: {found['stack_status_reason']}"
+def _failed(found: Object, physical_id: str | None = None) -> Failed:
+    return went_to("FAILED", str(found["stack_status_reason"]), physical_id)
 
 
 def _attributes(found: Object) -> Object:

@@ -16,7 +16,7 @@ from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server.body import metadata_texts, tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
-from stoker.resources.nova.server.states import ACTIVE, BROKEN, fault_text, live_server
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, broken, live_server
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
@@ -122,7 +122,7 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
     wanted = call.properties["flavor"]
     if status in BROKEN:
-        return Failed(fault_text(server))
+        return broken(server)
     if status == "VERIFY_RESIZE":
         return _confirm(call)
     if status == "RESIZE" or server.get("OS-EXT-STS:task_state"):
@@ -156,7 +156,7 @@ def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome |
     server = live_server(call)
     status = server.get("status")
     if status in BROKEN:
-        return Failed(fault_text(server))
+        return broken(server)
     if status == "REBUILD" or server.get("OS-EXT-STS:task_state"):
         return Wait(polling_pause(call), reason="the server is being rebuilt")
     if asked and status == ACTIVE:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVERS
-from stoker.resources.rest import polling_pause
+from stoker.resources.rest import polling_pause, went_to
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 ACTIVE = "ACTIVE"
@@ -21,12 +21,11 @@ def live_server(call: Call) -> Object:
     return SERVERS.get(call.cloud, call.physical_id)
 
 
-def fault_text(server: Mapping[str, Any]) -> str:
-    """Why a server is broken, in the service's words."""
+def broken(server: Mapping[str, Any]) -> Failed:
+    """The failure of a server that is broken, in the service's words."""
     fault = server.get("fault") or {}
-    words = fault.get("message") or "the service gave no reason"
-    code = f" (code {fault['code']})" if fault.get("code") else ""
-    return f"the server {server.get('id')} is in status {server.get('status')}: {words}{code}"
+    message, code = (fault.get(name) or "Unknown" for name in ("message", "code"))
+    return went_to(str(server.get("status")), f"Message: {message}, Code: {code}")
 
 
 def until(
@@ -35,7 +34,7 @@ def until(
     """None when the server has the wanted status and no task; else what to answer."""
     status = server.get("status")
     if status in BROKEN:
-        return Failed(fault_text(server))
+        return broken(server)
     if status == wanted and not server.get(_TASK):
         return None
     task = server.get(_TASK)
