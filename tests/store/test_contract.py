@@ -10,7 +10,18 @@ from uuid import uuid4
 import pytest
 from cryptography.fernet import Fernet
 
+from stoker.engine.model import plans
 from stoker.engine.model.interfaces import Change, Fenced, Inside
+from stoker.engine.model.kinds import (
+    Batches,
+    ChangeRequest,
+    MarkRequest,
+    OperationKind,
+    RefreshRequest,
+    Request,
+    ScaleRequest,
+)
+from stoker.engine.model.plans import Direction, Node, OnFailure, Phase, Plan, Reason, Step
 from stoker.engine.model.records import (
     Action,
     Event,
@@ -57,6 +68,32 @@ async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
     both.close()
 
 
+PLAN = Plan(
+    (
+        Phase(
+            Step.APPLY,
+            Direction.DEPENDENCIES_FIRST,
+            OnFailure.STOP,
+            (
+                Node("é", "é", plans.Change.CREATE, frozenset(), Reason.NEW),
+                Node(
+                    "b",
+                    "b",
+                    plans.Change.UPDATE,
+                    frozenset("é"),
+                    Reason.PROPERTY,
+                    ("x",),
+                    ("x",),
+                    "r",
+                ),
+            ),
+        ),
+        Phase(Step.REMOVE, Direction.DEPENDENTS_FIRST, OnFailure.GO_ON, ()),
+    ),
+    pause=2.5,
+)
+
+
 def stack_in(project: str, name: str = "stack") -> Stack:
     return Stack(
         id=str(uuid4()),
@@ -81,8 +118,8 @@ def operation_on(stack: Stack, action: Action = Action.CREATE) -> Operation:
         created_at=2.0,
         input_id="input",
         deadline=99.0,
-        plan={"applied": [["é", 1]]},
-        settings={"tags": ["x"]},
+        request=ChangeRequest(settings={"tags": ["x"]}, batches=Batches([["é"]], 1.0)),
+        plan=PLAN,
     )
 
 
@@ -113,6 +150,30 @@ async def made(store: SqlStore) -> Stack:
     stack = stack_in(str(uuid4()))
     await store.commit(Change(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
     return stack
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ChangeRequest(rollback=True, settings={"tags": ["x"]}, batches=Batches([["a"], ["b"]], 2)),
+        ScaleRequest("policy"),
+        RefreshRequest("row"),
+        MarkRequest("row", unhealthy=True, reason="broken"),
+    ],
+)
+async def test_every_kind_of_request_is_read_as_it_was(
+    stores: TwoProcesses, request_: Request
+) -> None:
+    stack = await made(stores.one)
+    operation = replace(operation_on(stack), request=request_)
+    await stores.one.commit(Change(stack.id, operations=(operation,)))
+    found = await stores.other.operation(operation.id)
+    assert found is not None
+    assert found.request == request_
+    assert [queued.kind for queued in await stores.other.queue(stack.id)] == [
+        OperationKind.CHANGE,
+        request_.kind,
+    ]
 
 
 async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:

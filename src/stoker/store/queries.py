@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, OperationStatus, Queued
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.store import tables
@@ -185,6 +186,7 @@ def _queued(
             columns.id,
             columns.stack_id,
             columns.action,
+            columns.kind,
             columns.status,
             columns.number,
             columns.parent_operation,
@@ -193,6 +195,8 @@ def _queued(
         .order_by(columns.number)
     )
     return [
-        Queued(id_, stack, Action(action), OperationStatus(status), number, above)
-        for id_, stack, action, status, number, above in connection.execute(select)
+        Queued(
+            id_, stack, Action(action), OperationKind(kind), OperationStatus(status), number, above
+        )
+        for id_, stack, action, kind, status, number, above in connection.execute(select)
     ]

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
+from stoker.engine.model.plans import Plan
 from stoker.engine.model.records import (
     Action,
     Event,
@@ -57,6 +59,7 @@ def to_row(record: Record, seal: Seal) -> dict[str, Any]:
         row["live_name"] = record.name if live else None
     if isinstance(record, Operation):
         del row["number"]
+        row["kind"] = record.kind
     return row
 
 
@@ -102,6 +105,10 @@ def _conversion(
             return None, lambda _, value: Action(value), Action.CHECK
         case Kind.STATUS:
             return None, lambda _, value: statuses(value), statuses.FAILED
+        case Kind.PLAN:
+            return _dump_plan, _load_plan, None
+        case Kind.REQUEST:
+            return _dump_request, _load_request, ChangeRequest()
         case None:
             return None, None, None
 
@@ -151,6 +158,22 @@ def _load(_: Seal, text: str | None) -> Any:
     if text is None or text == "{}":
         return None if text is None else {}
     return [] if text == "[]" else loads(text)
+
+
+def _dump_plan(_: Seal, plan: Plan | None) -> str | None:
+    return None if plan is None else dumps(plan.as_data())
+
+
+def _load_plan(_: Seal, text: str | None) -> Plan | None:
+    return None if text is None else Plan.from_data(loads(text))
+
+
+def _dump_request(_: Seal, request: Request) -> str:
+    return dumps(request_data(request))
+
+
+def _load_request(_: Seal, text: str) -> Request:
+    return request_of(loads(text))
 
 
 def _load_tuple(_: Seal, text: str) -> tuple[Any, ...]:

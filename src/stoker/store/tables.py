@@ -18,6 +18,8 @@ class Kind(StrEnum):
     """Encrypted JSON."""
     ACTION = "action"
     STATUS = "status"
+    PLAN = "plan"
+    REQUEST = "request"
 
 
 def kind_of(column: sa.Column[Any]) -> Kind | None:
@@ -140,13 +142,13 @@ operations = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("input_id", _ID),
     sa.Column("deadline", sa.Float),
-    _column("plan", Kind.JSON, nullable=True),
+    _column("plan", Kind.PLAN, nullable=True),
     sa.Column("reason", _TEXT, nullable=False),
-    sa.Column("rollback", sa.Boolean, nullable=False),
     sa.Column("back_to", _ID),
-    _column("settings", Kind.JSON),
     sa.Column("parent_operation", _ID),
     sa.Column("cancels", _ID),
+    sa.Column("kind", _WORD, nullable=False, server_default="change"),
+    _column("request", Kind.REQUEST, server_default='{"kind": "change"}'),
     sa.Index(
         "ix_operations_open",
         "stack_id",

@@ -35,13 +35,13 @@ class Execution:
         self,
         session: Session,
         operation: Operation,
-        plan: Plan,
         wanted: Definitions,
-        usable: frozenset[str] = frozenset(),
+        usable: frozenset[str],
+        waiting: Waiting,
     ) -> None:
-        self.waiting = Waiting()
+        self.waiting = waiting
         self._session = session
-        self._plan = plan
+        self._plan = operation.plan or Plan()
         self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
@@ -52,11 +52,6 @@ class Execution:
             Step.REMOVE: removing.remove,
         }
         self._tasks: set[asyncio.Task[None]] = set()
-
-    @property
-    def failed(self) -> str | None:
-        """Why the operation failed, or None."""
-        return self.waiting.failed
 
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
@@ -90,13 +85,8 @@ class Execution:
         """The operation has failed: start nothing more, end what waits."""
         self.waiting.fail(reason, self._session.ports.limits.failure_grace)
 
-    def stop(self) -> None:
-        """The operation is not wanted any more: start nothing, leave what waits as it is."""
-        self.waiting.stop()
-
-    async def expire(self, reason: str) -> None:
+    async def abandon(self) -> None:
         """The operation's time is up: give calls under way a moment, then leave them behind."""
-        self.waiting.expire(reason)
         if self._tasks:
             grace = self._session.ports.limits.abandon_grace
             _, left = await asyncio.wait(self._tasks, timeout=grace)

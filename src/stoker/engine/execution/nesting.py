@@ -15,7 +15,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nes
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.plans import Batches
+from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.records import (
     Action,
     Input,
@@ -164,15 +164,15 @@ class Nesting:
         nested: Nested | None = None,
     ) -> Operation:
         ports = self._session.ports
+        batches = Batches() if nested is None else Batches(nested.batches, nested.pause)
         return Operation(
             id=ports.ids.uuid(),
             stack_id=child_id,
             action=action,
-            status=OperationStatus.WAITING,
             created_at=ports.clock.now(),
+            request=ChangeRequest(batches=batches),
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),
-            plan=Batches(nested.batches, nested.pause).as_data() if nested is not None else None,
             parent_operation=parent.id,
         )
 

@@ -72,23 +72,6 @@ class Reason(StrEnum):
     """Nothing differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batches:
-    """Resources that are applied batch after batch, and the seconds between two batches."""
-
-    names: Sequence[Sequence[str]] = ()
-    pause: float = 0.0
-
-    def as_data(self) -> dict[str, Any]:
-        """The batches in the form in which they are stored."""
-        return {"names": [list(batch) for batch in self.names], "pause": self.pause}
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any] | None) -> Batches:
-        """The batches that were stored; none if there is nothing."""
-        return cls() if data is None else cls(data["names"], data["pause"])
-
-
 PAUSE = "/pause/"
 """Begins the keys of pauses; no resource is named so."""
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from stoker.engine.model.kinds import ChangeRequest, OperationKind, Request
+from stoker.engine.model.plans import Plan
 from stoker.kernel.addresses import StackAddress
 
 Record = TypeVar("Record", bound="Stack | Operation | Resource")
@@ -157,20 +159,18 @@ class Operation:
     id: str
     stack_id: str
     action: Action
-    status: OperationStatus
+    """What is done to the stack; SIGNAL for what is about one resource and leaves its status."""
     created_at: float
-    input_id: str | None
+    status: OperationStatus = OperationStatus.WAITING
+    request: Request = field(default_factory=ChangeRequest)
+    input_id: str | None = None
     """The input to reach; None for the empty template."""
     deadline: float | None = None
-    plan: Any = None
-    """Before the operation begins: what is known of its plan already, as its batches."""
+    plan: Plan | None = None
+    """None before the operation begins, and after it has ended."""
     reason: str = ""
-    rollback: bool = False
-    """On failure, go back to ``back_to``."""
     back_to: str | None = None
     """The input that was in force when the operation began; None for nothing."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Columns of the stack that change when the operation begins: tags, timeout and such."""
     parent_operation: str | None = None
     """The operation on the parent stack that this one is part of."""
     cancels: str | None = None
@@ -180,6 +180,11 @@ class Operation:
     unreadable: tuple[str, ...] = ()
     """Fields that are stored and cannot be read; they are empty here. Read only."""
 
+    @property
+    def kind(self) -> OperationKind:
+        """What sort of operation it is."""
+        return self.request.kind
+
 
 @dataclass(frozen=True, slots=True)
 class Queued:
@@ -188,6 +193,7 @@ class Queued:
     id: str
     stack_id: str
     action: Action
+    kind: OperationKind
     status: OperationStatus
     number: int
     parent_operation: str | None = None

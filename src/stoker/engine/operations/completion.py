@@ -13,6 +13,7 @@ from stoker.engine.execution.hooks import superseded_pauses
 from stoker.engine.execution.preparation import read_attributes
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     Action,
@@ -79,7 +80,8 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Ev
         operation.action in (Action.CREATE, Action.ROLLBACK)
     ):
         return stack, []
-    changes: dict[str, Any] = dict(operation.settings)
+    request = operation.request
+    changes = dict(request.settings) if isinstance(request, ChangeRequest) else {}
     if operation.action is not Action.DELETE:
         changes["updated_at"] = operation.created_at
     if operation.input_id is not None:
@@ -140,7 +142,7 @@ async def fail(session: Session, operation: Operation, reason: str) -> None:
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
     left, told = _give_up(session, reason)
     operations, events = [ended], [*told, event]
-    if operation.rollback:
+    if isinstance(operation.request, ChangeRequest) and operation.request.rollback:
         back = _way_back(session.ports, operation)
         stack, begun = session.transitions.stack_to(
             stack,
@@ -161,7 +163,6 @@ def _way_back(ports: Ports, operation: Operation) -> Operation:
         id=ports.ids.uuid(),
         stack_id=operation.stack_id,
         action=Action.ROLLBACK,
-        status=OperationStatus.WAITING,
         created_at=now,
         input_id=operation.back_to,
         deadline=None if operation.deadline is None else now + length,

@@ -14,20 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.preparation import call_about, find_usable, read_missing
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
-from stoker.engine.model.plans import Batches, Definitions, Plan
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, OperationStatus, Queued, Stack
-from stoker.engine.operations.completion import begin, cancelled, fail, refuse, succeed
-from stoker.engine.operations.refresh import Refreshing, is_refresh
-from stoker.engine.operations.scale import Scaling
+from stoker.engine.operations.completion import refuse
+from stoker.engine.operations.kinds import KINDS
+from stoker.engine.operations.running import Running
 from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
-from stoker.engine.operations.wanted import wanted_by
-from stoker.engine.planning.planner import Planner
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import NotFound, Refused, fault_reason
+from stoker.kernel.errors import Invalid, NotFound, Refused, fault_reason
 from stoker.kernel.log import Log
 
 log = Log(__name__)
@@ -57,7 +53,7 @@ class Driver:
         self._news = asyncio.Event()
         self._ends_at: dict[str, float] = {}
         """By operation: when its time is up, on the loop's clock, which no one sets."""
-        self._execution: Execution | Scaling | None = None
+        self._running: Running | None = None
 
     def notify(self) -> None:
         """There is something new in the store for this stack: an operation or a signal."""
@@ -75,8 +71,8 @@ class Driver:
 
     def child_ended(self, child_id: str) -> None:
         """An operation of this nested stack has ended."""
-        if self._execution is not None:
-            self._execution.waiting.rouse(child_id)
+        if self._running is not None:
+            self._running.waiting.rouse(child_id)
 
     async def run(self) -> None:
         """Drive until every operation has ended.
@@ -145,7 +141,7 @@ class Driver:
             next_, over = None, open_
         else:
             next_ = _foremost(open_)
-            over = [op for op in open_ if op.action is not Action.SIGNAL and op is not next_]
+            over = [op for op in open_ if op.action is not Action.SIGNAL][:-1]
         if over:
             await session.commit(
                 operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in over]
@@ -157,90 +153,49 @@ class Driver:
 
         A fault of ours is raised, so that the operation is tried again, until its time is up.
         """
+        run = KINDS[operation.kind](session, operation)
         try:
-            await self._try(session, operation)
+            await self._try(session, run)
         except (Fenced, StoreFault, asyncio.CancelledError):
             raise
         except Exception as fault:
-            if self._time_left(operation) != 0:
+            if self._time_left(run.operation) != 0:
                 raise
             log.exception("operation given up", stack=self._stack_id)
-            await refuse(session, operation, fault_reason(fault))
+            await refuse(session, run.operation, fault_reason(fault))
 
-    async def _try(self, session: Session, operation: Operation) -> None:
-        if operation.action is Action.SIGNAL and is_refresh(operation.plan):
-            await Refreshing(session, operation).run()
-        elif operation.action is Action.SIGNAL:
-            await self._run(session, operation, Scaling(session, operation))
-        else:
-            await self._change(session, operation)
-
-    async def _change(self, session: Session, operation: Operation) -> None:
-        """An operation that brings the stack to an input, or to nothing."""
+    async def _try(self, session: Session, run: Running) -> None:
         try:
-            async with asyncio.timeout(self._time_left(operation)):
-                operation = await cancelled(session, operation)
-                wanted = await wanted_by(session, operation)
-                await read_missing(session, wanted)
-                usable = await find_usable(session, wanted)
-            if operation.status is OperationStatus.WAITING or operation.plan is None:
-                operation = await self._begin(session, operation, wanted, usable)
+            _require_readable(run.operation)
+            async with asyncio.timeout(self._time_left(run.operation)):
+                await run.prepare()
         except (DiagnosticError, Refused) as refused:
-            await refuse(session, operation, str(refused))
-            return
+            await refuse(session, run.operation, str(refused))
         except TimeoutError:
-            await refuse(session, operation, _timed_out(operation))
-            return
-        execution = Execution(session, operation, Plan.from_data(operation.plan), wanted, usable)
-        await self._run(session, operation, execution)
-        if execution.waiting.stopped:
-            return
-        if execution.failed is None:
-            await succeed(session, operation, wanted)
+            await refuse(session, run.operation, _timed_out(run.operation))
         else:
-            await fail(session, operation, execution.failed)
+            self._running = run
+            try:
+                await self._attend(session, run)
+            finally:
+                self._running = None
 
-    async def _run(
-        self, session: Session, operation: Operation, execution: Execution | Scaling
-    ) -> None:
-        self._execution = execution
-        try:
-            await self._attend(session, operation, execution)
-        finally:
-            self._execution = None
-
-    async def _begin(
-        self,
-        session: Session,
-        operation: Operation,
-        wanted: Definitions,
-        usable: frozenset[str],
-    ) -> Operation:
-        """Store the plan, before its first action, and the stack's new status."""
-        rows = tuple(session.rows.values())
-        batches = Batches.from_data(operation.plan)
-        planner = Planner(rows, session.reference_of, call_about(session), usable, batches)
-        plan = await self._ports.workers.compute(lambda: planner.plan(wanted).as_data())
-        return await begin(session, replace(operation, plan=plan))
-
-    async def _attend(
-        self, session: Session, operation: Operation, execution: Execution | Scaling
-    ) -> None:
-        """Let the execution run, and tell it of its time limit, of signals and of successors."""
-        run = asyncio.ensure_future(execution.run())
+    async def _attend(self, session: Session, running: Running) -> None:
+        """Let it run, and tell it of its time limit, of signals and of successors."""
+        run = asyncio.ensure_future(running.run())
         expired = False
         try:
             while not run.done():
                 news = asyncio.ensure_future(self._news.wait())
-                left = self._time_left(operation) if not expired else None
+                left = self._time_left(running.operation) if not expired else None
                 await asyncio.wait({run, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
                 news.cancel()
                 if self._news.is_set():
                     self._news.clear()
-                    await self._hear(session, operation, execution)
-                elif not run.done() and self._time_left(operation) == 0:
+                    await self._hear(session, running)
+                elif not run.done() and self._time_left(running.operation) == 0:
                     expired = True
-                    await execution.expire(_timed_out(operation))
+                    await running.expire(_timed_out(running.operation))
             await run
         finally:
             if not run.done():
@@ -259,16 +214,20 @@ class Driver:
             self._ends_at[operation.id] = now + left
         return max(self._ends_at[operation.id] - now, 0)
 
-    async def _hear(
-        self, session: Session, operation: Operation, execution: Execution | Scaling
-    ) -> None:
+    async def _hear(self, session: Session, running: Running) -> None:
         """Look what is new: a later operation ends this one, signals wake those who wait."""
         await session.load_signals()
         first = _foremost(await self._ports.store.queue(self._stack_id))
-        if first is not None and first.id != operation.id:
-            execution.stop()
+        if first is not None and first.id != running.operation.id:
+            running.waiting.stop()
         else:
-            execution.waiting.rouse()
+            running.waiting.rouse()
+
+
+def _require_readable(operation: Operation) -> None:
+    """Raise Invalid for an operation of which nobody knows what it is to do."""
+    if "request" in operation.unreadable and operation.action is not Action.DELETE:
+        raise Invalid("what is stored of the operation cannot be read; ask for it again")
 
 
 def _timed_out(operation: Operation) -> str:
@@ -279,6 +238,7 @@ Open = TypeVar("Open", Operation, Queued)
 
 
 def _foremost(open_: Sequence[Open]) -> Open | None:
-    """The operation that comes first: the newest change of the stack, else the oldest signal."""
+    """The operation that comes first: a mark, the newest change of the stack, the oldest signal."""
+    marks = [op for op in open_ if op.kind is OperationKind.MARK]
     changes = [op for op in open_ if op.action is not Action.SIGNAL]
-    return changes[-1] if changes else next(iter(open_), None)
+    return next(iter(marks), changes[-1] if changes else next(iter(open_), None))

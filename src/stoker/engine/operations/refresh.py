@@ -6,23 +6,15 @@ the latter has recorded then follow by an operation of their own, up to the root
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import RefreshRequest
 from stoker.engine.model.records import Action, Operation, OperationStatus, Resource
-
-_RESOURCE = "refreshed"
-"""Key of an operation's plan: the id of the row of the nested stack."""
-
-
-def is_refresh(plan: Mapping[str, Any]) -> bool:
-    """Whether an operation with this plan is a :class:`Refreshing`."""
-    return _RESOURCE in plan
+from stoker.engine.operations.running import Running
 
 
 def refresh_around(session: Session) -> list[Operation]:
@@ -35,36 +27,36 @@ def refresh_around(session: Session) -> list[Operation]:
             id=ports.ids.uuid(),
             stack_id=stack.parent_id,
             action=Action.SIGNAL,
-            status=OperationStatus.WAITING,
             created_at=ports.clock.now(),
-            input_id=None,
+            request=RefreshRequest(stack.parent_resource_id),
             deadline=ports.clock.now() + 60 * ports.limits.timeout_mins,
-            plan={_RESOURCE: stack.parent_resource_id},
         )
     ]
 
 
-class Refreshing:
+class Refreshing(Running):
     """Takes over what one nested stack shows."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
+        assert isinstance(operation.request, RefreshRequest)
+        self.operation = operation
+        self.waiting = Waiting()
         self._session = session
-        self._operation = operation
+        self._resource_id = operation.request.resource_id
 
     async def run(self) -> None:
         """Record the attributes, and let the stack around this one do the same."""
         session = self._session
-        row = session.rows.get(self._operation.plan[_RESOURCE])
+        row = session.rows.get(self._resource_id)
         if row is None or not is_nested(row) or row.action is Action.DELETE:
             await self._end([], [])
             return
-        waiting = Waiting()
-        nesting = Nesting(session, Actions(session, waiting), waiting)
+        nesting = Nesting(session, Actions(session, self.waiting), self.waiting)
         fresh = await nesting.with_outputs(row)
         await self._end([replace(fresh, reason=row.reason)], refresh_around(session))
 
     async def _end(self, rows: list[Resource], above: list[Operation]) -> None:
-        ended = replace(self._operation, status=OperationStatus.COMPLETE)
+        ended = replace(self.operation, status=OperationStatus.COMPLETE)
         await self._session.commit(resources=rows, operations=[ended, *above])
         for operation in above:
             self._session.started(operation.stack_id)

@@ -7,17 +7,17 @@ stack of the group is updated. Signals that arrive while a group is being scaled
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from stoker.engine.execution.actions import Actions
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import NestedFailed, Nesting, nesting_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.kinds import OperationKind, ScaleRequest
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.refresh import refresh_around
+from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.schema.resource_type import (
     Adjustment,
@@ -28,14 +28,6 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.template.definition import Definition, DeletionPolicy
-
-_POLICY = "policy"
-"""Key of an operation's plan: the id of the row that was signalled."""
-
-
-def plan_of_signal(policy: Resource) -> Mapping[str, Any]:
-    """The plan of an operation that applies a signal to a scaling policy."""
-    return {_POLICY: policy.id}
 
 
 class CannotScale(Exception):
@@ -52,13 +44,13 @@ class _Target:
     adjustment: Adjustment
 
 
-class Scaling:
+class Scaling(Running):
     """The application of one signal."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
+        self.operation = operation
         self.waiting = Waiting()
         self._session = session
-        self._operation = operation
         self._nesting = Nesting(session, Actions(session, self.waiting), self.waiting)
 
     async def run(self) -> None:
@@ -67,8 +59,8 @@ class Scaling:
         A stop leaves the operation open: it goes on after the one that has come between.
         """
         try:
-            target = _target(self._session, self._operation)
-            if self._operation.status is OperationStatus.WAITING:
+            target = _target(self._session, self.operation)
+            if self.operation.status is OperationStatus.WAITING:
                 await self._judge(target)
             await self._resize(target)
         except Stopped:
@@ -78,23 +70,13 @@ class Scaling:
         except CannotScale as failed:
             await self._end(OperationStatus.FAILED, str(failed))
 
-    def stop(self) -> None:
-        """Another operation comes first."""
-        self.waiting.stop()
-
-    async def expire(self, reason: str) -> None:
-        """The operation's time is up."""
-        self.waiting.expire(reason)
-
     async def _judge(self, target: _Target) -> None:
         """Commit the new size, so that it counts once. Raises NoChange."""
         call = nesting_call(self._session, target.group)
         new = target.type.resized(call, target.adjustment)
-        self._operation = replace(
-            self._operation, status=OperationStatus.RUNNING, reason=new.reason
-        )
+        self.operation = replace(self.operation, status=OperationStatus.RUNNING, reason=new.reason)
         await self._session.commit(
-            resources=[replace(target.group, data=new.data)], operations=[self._operation]
+            resources=[replace(target.group, data=new.data)], operations=[self.operation]
         )
 
     async def _resize(self, target: _Target) -> None:
@@ -104,16 +86,16 @@ class Scaling:
         definition = _as_recorded(before, target.type)
         used = await self._attributes_used(before.name)
         try:
-            row = await self._nesting.bring(before, definition, self._operation, used)
+            row = await self._nesting.bring(before, definition, self.operation, used)
         except NestedFailed as failed:
             row = await self._nesting.with_outputs(session.rows[before.id])
-            reason = f"{self._operation.reason}: {failed}"
+            reason = f"{self.operation.reason}: {failed}"
             await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
             return
         settled = target.type.settled(nesting_call(session, row), target.adjustment)
         await self._end(
             OperationStatus.COMPLETE,
-            self._operation.reason,
+            self.operation.reason,
             replace(row, reason=before.reason, data=settled),
         )
 
@@ -128,7 +110,7 @@ class Scaling:
         self, status: OperationStatus, reason: str, group: Resource | None = None
     ) -> None:
         """End the operation, and with it the signals that came in while it ran."""
-        ended = [(self._operation, status, reason)]
+        ended = [(self.operation, status, reason)]
         if group is not None:
             late = f"no change: it came while {group.name} was being scaled"
             ended += [(op, OperationStatus.COMPLETE, late) for op in await self._late(group)]
@@ -149,13 +131,13 @@ class Scaling:
         return [
             op
             for op in open_
-            if op.action is Action.SIGNAL
-            and op.number > self._operation.number
+            if op.kind is OperationKind.SCALE
+            and op.number > self.operation.number
             and _group_of(self._session, op) == group.id
         ]
 
     def _events(self, operation: Operation, status: OperationStatus, reason: str) -> list[Event]:
-        policy = self._session.rows.get(operation.plan[_POLICY])
+        policy = _policy(self._session, operation)
         if policy is None:
             return []
         good = status is OperationStatus.COMPLETE
@@ -168,9 +150,15 @@ class Scaling:
         return [self._session.transitions.event_of(told)]
 
 
+def _policy(session: Session, operation: Operation) -> Resource | None:
+    """The row that was signalled, if it is still there."""
+    request = operation.request
+    return session.rows.get(request.policy_id) if isinstance(request, ScaleRequest) else None
+
+
 def _target(session: Session, operation: Operation) -> _Target:
     """What the signal of an operation is about. Raises CannotScale."""
-    policy = session.rows.get(operation.plan.get(_POLICY, ""))
+    policy = _policy(session, operation)
     if policy is None:
         raise CannotScale("the scaling policy is gone")
     policy_type = session.type_of(policy)

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
-from stoker.template.document import parse
-from stoker.template.environment.environment import parse_environment
+from stoker.template.document import Template, parse
+from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
 from stoker.template.source.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """The documents of an input, parsed: whoever has just read them need not do it twice."""
+
+    template: Template
+    environment: Environment
+
+    @classmethod
+    def of(cls, recorded: Input) -> Documents:
+        """Those of a recorded input. Raises DiagnosticError for a document that is refused."""
+        source = Source(recorded.template, recorded.text, recorded.template_file)
+        return cls(parse(source), parse_environment(recorded.environment))
 
 
 async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation:
@@ -24,7 +39,7 @@ async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation
     earlier = ports.kept.get(stack.input_id)
 
     def evaluate() -> Evaluation:
-        evaluation = evaluation_of(ports, stack, recorded, earlier)
+        evaluation = evaluation_of(ports, stack, recorded, Documents.of(recorded), earlier)
         # conditions cannot be computed by two threads at once
         evaluation.resolved.section_diagnostics()
         return evaluation
@@ -36,16 +51,14 @@ def evaluation_of(
     ports: Ports,
     stack: Stack,
     recorded: Input,
+    documents: Documents,
     earlier: Evaluation | None = None,
     unreachable: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """The evaluation of a stack's input, with what it has in common with an earlier one.
 
-    ``unreachable`` says why templates that it names could not be fetched. Raises DiagnosticError
-    for a document that is refused.
+    ``unreachable`` says why templates that it names could not be fetched.
     """
-    template = parse(Source(recorded.template, recorded.text, recorded.template_file))
-    environment = parse_environment(recorded.environment)
     identity = Identity(
         stack_name=stack.name,
         stack_id=stack.id,
@@ -55,7 +68,7 @@ def evaluation_of(
     )
     inputs = Inputs(
         identity=identity,
-        environment=environment,
+        environment=documents.environment,
         parameters=recorded.parameters,
         files=recorded.files,
         unreachable=unreachable or {},
@@ -66,4 +79,4 @@ def evaluation_of(
         service_registry=ports.service_registry,
         budget=Budget.of(ports.limits.resources_per_stack, ports.helpers),
     )
-    return Evaluation(template, inputs, ports.types, earlier)
+    return Evaluation(documents.template, inputs, ports.types, earlier)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from stoker.engine.model.plans import PAUSE, Batches
+from stoker.engine.model.kinds import Batches
+from stoker.engine.model.plans import PAUSE
 from stoker.engine.model.records import Resource
 
 

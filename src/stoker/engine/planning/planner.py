@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
     PAUSE,
-    Batches,
     Change,
     Definitions,
     Direction,

@@ -6,26 +6,24 @@ the input, the operation and, for a new stack, the stack. From then on it surviv
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Change, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.kinds import ChangeRequest, MarkRequest, OperationKind, Request
 from stoker.engine.model.records import (
     Action,
-    Input,
     Operation,
-    OperationStatus,
     Stack,
     Status,
 )
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
-from stoker.engine.model.secrets import findings_of, masking_of
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.planning.evaluations import evaluation_at, evaluation_of
-from stoker.engine.planning.permissions import OWNER, owner_facts, require_types
-from stoker.engine.service.fetching import with_fetched
+from stoker.engine.planning.permissions import OWNER, owner_facts
+from stoker.engine.service.evaluating import check, evaluated, evaluated_update
 from stoker.engine.service.guards import (
     DeletedAlready,
     live,
@@ -34,14 +32,14 @@ from stoker.engine.service.guards import (
     require_updatable,
     update_under_way,
 )
-from stoker.engine.service.inputs import input_of
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, Exists, InProgress, Invalid, LimitExceeded, NotFound
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.parameters.parameters import immutable_changes
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+_MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
+"""Seconds between looks at a mark that was accepted; after seven in all the answer is given."""
 UNMADE = "None"
 """Shown as the id of a stack that is only previewed."""
 
@@ -57,10 +55,10 @@ class Acceptance:
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         """Record a new stack and its first operation."""
         name = _check_name(request.name)
-        stack = self._new_stack(caller, name, request)
-        given, evaluation = await self._evaluate(stack, request)
+        stack = new_stack(self._ports, caller, name, request)
+        given, evaluation = await evaluated(self._ports, stack, request)
         await self._check_free(caller, name)
-        await self._check(caller, stack, evaluation)
+        await check(self._ports, caller, stack, evaluation)
         credentials = await self._ports.deferred.grant(caller)
         stack = replace(
             stack,
@@ -71,8 +69,8 @@ class Acceptance:
         stack, event = self._transitions.stack_to(
             stack, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
         )
-        rollback = not stack.disable_rollback
-        operation = self._operation(stack, Action.CREATE, given.id, rollback=rollback)
+        asked = ChangeRequest(rollback=not stack.disable_rollback)
+        operation = self._operation(stack, Action.CREATE, given.id, asked)
         change = Change(
             stack.id,
             None,
@@ -97,16 +95,16 @@ class Acceptance:
     async def evaluate_new(self, caller: Caller, request: StackRequest) -> tuple[Stack, Evaluation]:
         """A stack as a create request would make it, and its evaluation, fully checked."""
         name = _check_name(request.name)
-        stack = replace(self._new_stack(caller, name, request), id=UNMADE)
-        _, evaluation = await self._evaluate(stack, request)
+        stack = replace(new_stack(self._ports, caller, name, request), id=UNMADE)
+        _, evaluation = await evaluated(self._ports, stack, request)
         await self._check_free(caller, name)
-        await self._check(caller, stack, evaluation)
+        await check(self._ports, caller, stack, evaluation)
         return replace(stack, description=_description(evaluation)), evaluation
 
     async def update(self, caller: Caller, stack: Stack, request: StackRequest) -> None:
         """Record an update; whatever is under way on the stack gives way to it."""
         require_updatable(stack)
-        given, evaluation = await self.evaluate_update(caller, stack, request)
+        given, evaluation = await evaluated_update(self._ports, caller, stack, request)
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
             disable_rollback = request.disable_rollback
@@ -123,8 +121,7 @@ class Acceptance:
             stack,
             Action.UPDATE,
             given.id,
-            rollback=not disable_rollback,
-            settings=settings,
+            ChangeRequest(rollback=not disable_rollback, settings=settings),
         )
         self._ports.kept.put(given.id, evaluation)
         change = Change(
@@ -136,24 +133,6 @@ class Acceptance:
         )
         await record(self._ports, self._notify, change)
 
-    async def evaluate_update(
-        self, caller: Caller, stack: Stack, request: StackRequest
-    ) -> tuple[Input, Evaluation]:
-        """The input that an update would give the stack, and its evaluation, fully checked."""
-        old = await self._ports.store.input(stack.input_id) if request.existing else None
-        earlier = await evaluation_at(self._ports, stack, stack.input_id)
-        given, evaluation = await self._evaluate(stack, request, old, earlier)
-
-        def changes() -> Sequence[Diagnostic]:
-            return immutable_changes(
-                evaluation.declarations, earlier.parameters, evaluation.parameters
-            )
-
-        if fixed := await self._ports.workers.compute(changes):
-            raise DiagnosticError(fixed)
-        await self._check(caller, stack, evaluation)
-        return given, evaluation
-
     async def delete(self, stack: Stack) -> None:
         """Record a delete; whatever is under way on the stack gives way to it."""
         if stack.deleted_at is not None:
@@ -161,7 +140,7 @@ class Acceptance:
         change = Change(
             stack.id,
             None,
-            operations=(self._operation(stack, Action.DELETE, None),),
+            operations=(self._operation(stack, Action.DELETE),),
             guard=lambda inside: refuse_second_delete(live(inside, stack)),
         )
         try:
@@ -169,33 +148,10 @@ class Acceptance:
         except DeletedAlready:
             self._notify(stack.id)
 
-    async def evaluate_description(self, caller: Caller, request: StackRequest) -> Evaluation:
-        """An evaluation that says what a template is, whatever values it will get."""
-        stack = self._new_stack(caller, request.name or "stack", request)
-        _, evaluation = await self._evaluate(stack, request)
-        return evaluation
-
-    async def _evaluate(
-        self,
-        stack: Stack,
-        request: StackRequest,
-        old: Input | None = None,
-        earlier: Evaluation | None = None,
-    ) -> tuple[Input, Evaluation]:
-        """The input of a request and its evaluation, not checked yet."""
-        input_id = self._ports.ids.uuid()
-
-        def evaluate() -> tuple[Input, Evaluation]:
-            given = input_of(input_id, stack.id, request, old)
-            return given, evaluation_of(self._ports, stack, given, earlier)
-
-        given, evaluation = await self._ports.workers.compute(evaluate)
-        return await with_fetched(self._ports, stack, given, evaluation, earlier)
-
     async def cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""
         update = update_under_way(stack, await self._ports.store.queue(stack.id))
-        operation = self._operation(stack, Action.ROLLBACK, None, cancels=update)
+        operation = self._operation(stack, Action.ROLLBACK, cancels=update)
 
         def guard(inside: Inside) -> None:
             if update_under_way(live(inside, stack), inside.queue(stack.id)) != update:
@@ -206,34 +162,36 @@ class Acceptance:
         change = Change(stack.id, None, operations=(operation,), guard=guard)
         await record(self._ports, self._notify, change)
 
-    def _new_stack(self, caller: Caller, name: str, request: StackRequest) -> Stack:
-        now = self._ports.clock.now()
-        return Stack(
-            id=self._ports.ids.uuid(),
-            project_id=caller.project_id,
-            name=name,
-            action=Action.INIT,
-            status=Status.COMPLETE,
-            reason="",
-            created_at=now,
-            input_id="",
-            user_id=caller.user_id,
-            user_name=caller.user_name,
-            credentials={"token": caller.token, "project_id": caller.project_id},
-            timeout_mins=request.timeout_mins,
-            disable_rollback=request.disable_rollback is not False,
-            tags=request.tags or (),
-        )
+    async def mark(self, stack: Stack, row_id: str, *, unhealthy: bool, reason: str) -> None:
+        """Record a mark on a resource, and return when it is there; refused while others run."""
+        request = MarkRequest(row_id, unhealthy=unhealthy, reason=reason)
+        operation = self._operation(stack, Action.SIGNAL, request=request)
+
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
+                raise InProgress(
+                    f"Stack {now.name} already has an action ({now.action}) in progress; wait for"
+                    " its end"
+                )
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
+        # whoever drives the stack may be another process, which tells nobody here
+        for pause in _MARK_PAUSES:
+            found = await self._ports.store.operation_status(operation.id)
+            if found is None or found[0].final:
+                return
+            await asyncio.sleep(pause)
 
     def _operation(
         self,
         stack: Stack,
         action: Action,
-        input_id: str | None,
+        input_id: str | None = None,
+        request: Request | None = None,
         *,
-        rollback: bool = False,
         cancels: str | None = None,
-        settings: Mapping[str, Any] | None = None,
     ) -> Operation:
         now = self._ports.clock.now()
         minutes = stack.timeout_mins or self._ports.limits.timeout_mins
@@ -241,13 +199,11 @@ class Acceptance:
             id=self._ports.ids.uuid(),
             stack_id=stack.id,
             action=action,
-            status=OperationStatus.WAITING,
             created_at=now,
+            request=request or ChangeRequest(),
             input_id=input_id,
             deadline=now + minutes * 60,
-            rollback=rollback,
             cancels=cancels,
-            settings=settings or {},
         )
 
     async def _check_free(self, caller: Caller, name: str) -> None:
@@ -272,29 +228,26 @@ class Acceptance:
             return None
         return lambda inside: _require_room(inside.count_stacks(caller.project_id), most)
 
-    async def _check(self, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
-        """Everything that can be found wrong before anything is done."""
-        findings = await self._ports.workers.compute(lambda: findings_of(evaluation))
-        findings.raise_errors()
-        require_types(self._ports.policy, caller, evaluation)
-        most = self._ports.limits.resources_per_stack
-        if 0 <= most < len(evaluation.names):
-            raise LimitExceeded(
-                f"Maximum resources per stack exceeded. The template has {len(evaluation.names)}"
-                f" resources; a stack may have {most}"
-            )
-        checks = evaluation.custom_checks()
-        if not checks:
-            return
-        verdicts = await self._ports.workers.run(
-            "identity", lambda: self._ports.clouds.check(stack, checks)
-        )
-        masking = await self._ports.workers.compute(lambda: masking_of(evaluation))
-        for check, verdict in zip(checks, verdicts, strict=True):
-            if verdict is not None:
-                told = Diagnostic("not-in-cloud", masking.text(verdict), check.path)
-                findings.add(evaluation.template.source.located(told))
-        findings.raise_errors()
+
+def new_stack(ports: Ports, caller: Caller, name: str, request: StackRequest) -> Stack:
+    """A stack as a create request asks for it, not recorded."""
+    now = ports.clock.now()
+    return Stack(
+        id=ports.ids.uuid(),
+        project_id=caller.project_id,
+        name=name,
+        action=Action.INIT,
+        status=Status.COMPLETE,
+        reason="",
+        created_at=now,
+        input_id="",
+        user_id=caller.user_id,
+        user_name=caller.user_name,
+        credentials={"token": caller.token, "project_id": caller.project_id},
+        timeout_mins=request.timeout_mins,
+        disable_rollback=request.disable_rollback is not False,
+        tags=request.tags or (),
+    )
 
 
 def _check_name(name: str | None) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from stoker.engine.execution.session import Session
-from stoker.engine.model.interfaces import Fenced, Ports
-from stoker.engine.model.records import Action, Stack, Status
+from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.secrets import findings_of
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
-from stoker.engine.service.acceptance import Acceptance
+from stoker.engine.service.acceptance import Acceptance, new_stack
+from stoker.engine.service.evaluating import evaluated
 from stoker.engine.service.lookup import Finder, no_resource
+from stoker.engine.service.presenters import current_rows
 from stoker.engine.service.previews import Previews
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Diagnostic, Severity
-from stoker.kernel.errors import InProgress, NotSupported
+from stoker.kernel.errors import NotSupported
 from stoker.schema.helpers import NotComputed
 from stoker.template.describe.description import describe_template
 from stoker.template.evaluate.validation import as_template_diagnostics
@@ -31,7 +30,6 @@ class Operations:
     def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
         self._ports = ports
         self._finder = finder
-        self._notify = notify
         self._acceptance = Acceptance(ports, notify)
         self._previews = Previews(ports, self._acceptance)
 
@@ -94,7 +92,8 @@ class Operations:
         self, caller: Caller, request: StackRequest, *, show_nested: bool = False
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings."""
-        evaluation = await self._acceptance.evaluate_description(caller, request)
+        stack = new_stack(self._ports, caller, request.name or "stack", request)
+        _, evaluation = await evaluated(self._ports, stack, request)
         findings = await self._ports.workers.compute(
             lambda: as_template_diagnostics(
                 findings_of(evaluation), evaluation.template.source.file
@@ -112,33 +111,9 @@ class Operations:
     ) -> None:
         """Mark a resource so that the next update replaces it, or take the mark back."""
         stack = await self._finder.at(caller, address)
-        store, busy = (
-            self._ports.store,
-            InProgress(
-                f"Stack {stack.name} already has an action ({stack.action}) in progress; wait for"
-                " its end"
-            ),
-        )
-        if await store.queue(stack.id):
-            raise busy
-        # rows are written by who owns the stack
-        owned = await store.take(stack.id)
-        try:
-            await self._mark(owned, name, unhealthy=unhealthy, reason=reason)
-        except Fenced:
-            raise busy from None
-        finally:
-            self._notify(stack.id)  # whoever drove it meanwhile has lost it
-
-    async def _mark(self, stack: Stack, name: str, *, unhealthy: bool, reason: str) -> None:
-        session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
-        row = session.current.get(name)
+        rows = current_rows(await self._ports.store.resources(stack.id))
+        row = next((row for row in rows if row.name == name), None)
         if row is None:
             raise no_resource(stack, name)
-        if unhealthy == row.unhealthy:
-            return
-        status = Status.FAILED if unhealthy else Status.COMPLETE
-        row, _ = session.transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)
-        row, event = session.transitions.resource_to(row, Action.CHECK, status, reason)
-        row = replace(row, unhealthy=unhealthy)
-        await session.commit(resources=[row], events=[event])
+        if unhealthy != row.unhealthy:
+            await self._acceptance.mark(stack, row.id, unhealthy=unhealthy, reason=reason)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
-from stoker.engine.planning.evaluations import evaluation_of
+from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.kernel.errors import LimitExceeded, Refused
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -20,6 +20,7 @@ async def with_fetched(
     ports: Ports,
     stack: Stack,
     given: Input,
+    documents: Documents,
     evaluation: Evaluation,
     earlier: Evaluation | None = None,
 ) -> tuple[Input, Evaluation]:
@@ -41,7 +42,7 @@ async def with_fetched(
                 fetched[url] = found
         given = replace(given, files={**given.files, **fetched})
         evaluation = await ports.workers.compute(
-            functools.partial(evaluation_of, ports, stack, given, earlier, unreachable)
+            functools.partial(evaluation_of, ports, stack, given, documents, earlier, unreachable)
         )
     return given, evaluation
 

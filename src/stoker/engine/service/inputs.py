@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
 from stoker.template.parameters.declarations import declare
-from stoker.template.parameters.parameters import Parameter
 from stoker.template.source.source import Source, accept, read
 
 
 def input_of(
     input_id: str, stack_id: str, request: StackRequest, old: Input | None = None
-) -> Input:
-    """The input of a request, with the old one's parts where it says so.
+) -> tuple[Input, Documents]:
+    """The input of a request, with the old one's parts where it says so; and its documents.
 
     Raises :class:`stoker.kernel.errors.Invalid` where there is no template, and DiagnosticError
-    for documents that cannot be read.
+    for documents that are refused.
     """
     source = _source(request, old)
-    environment = _environment(request, source)
+    template = parse(source)
+    names = list(request.environment_files)
+    over = old is not None and request.existing
+    declared = (
+        declare(template.parameters, template.version, Diagnostics()) if names or over else {}
+    )
+    environment = environment_of(request.environment, names, request.files, declared)
     given = Input(
         id=input_id,
         stack_id=stack_id,
@@ -37,10 +43,14 @@ def input_of(
         files=dict(request.files),
         template_file=source.file,
     )
-    if old is not None and request.existing:
+    if old is not None and over:
         given, environment = _over(old, given, environment, request.clear_parameters)
-        given, environment = _restricted(given, environment, _declared(source))
-    return replace(given, environment=stored(environment))
+        given, environment = _restricted(given, environment, declared)
+    given = replace(given, environment=stored(environment))
+    if names or over:
+        # documents that are fine each may make one that is not
+        parse_environment(given.environment)
+    return given, Documents(template, environment)
 
 
 def _source(request: StackRequest, old: Input | None) -> Source:
@@ -52,19 +62,6 @@ def _source(request: StackRequest, old: Input | None) -> Source:
     if isinstance(request.template, str):
         return read(request.template, request.template_file)
     return accept(request.template, request.template_file)
-
-
-def _environment(request: StackRequest, source: Source) -> Environment:
-    """The environment that the request gives, merged as the template's parameters ask for."""
-    declared = _declared(source) if request.environment_files else {}
-    names = list(request.environment_files)
-    return environment_of(request.environment, names, request.files, declared)
-
-
-def _declared(source: Source) -> Mapping[str, Parameter]:
-    """The parameters that a template declares."""
-    parsed = parse(source)
-    return declare(parsed.parameters, parsed.version, Diagnostics())
 
 
 def _over(

@@ -11,6 +11,7 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
 from stoker.engine.service.acceptance import Acceptance
+from stoker.engine.service.evaluating import evaluated_update
 from stoker.engine.service.presenters import resource_view, stack_view
 from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
 from stoker.schema.resource_type import Foresees, can
@@ -60,7 +61,7 @@ class Previews:
         self, caller: Caller, stack: Stack, request: StackRequest, *, show_nested: bool
     ) -> Sequence[ChangeView]:
         """The plan of an update."""
-        given, evaluation = await self._acceptance.evaluate_update(caller, stack, request)
+        given, evaluation = await evaluated_update(self._ports, caller, stack, request)
         previews = UpdatePreviews(self._ports, show_nested=show_nested)
         return await previews.changes(stack, given, evaluation)
 

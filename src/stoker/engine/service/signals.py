@@ -16,11 +16,11 @@ from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import clear_details, clears_of, stands_at
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
+from stoker.engine.model.kinds import ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
     Action,
     Operation,
-    OperationStatus,
     Resource,
     Stack,
     Status,
@@ -28,7 +28,6 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.operations.scale import plan_of_signal
 from stoker.engine.service.guards import live, record
 from stoker.engine.service.lookup import Finder, no_resource, require_own
 from stoker.kernel.addresses import StackAddress
@@ -175,11 +174,9 @@ class SignalService:
             id=self._ports.ids.uuid(),
             stack_id=stack.id,
             action=Action.SIGNAL,
-            status=OperationStatus.WAITING,
             created_at=now,
-            input_id=None,
+            request=ScaleRequest(policy.id),
             deadline=now + 60 * (stack.timeout_mins or limits.timeout_mins),
-            plan=plan_of_signal(policy),
         )
 
         def guard(inside: Inside) -> None:

@@ -15,7 +15,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, Stack
 from stoker.engine.model.views import ChangeView
-from stoker.engine.planning.evaluations import evaluation_of
+from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
 from stoker.engine.service.property_changes import property_changes
@@ -99,7 +99,7 @@ class UpdatePreviews:
         child, given = wanted
 
         def evaluate() -> Evaluation:
-            return evaluation_of(self._ports, child, given)
+            return evaluation_of(self._ports, child, given, Documents.of(given))
 
         inner = await self._ports.workers.compute(evaluate)
         return await self.changes(child, given, inner)

@@ -1,0 +1,85 @@
+"""The kinds of operations, and what each is asked for: one request for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+
+class OperationKind(StrEnum):
+    """What an operation is about. Its value is stored."""
+
+    CHANGE = "change"
+    SCALE = "scale"
+    REFRESH = "refresh"
+    MARK = "mark"
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Resources that are applied batch after batch, and the seconds between two batches."""
+
+    names: Sequence[Sequence[str]] = ()
+    pause: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """Bring the stack to the operation's input, or to nothing."""
+
+    kind: ClassVar = OperationKind.CHANGE
+    rollback: bool = False
+    """On failure, go back to what was in force when the operation began."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Columns of the stack that change when the operation begins: tags, timeout and such."""
+    batches: Batches = field(default_factory=Batches)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleRequest:
+    """Apply a signal to a scaling policy."""
+
+    kind: ClassVar = OperationKind.SCALE
+    policy_id: str
+    """The row that was signalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshRequest:
+    """Take over what a nested stack shows, after it has changed by itself."""
+
+    kind: ClassVar = OperationKind.REFRESH
+    resource_id: str
+    """The row that stands for the nested stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkRequest:
+    """Mark a resource unhealthy, so that the next update replaces it, or take the mark back."""
+
+    kind: ClassVar = OperationKind.MARK
+    resource_id: str
+    unhealthy: bool
+    reason: str
+
+
+Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest
+_REQUESTS: Mapping[OperationKind, type[Request]] = {
+    each.kind: each for each in (ChangeRequest, ScaleRequest, RefreshRequest, MarkRequest)
+}
+
+
+def request_data(request: Request) -> dict[str, Any]:
+    """A request in the form in which it is stored."""
+    return {"kind": request.kind, **asdict(request)}
+
+
+def request_of(data: Mapping[str, Any]) -> Request:
+    """The request that was stored."""
+    fields = dict(data)
+    kind = OperationKind(fields.pop("kind"))
+    if "batches" in fields:
+        fields["batches"] = Batches(**fields["batches"])
+    return _REQUESTS[kind](**fields)

@@ -1,0 +1,81 @@
+"""The change of a stack: create, update, delete and rollback bring it to an input, or to nothing.
+
+The plan is made and stored before the first action. One that an earlier engine has stored is gone
+on with: execution skips what is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.preparation import call_about, find_usable, read_missing
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import Batches, ChangeRequest
+from stoker.engine.model.plans import Definitions, Nothing
+from stoker.engine.model.records import Operation, OperationStatus
+from stoker.engine.operations.completion import begin, cancelled, fail, refuse, succeed
+from stoker.engine.operations.running import Running
+from stoker.engine.operations.wanted import wanted_by
+from stoker.engine.planning.planner import Planner
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Refused
+
+
+class StackChange(Running):
+    """One change of a stack."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        self.operation = operation
+        self.waiting = Waiting()
+        self._session = session
+        self._wanted: Definitions = Nothing()
+        self._usable: frozenset[str] = frozenset()
+        self._execution: Execution | None = None
+
+    async def prepare(self) -> None:
+        """Evaluate what is wanted, and look at the live objects that the plan depends on."""
+        self.operation = await cancelled(self._session, self.operation)
+        self._wanted = await wanted_by(self._session, self.operation)
+        await read_missing(self._session, self._wanted)
+        self._usable = await find_usable(self._session, self._wanted)
+
+    async def run(self) -> None:
+        """Plan, execute, end."""
+        if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
+            try:
+                await self._begin()
+            except (DiagnosticError, Refused) as refused:
+                await refuse(self._session, self.operation, str(refused))
+                return
+        self._execution = Execution(
+            self._session, self.operation, self._wanted, self._usable, self.waiting
+        )
+        await self._execution.run()
+        if self.waiting.stopped:
+            return
+        if self.waiting.failed is None:
+            await succeed(self._session, self.operation, self._wanted)
+        else:
+            await fail(self._session, self.operation, self.waiting.failed)
+
+    async def expire(self, reason: str) -> None:
+        """The time is up, also for calls under way."""
+        self.waiting.expire(reason)
+        if self._execution is not None:
+            await self._execution.abandon()
+
+    async def _begin(self) -> None:
+        """Store the plan, before its first action, and the stack's new status."""
+        session, request = self._session, self.operation.request
+        batches = request.batches if isinstance(request, ChangeRequest) else Batches()
+        planner = Planner(
+            tuple(session.rows.values()),
+            session.reference_of,
+            call_about(session),
+            self._usable,
+            batches,
+        )
+        plan = await session.ports.workers.compute(lambda: planner.plan(self._wanted))
+        self.operation = await begin(session, replace(self.operation, plan=plan))

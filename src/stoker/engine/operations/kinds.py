@@ -1,0 +1,21 @@
+"""All kinds of operations, each with the module that takes it to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from stoker.engine.execution.session import Session
+from stoker.engine.model.kinds import OperationKind
+from stoker.engine.model.records import Operation
+from stoker.engine.operations.change import StackChange
+from stoker.engine.operations.mark import Marking
+from stoker.engine.operations.refresh import Refreshing
+from stoker.engine.operations.running import Running
+from stoker.engine.operations.scale import Scaling
+
+KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
+    OperationKind.CHANGE: StackChange,
+    OperationKind.SCALE: Scaling,
+    OperationKind.REFRESH: Refreshing,
+    OperationKind.MARK: Marking,
+}

@@ -1,0 +1,40 @@
+"""The mark on an unhealthy resource: set by whoever owns the stack, as every row is.
+
+It changes neither the status of the stack nor any object. It comes before what was accepted after
+it, so that the update of a user who has just marked a resource replaces it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import MarkRequest
+from stoker.engine.model.records import Action, Operation, OperationStatus, Status
+from stoker.engine.operations.running import Running
+
+
+class Marking(Running):
+    """The setting, or the taking back, of one mark."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        assert isinstance(operation.request, MarkRequest)
+        self.operation = operation
+        self.waiting = Waiting()
+        self._session = session
+        self._request = operation.request
+
+    async def run(self) -> None:
+        """Commit the mark, its event, and the end of the operation; nothing if it is there."""
+        session, request = self._session, self._request
+        row = session.rows.get(request.resource_id)
+        rows, events = [], []
+        if row is not None and row.unhealthy != request.unhealthy:
+            status = Status.FAILED if request.unhealthy else Status.COMPLETE
+            transitions = session.transitions
+            row, _ = transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, request.reason)
+            row, event = transitions.resource_to(row, Action.CHECK, status, request.reason)
+            rows, events = [replace(row, unhealthy=request.unhealthy)], [event]
+        ended = replace(self.operation, status=OperationStatus.COMPLETE)
+        await session.commit(resources=rows, events=events, operations=[ended])
