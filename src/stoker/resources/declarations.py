@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from stoker.schema.constraints import Custom
+from collections.abc import Sequence
+from typing import Any
+
+from stoker.schema.constraints import AllowedValues, Custom, Range
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.support import SUPPORTED, SupportStatus, since
 
@@ -30,6 +33,21 @@ _SERVICES = {
     "neutron": "network",
     "nova": "compute",
 }
+
+
+def checked(constraint: str, description: str, **more: Any) -> Property:
+    """A text with a custom constraint, as ``ip_addr``; ``more`` as :class:`Property` takes it."""
+    return Property(Type.STRING, description, constraints=(Custom(constraint),), **more)
+
+
+def choice(values: Sequence[Any], description: str, **more: Any) -> Property:
+    """A text that is one of these values."""
+    return Property(Type.STRING, description, constraints=(AllowedValues(values),), **more)
+
+
+def at_least(smallest: int, description: str, **more: Any) -> Property:
+    """A whole number with a lower bound."""
+    return Property(Type.INTEGER, description, constraints=(Range(min=smallest),), **more)
 
 
 def tags(version: str) -> Property:

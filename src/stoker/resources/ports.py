@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.resources.declarations import ADMIN_STATE_UP, VALUE_SPECS, by_name
-from stoker.schema.constraints import AllowedValues, Custom
+from stoker.resources.declarations import ADMIN_STATE_UP, VALUE_SPECS, by_name, checked, choice
 from stoker.schema.properties import Property, Type
 from stoker.schema.support import since
 
-MAC_ADDRESS = Property(Type.STRING, "Hardware address.", constraints=(Custom("mac_addr"),))
+MAC_ADDRESS = checked("mac_addr", "Hardware address.")
 PORT_SECURITY_ENABLED = Property(
     Type.BOOLEAN,
     "Whether the service guards ports against forged addresses.",
@@ -31,34 +30,26 @@ PROPERTIES: Mapping[str, Property] = {
         items=Property(
             Type.MAP,
             entries={
-                "ip_address": Property(
-                    Type.STRING,
-                    "Address, or range where one is allowed.",
-                    required=True,
-                    constraints=(Custom("ip_or_cidr"),),
+                "ip_address": checked(
+                    "ip_or_cidr", "Address, or range where one is allowed.", required=True
                 ),
                 "mac_address": MAC_ADDRESS,
             },
         ),
     ),
-    "binding:vnic_type": Property(
-        Type.STRING,
+    "binding:vnic_type": choice(
+        [
+            "normal",
+            "direct",
+            "macvtap",
+            "direct-physical",
+            "baremetal",
+            "virtio-forwarder",
+            "smart-nic",
+        ],
         "Kind of the virtual interface.",
         default="normal",
         update_allowed=True,
-        constraints=(
-            AllowedValues(
-                [
-                    "normal",
-                    "direct",
-                    "macvtap",
-                    "direct-physical",
-                    "baremetal",
-                    "virtio-forwarder",
-                    "smart-nic",
-                ]
-            ),
-        ),
         support=since("2015.1"),
     ),
     "mac_address": MAC_ADDRESS,

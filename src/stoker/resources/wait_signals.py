@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from stoker.resources.declarations import at_least
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Wait
@@ -43,12 +44,8 @@ HANDLE = Property(Type.STRING, "A reference to the handle that is signalled.", r
 TIMEOUT = Property(
     Type.NUMBER, "Seconds to wait for the signals.", required=True, constraints=(Range(1, 43200),)
 )
-COUNT = Property(
-    Type.INTEGER,
-    "How many signals, with different ids, are waited for.",
-    default=1,
-    update_allowed=True,
-    constraints=(Range(min=1),),
+COUNT = at_least(
+    1, "How many signals, with different ids, are waited for.", default=1, update_allowed=True
 )
 DATA = Attribute("JSON text: the data of each signal by its id.", Type.STRING, cached=False)
 

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from stoker.schema.resource_type import NestingType, ResourceType, can
+from stoker.schema.resource_type import NestingType, ResourceType
 
 COMMON = frozenset({"show"})
 """Attributes that every type has."""
-
-
-@runtime_checkable
-class OpenAttributes(Protocol):
-    """The type has attributes that it cannot list, as those of the members of a group."""
-
-    def has_attribute(self, name: str) -> bool:
-        """Whether there is an attribute of that name."""
 
 
 @runtime_checkable
@@ -30,9 +22,7 @@ class GathersAttributes(Protocol):
 
 
 def has_attribute(type_: ResourceType, name: str) -> bool:
-    """Whether a type has an attribute. Types that nest and do not say have any."""
+    """Whether a type has an attribute."""
     if name in type_.attributes or name in COMMON:
         return True
-    if can(type_, OpenAttributes):
-        return type_.has_attribute(name)
-    return isinstance(type_, NestingType)
+    return isinstance(type_, NestingType) and type_.has_attribute(name)

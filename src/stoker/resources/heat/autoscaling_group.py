@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import at_least
 from stoker.resources.heat import members
-from stoker.resources.heat.batches import in_batches
+from stoker.resources.heat.batches import ROLLING, in_batches
 from stoker.resources.heat.capacity import adjusted, bounded
-from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import (
     Adjustment,
@@ -24,7 +24,6 @@ from stoker.schema.resource_type import (
 from stoker.schema.support import since
 from stoker.schema.unknown import Unknown
 
-_AT_LEAST_0 = (Range(min=0),)
 _NAME_LENGTH = 12
 
 
@@ -45,20 +44,8 @@ class AutoScalingResourceGroup(ScalableType):
             required=True,
             update_allowed=True,
         ),
-        "max_size": Property(
-            Type.INTEGER,
-            "Members at most.",
-            required=True,
-            update_allowed=True,
-            constraints=_AT_LEAST_0,
-        ),
-        "min_size": Property(
-            Type.INTEGER,
-            "Members at least.",
-            required=True,
-            update_allowed=True,
-            constraints=_AT_LEAST_0,
-        ),
+        "max_size": at_least(0, "Members at most.", required=True, update_allowed=True),
+        "min_size": at_least(0, "Members at least.", required=True, update_allowed=True),
         "cooldown": Property(
             Type.INTEGER,
             "Seconds after a change of size in which no policy changes it again.",
@@ -74,32 +61,11 @@ class AutoScalingResourceGroup(ScalableType):
             "How members change when their definition does.",
             default={"min_in_service": 0, "max_batch_size": 1, "pause_time": 0},
             update_allowed=True,
-            entries={
-                "min_in_service": Property(
-                    Type.INTEGER,
-                    "Members that stay as they are while a batch changes.",
-                    default=0,
-                    constraints=_AT_LEAST_0,
-                ),
-                "max_batch_size": Property(
-                    Type.INTEGER,
-                    "Members of one batch at most.",
-                    default=1,
-                    constraints=(Range(min=1),),
-                ),
-                "pause_time": Property(
-                    Type.NUMBER, "Seconds between batches.", default=0, constraints=_AT_LEAST_0
-                ),
-            },
+            entries=ROLLING,
         ),
     }
     attributes = {
-        "outputs": Attribute(
-            "An attribute of each member, by its name.",
-            Type.MAP,
-            of_members=True,
-            support=since("2014.2"),
-        ),
+        "outputs": members.ATTRIBUTES,
         "outputs_list": Attribute(
             "An attribute of each member, as a list.",
             Type.LIST,
@@ -108,9 +74,7 @@ class AutoScalingResourceGroup(ScalableType):
         ),
         "current_size": Attribute("Number of members.", Type.INTEGER, support=since("2015.1")),
         "refs": Attribute("References of the members.", Type.LIST, support=since("7.0.0")),
-        "refs_map": Attribute(
-            "References by name of the member.", Type.MAP, support=since("7.0.0")
-        ),
+        "refs_map": members.REFS_MAP,
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -5,7 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stoker.resources.declarations import at_least
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Property, Type
+
 Batches = Sequence[Sequence[str]]
+
+BATCHED: Mapping[str, Property] = {
+    "max_batch_size": at_least(1, "Members of one batch at most.", default=1),
+    "pause_time": Property(
+        Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),)
+    ),
+}
+"""What a policy says of new members."""
+ROLLING: Mapping[str, Property] = {
+    "min_in_service": at_least(
+        0, "Members that stay as they are while a batch changes.", default=0
+    ),
+    **BATCHED,
+}
+"""What it says of members that change."""
 
 
 def in_batches(names: Sequence[str], policy: Mapping[str, Any]) -> Batches:

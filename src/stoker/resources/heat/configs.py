@@ -67,6 +67,17 @@ OUTPUTS = Property(
 )
 
 
+def config_properties(kind: Type, description: str) -> dict[str, Property]:
+    """The properties of a configuration with inputs and outputs."""
+    return {
+        "group": config_group(),
+        "config": Property(kind, description),
+        "options": OPTIONS,
+        "inputs": INPUTS,
+        "outputs": OUTPUTS,
+    }
+
+
 class StoredConfig(ManagedType):
     """A configuration that is stored with its resource and never changes."""
 

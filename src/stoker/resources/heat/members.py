@@ -9,10 +9,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
 VERSION = "2021-04-16"
 """Of the templates that are generated."""
+
+REFS = Attribute("References of the members, in order.", Type.LIST)
+REFS_MAP = Attribute("References by name of the member.", Type.MAP, support=since("7.0.0"))
+ATTRIBUTES = Attribute(
+    "An attribute of each member, by its name.",
+    Type.MAP,
+    of_members=True,
+    support=since("2014.2"),
+)
 
 MEMBER = "resource."
 _BY_NAME = "attributes."

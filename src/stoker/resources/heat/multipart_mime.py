@@ -8,8 +8,8 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from typing import Any
 
+from stoker.resources.declarations import choice
 from stoker.resources.heat.configs import StoredConfig, config_group
-from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -35,11 +35,10 @@ class MultipartMime(StoredConfig):
                         required=True,
                     ),
                     "filename": Property(Type.STRING, "Name of the part as an attached file."),
-                    "type": Property(
-                        Type.STRING,
+                    "type": choice(
+                        ["text", "multipart"],
                         "Whether the part is text or itself a message of several parts.",
                         default="text",
-                        constraints=(AllowedValues(["text", "multipart"]),),
                     ),
                     "subtype": Property(
                         Type.STRING, "MIME subtype of a text, as x-shellscript or cloud-config."

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.schema.constraints import AllowedValues, Range
+from stoker.resources.declarations import choice
+from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
@@ -37,14 +38,11 @@ class RandomString(ManagedType):
         "length": Property(
             Type.INTEGER, "Length of the string.", default=32, constraints=(_LIMIT,)
         ),
-        "sequence": Property(
-            Type.STRING,
+        "sequence": choice(
+            list(CLASSES),
             "The class of all characters.",
-            constraints=(AllowedValues(list(CLASSES)),),
             support=hidden(
-                "5.0.0",
-                deprecated("2014.2", use="character_classes"),
-                "Use character_classes.",
+                "5.0.0", deprecated("2014.2", use="character_classes"), "Use character_classes."
             ),
         ),
         "character_classes": Property(
@@ -54,11 +52,8 @@ class RandomString(ManagedType):
             items=Property(
                 Type.MAP,
                 entries={
-                    "class": Property(
-                        Type.STRING,
-                        "A class of characters.",
-                        default="lettersdigits",
-                        constraints=(AllowedValues(list(CLASSES)),),
+                    "class": choice(
+                        list(CLASSES), "A class of characters.", default="lettersdigits"
                     ),
                     "min": _MINIMUM,
                 },

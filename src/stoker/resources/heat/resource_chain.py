@@ -26,7 +26,7 @@ class ResourceChain(NestingType):
         "resource_properties": Property(Type.MAP, "Properties of every member."),
     }
     attributes = {
-        "refs": Attribute("References of the members, in order.", Type.LIST),
+        "refs": members.REFS,
         "attributes": Attribute(
             "An attribute of each member, by its name.", Type.MAP, of_members=True
         ),

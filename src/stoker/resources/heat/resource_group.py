@@ -6,17 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
+from stoker.resources.declarations import at_least, choice
 from stoker.resources.heat import members
-from stoker.resources.heat.batches import in_batches
-from stoker.schema.constraints import AllowedValues, Length, Range
+from stoker.resources.heat.batches import BATCHED, ROLLING, in_batches
+from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
-
-_PAUSE = Property(Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),))
-_BATCH = Property(
-    Type.INTEGER, "Members of one batch at most.", default=1, constraints=(Range(min=1),)
-)
 
 
 class ResourceGroup(NestingType):
@@ -26,13 +22,7 @@ class ResourceGroup(NestingType):
     description = "A number of resources of the same definition."
     support = since("2014.1")
     properties = {
-        "count": Property(
-            Type.INTEGER,
-            "Number of members.",
-            default=1,
-            update_allowed=True,
-            constraints=(Range(min=0),),
-        ),
+        "count": at_least(0, "Number of members.", default=1, update_allowed=True),
         "index_var": Property(
             Type.STRING,
             "Text that stands for the number of the member in properties and metadata.",
@@ -66,26 +56,18 @@ class ResourceGroup(NestingType):
                 },
             ),
         ),
-        "removal_policies_mode": Property(
-            Type.STRING,
+        "removal_policies_mode": choice(
+            ["append", "update"],
             "Whether the members to be removed come on top of earlier ones, or in their place.",
             default="append",
             update_allowed=True,
-            constraints=(AllowedValues(["append", "update"]),),
             support=since("10.0.0"),
         ),
     }
     attributes = {
-        "refs": Attribute("References of the members, in order.", Type.LIST),
-        "refs_map": Attribute(
-            "References by name of the member.", Type.MAP, support=since("7.0.0")
-        ),
-        "attributes": Attribute(
-            "An attribute of each member, by its name.",
-            Type.MAP,
-            of_members=True,
-            support=since("2014.2"),
-        ),
+        "refs": members.REFS,
+        "refs_map": members.REFS_MAP,
+        "attributes": members.ATTRIBUTES,
         "removed_rsrc_list": Attribute(
             "Names that are not used because of removal policies.",
             Type.LIST,
@@ -96,21 +78,12 @@ class ResourceGroup(NestingType):
         "rolling_update": Property(
             Type.MAP,
             "How members change when their definition does.",
-            entries={
-                "min_in_service": Property(
-                    Type.INTEGER,
-                    "Members that stay as they are while a batch changes.",
-                    default=0,
-                    constraints=(Range(min=0),),
-                ),
-                "max_batch_size": _BATCH,
-                "pause_time": _PAUSE,
-            },
+            entries=ROLLING,
         ),
         "batch_create": Property(
             Type.MAP,
             "How new members are made.",
-            entries={"max_batch_size": _BATCH, "pause_time": _PAUSE},
+            entries=BATCHED,
         ),
     }
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import at_least, choice
 from stoker.resources.heat.capacity import CHANGE, EXACT, PERCENT
-from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import (
     Adjustment,
@@ -36,23 +36,19 @@ class AutoScalingPolicy(ManagedType):
         "scaling_adjustment": Property(
             Type.NUMBER, "The size, or by how much it changes.", required=True, update_allowed=True
         ),
-        "adjustment_type": Property(
-            Type.STRING,
+        "adjustment_type": choice(
+            [CHANGE, EXACT, PERCENT],
             "Whether the adjustment adds members, names their number, or adds a percentage.",
             required=True,
             update_allowed=True,
-            constraints=(AllowedValues([CHANGE, EXACT, PERCENT]),),
         ),
         "cooldown": Property(
             Type.NUMBER,
             "Seconds after a change of size in which this policy changes nothing.",
             update_allowed=True,
         ),
-        "min_adjustment_step": Property(
-            Type.INTEGER,
-            "Members that a change in percent adds or removes at least.",
-            update_allowed=True,
-            constraints=(Range(min=0),),
+        "min_adjustment_step": at_least(
+            0, "Members that a change in percent adds or removes at least.", update_allowed=True
         ),
     }
     attributes = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources.heat.configs import INPUTS, OPTIONS, OUTPUTS, StoredConfig, config_group
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.resources.heat.configs import StoredConfig, config_properties
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -16,13 +16,7 @@ class SoftwareConfig(StoredConfig):
     type_name = "OS::Heat::SoftwareConfig"
     description = "A script, or other configuration as text, with its inputs and outputs."
     support = since("2014.1")
-    properties = {
-        "group": config_group(),
-        "config": Property(Type.STRING, "The script or configuration."),
-        "options": OPTIONS,
-        "inputs": INPUTS,
-        "outputs": OUTPUTS,
-    }
+    properties = config_properties(Type.STRING, "The script or configuration.")
     attributes = {"config": Attribute("The script or configuration.", Type.STRING)}
 
     def content(self, call: Call) -> Any:

@@ -19,8 +19,8 @@ from stoker.clouds.faults import (
     status_of,
 )
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declarations import checked
 from stoker.resources.rest import polling_pause, refusal, went_to
-from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
@@ -48,11 +48,7 @@ class RemoteStack(ManagedType):
             "Where to make the stack. Only the region of the service itself is known.",
             update_allowed=True,
             entries={
-                "region_name": Property(
-                    Type.STRING,
-                    "Region of the stack.",
-                    constraints=(Custom("keystone.region"),),
-                ),
+                "region_name": checked("keystone.region", "Region of the stack."),
                 "credential_secret_id": Property(
                     Type.STRING,
                     "Secret with credentials for another cloud; not supported.",

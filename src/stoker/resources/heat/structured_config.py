@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.resources.heat.configs import INPUTS, OPTIONS, OUTPUTS, StoredConfig, config_group
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.resources.heat.configs import StoredConfig, config_properties
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -16,13 +16,7 @@ class StructuredConfig(StoredConfig):
     type_name = "OS::Heat::StructuredConfig"
     description = "Configuration as a map, with its inputs and outputs."
     support = since("2014.1")
-    properties = {
-        "group": config_group(),
-        "config": Property(Type.MAP, "The configuration."),
-        "options": OPTIONS,
-        "inputs": INPUTS,
-        "outputs": OUTPUTS,
-    }
+    properties = config_properties(Type.MAP, "The configuration.")
     attributes = {"config": Attribute("The configuration.", Type.STRING)}
 
     def content(self, call: Call) -> Any:

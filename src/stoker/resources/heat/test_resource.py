@@ -31,10 +31,7 @@ class TestResource(ManagedType):
             update_allowed=True,
         ),
         "fail": Property(
-            Type.BOOLEAN,
-            "Whether creation and update fail.",
-            default=False,
-            update_allowed=True,
+            Type.BOOLEAN, "Whether creation and update fail.", default=False, update_allowed=True
         ),
         "update_replace": Property(
             Type.BOOLEAN,

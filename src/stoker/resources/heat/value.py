@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.schema.constraints import AllowedValues
+from stoker.resources.declarations import choice
 from stoker.schema.conversion import (
     Mismatch,
     to_boolean,
@@ -36,13 +36,10 @@ class Value(ManagedType):
     description = "Holds a value, so that an expression is written once and used in many places."
     support = since("7.0.0")
     properties = {
-        "type": Property(
-            Type.STRING,
+        "type": choice(
+            ["string", "number", "comma_delimited_list", "json", "boolean"],
             "The type that the value must have.",
             update_allowed=True,
-            constraints=(
-                AllowedValues(["string", "number", "comma_delimited_list", "json", "boolean"]),
-            ),
         ),
         "value": Property(Type.ANY, "The value.", required=True, update_allowed=True),
     }

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
+from stoker.resources.declarations import choice
 from stoker.resources.signed_handle import describe_signal
 from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
-from stoker.schema.constraints import AllowedValues
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Call,
     Done,
@@ -51,12 +51,11 @@ class HeatWaitConditionHandle(ManagedType):
     support = since("2014.2")
     service = "identity"
     properties = {
-        "signal_transport": Property(
-            Type.STRING,
+        "signal_transport": choice(
+            list(TRANSPORTS),
             "How a server signals: by a signed address, an address with a token, or with "
             "credentials of its own.",
             default="TOKEN_SIGNAL",
-            constraints=(AllowedValues(list(TRANSPORTS)),),
             support=since("6.0.0"),
         )
     }
@@ -64,12 +63,10 @@ class HeatWaitConditionHandle(ManagedType):
         "token": Attribute("A token for the signal's address.", Type.STRING),
         "endpoint": Attribute("The address that accepts signals.", Type.STRING),
         "curl_cli": Attribute(
-            "A command that signals success; more of the body goes into --data-binary.",
-            Type.STRING,
+            "A command that signals success; more of the body goes into --data-binary.", Type.STRING
         ),
         "signal": Attribute(
-            "JSON text: address and credentials for the chosen transport.",
-            Type.STRING,
+            "JSON text: address and credentials for the chosen transport.", Type.STRING
         ),
     }
 

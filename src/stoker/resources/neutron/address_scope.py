@@ -7,11 +7,10 @@ after a lost create.
 from __future__ import annotations
 
 from stoker.clouds.collections import ADDRESS_SCOPES
-from stoker.resources.declarations import NAME, SHARED
+from stoker.resources.declarations import NAME, SHARED, checked
 from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import Custom
-from stoker.schema.properties import Finder, Property, Type
+from stoker.schema.properties import Finder
 from stoker.schema.support import since
 
 
@@ -29,10 +28,9 @@ class AddressScope(RestResource):
         "ip_version": IP_VERSION,
         "name": NAME,
         "shared": SHARED,
-        "tenant_id": Property(
-            Type.STRING,
+        "tenant_id": checked(
+            "keystone.project",
             "Id of the project that is to own the object; an administrator's privilege.",
-            constraints=(Custom("keystone.project"),),
             finder=Finder("identity", "project"),
         ),
     }

@@ -2,72 +2,40 @@
 
 from __future__ import annotations
 
-from stoker.schema.constraints import AllowedValues, Custom, Range
+from stoker.resources.declarations import checked, choice
+from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import since
 
 IP_VERSION = Property(
     Type.INTEGER, "IP version of the subnet.", default=4, constraints=(AllowedValues([4, 6]),)
 )
-DNS_DOMAIN = Property(
-    Type.STRING,
-    "DNS domain of the addresses.",
-    update_allowed=True,
-    constraints=(Custom("dns_domain"),),
-    support=since("7.0.0"),
+DNS_DOMAIN = checked(
+    "dns_domain", "DNS domain of the addresses.", update_allowed=True, support=since("7.0.0")
 )
-FIXED_IP_ADDRESS = Property(
-    Type.STRING,
-    "Address of the port that the floating IP leads to.",
-    update_allowed=True,
-    constraints=(Custom("ip_addr"),),
+FIXED_IP_ADDRESS = checked(
+    "ip_addr", "Address of the port that the floating IP leads to.", update_allowed=True
 )
-IP_ADDRESS = Property(
-    Type.STRING, "Address, or range where one is allowed.", constraints=(Custom("ip_addr"),)
-)
+IP_ADDRESS = checked("ip_addr", "Address, or range where one is allowed.")
 ROUTE = Property(
     Type.MAP,
     entries={
-        "destination": Property(
-            Type.STRING,
-            "Range that the route leads to.",
-            required=True,
-            constraints=(Custom("net_cidr"),),
-        ),
-        "nexthop": Property(
-            Type.STRING,
-            "Address that the route leads through.",
-            required=True,
-            constraints=(Custom("ip_addr"),),
-        ),
+        "destination": checked("net_cidr", "Range that the route leads to.", required=True),
+        "nexthop": checked("ip_addr", "Address that the route leads through.", required=True),
     },
 )
 
-DIRECTION = Property(
-    Type.STRING,
-    "Direction of the traffic.",
-    default="ingress",
-    constraints=(AllowedValues(["ingress", "egress"]),),
-)
-ETHERTYPE = Property(
-    Type.STRING,
-    "IP version of the traffic.",
-    default="IPv4",
-    constraints=(AllowedValues(["IPv4", "IPv6"]),),
-)
+DIRECTION = choice(["ingress", "egress"], "Direction of the traffic.", default="ingress")
+ETHERTYPE = choice(["IPv4", "IPv6"], "IP version of the traffic.", default="IPv4")
 PORT_RANGE_MIN = Property(
-    Type.INTEGER,
-    "Lowest port, or type of an ICMP message.",
-    constraints=(Range(min=0, max=65535),),
+    Type.INTEGER, "Lowest port, or type of an ICMP message.", constraints=(Range(min=0, max=65535),)
 )
 PORT_RANGE_MAX = Property(
     Type.INTEGER,
     "Highest port, or code of an ICMP message.",
     constraints=(Range(min=0, max=65535),),
 )
-REMOTE_IP_PREFIX = Property(
-    Type.STRING, "Range of addresses on the other side.", constraints=(Custom("net_cidr"),)
-)
+REMOTE_IP_PREFIX = checked("net_cidr", "Range of addresses on the other side.")
 
 PORT_SECURITY = Attribute(
     "Whether the service guards ports against forged addresses.",

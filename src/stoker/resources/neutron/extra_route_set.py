@@ -32,11 +32,7 @@ class ExtraRouteSet(ManagedType):
     properties = {
         "router": by_name("neutron.router", "Router", required=True),
         "routes": Property(
-            Type.LIST,
-            "Routes to add.",
-            default=[],
-            update_allowed=True,
-            items=ROUTE,
+            Type.LIST, "Routes to add.", default=[], update_allowed=True, items=ROUTE
         ),
     }
     attributes = {

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.declarations import SHOW, by_name, old_name
+from stoker.resources.declarations import SHOW, by_name, checked, old_name
 from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import Custom
 from stoker.schema.neighbours import given
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
@@ -31,19 +30,12 @@ class FloatingIP(RestResource):
 
     properties = {
         "dns_domain": DNS_DOMAIN,
-        "dns_name": Property(
-            Type.STRING,
-            "DNS name of the address.",
-            update_allowed=True,
-            constraints=(Custom("rel_dns_name"),),
-            support=since("7.0.0"),
+        "dns_name": checked(
+            "rel_dns_name", "DNS name of the address.", update_allowed=True, support=since("7.0.0")
         ),
         "fixed_ip_address": FIXED_IP_ADDRESS,
-        "floating_ip_address": Property(
-            Type.STRING,
-            "The address itself, where a certain one is wanted.",
-            constraints=(Custom("ip_addr"),),
-            support=since("5.0.0"),
+        "floating_ip_address": checked(
+            "ip_addr", "The address itself, where a certain one is wanted.", support=since("5.0.0")
         ),
         "floating_network": by_name(
             "neutron.network", "External network", required=True, support=since("2014.2")

@@ -9,11 +9,12 @@ from stoker.resources.declarations import (
     NAME,
     SHOW,
     by_name,
+    checked,
+    choice,
     old_name,
     tags,
 )
 from stoker.resources.neutron.declarations import IP_ADDRESS, PORT_SECURITY, QOS_POLICY_ID
-from stoker.schema.constraints import AllowedValues, Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
 
@@ -24,12 +25,8 @@ _OWN: Mapping[str, Property] = {
     "device_owner": Property(
         Type.STRING, "What kind of device uses the port.", default="", update_allowed=True
     ),
-    "dns_name": Property(
-        Type.STRING,
-        "DNS name of the address.",
-        update_allowed=True,
-        constraints=(Custom("dns_name"),),
-        support=since("7.0.0"),
+    "dns_name": checked(
+        "dns_name", "DNS name of the address.", update_allowed=True, support=since("7.0.0")
     ),
     "fixed_ips": Property(
         Type.LIST,
@@ -49,12 +46,11 @@ _OWN: Mapping[str, Property] = {
     "name": NAME,
     "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
     "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
-    "replacement_policy": Property(
-        Type.STRING,
+    "replacement_policy": choice(
+        ["REPLACE_ALWAYS", "AUTO"],
         "Whether every change makes a new port.",
         default="AUTO",
         update_allowed=True,
-        constraints=(AllowedValues(["REPLACE_ALWAYS", "AUTO"]),),
         support=hidden("9.0.0", deprecated("6.0.0", was="2014.2")),
     ),
     "security_groups": Property(Type.LIST, "Security groups, by name or id.", update_allowed=True),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stoker.clouds.collections import NETWORKS
-from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, tags
+from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, choice, tags
+from stoker.resources.neutron.declarations import DNS_DOMAIN
 from stoker.resources.neutron.tags import tags_of
+from stoker.resources.ports import PORT_SECURITY_ENABLED
 from stoker.resources.rest import Readiness, RestResource
-from stoker.schema.constraints import AllowedValues, Custom
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import since
 
@@ -34,30 +37,18 @@ class ProviderNet(RestResource):
         "availability_zone_hints": Property(
             Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
         ),
-        "dns_domain": Property(
-            Type.STRING,
-            "DNS domain of the addresses.",
-            update_allowed=True,
-            constraints=(Custom("dns_domain"),),
-            support=since("15.0.0"),
-        ),
+        "dns_domain": replace(DNS_DOMAIN, support=since("15.0.0")),
         "name": NAME,
-        "network_type": Property(
-            Type.STRING,
+        "network_type": choice(
+            ["local", "vlan", "vxlan", "gre", "geneve", "flat"],
             "Kind of the physical network.",
             required=True,
             update_allowed=True,
-            constraints=(AllowedValues(["local", "vlan", "vxlan", "gre", "geneve", "flat"]),),
         ),
         "physical_network": Property(
             Type.STRING, "Name of the physical network.", update_allowed=True
         ),
-        "port_security_enabled": Property(
-            Type.BOOLEAN,
-            "Whether the service guards ports against forged addresses.",
-            update_allowed=True,
-            support=since("8.0.0"),
-        ),
+        "port_security_enabled": replace(PORT_SECURITY_ENABLED, support=since("8.0.0")),
         "router_external": Property(
             Type.BOOLEAN,
             "Whether routers may have their gateways in it.",

@@ -11,9 +11,8 @@ from typing import Any
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import find_id
-from stoker.resources.declarations import TENANT_ID
+from stoker.resources.declarations import TENANT_ID, choice
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -34,22 +33,14 @@ class RBACPolicy(RestResource):
     marker = ""
 
     properties = {
-        "action": Property(
-            Type.STRING,
-            "What is allowed.",
-            required=True,
-            constraints=(AllowedValues(["access_as_shared", "access_as_external"]),),
+        "action": choice(
+            ["access_as_shared", "access_as_external"], "What is allowed.", required=True
         ),
         "object_id": Property(Type.STRING, "The object, by name or id.", required=True),
-        "object_type": Property(
-            Type.STRING,
+        "object_type": choice(
+            ["network", "qos_policy", "security_group", "address_scope", "subnetpool"],
             "Kind of the object.",
             required=True,
-            constraints=(
-                AllowedValues(
-                    ["network", "qos_policy", "security_group", "address_scope", "subnetpool"]
-                ),
-            ),
         ),
         "target_tenant": Property(
             Type.STRING,

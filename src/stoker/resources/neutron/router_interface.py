@@ -13,9 +13,8 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import SHOW, by_name, old_name
-from stoker.schema.constraints import Custom
-from stoker.schema.properties import Finder, Property, Type
+from stoker.resources.declarations import SHOW, by_name, checked, old_name
+from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
 
@@ -32,10 +31,9 @@ class RouterInterface(ManagedType):
 
     properties = {
         "port": by_name("neutron.port", "Port", support=since("2015.1")),
-        "port_id": Property(
-            Type.STRING,
+        "port_id": checked(
+            "neutron.port",
             "Port, by name or id.",
-            constraints=(Custom("neutron.port"),),
             finder=Finder("network", "port"),
             support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
             renamed_to="port",

@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import NAME
+from stoker.resources.declarations import NAME, checked, choice
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -22,7 +22,6 @@ from stoker.resources.neutron.declarations import (
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import bring_to
 from stoker.resources.rest import Extra, RestResource
-from stoker.schema.constraints import AllowedValues, Custom
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -66,22 +65,15 @@ class SecurityGroup(RestResource):
                     "ethertype": ETHERTYPE,
                     "port_range_max": PORT_RANGE_MAX,
                     "port_range_min": PORT_RANGE_MIN,
-                    "protocol": Property(
-                        Type.STRING,
-                        "IP protocol, by name or number.",
-                        constraints=(AllowedValues(PROTOCOLS),),
-                    ),
-                    "remote_group_id": Property(
-                        Type.STRING,
-                        "Group whose members are on the other side.",
-                        constraints=(Custom("neutron.security_group"),),
+                    "protocol": choice(PROTOCOLS, "IP protocol, by name or number."),
+                    "remote_group_id": checked(
+                        "neutron.security_group", "Group whose members are on the other side."
                     ),
                     "remote_ip_prefix": REMOTE_IP_PREFIX,
-                    "remote_mode": Property(
-                        Type.STRING,
+                    "remote_mode": choice(
+                        ["remote_ip_prefix", "remote_group_id"],
                         "Kind of the other side: a range, or a group (this one if none is given).",
                         default="remote_ip_prefix",
-                        constraints=(AllowedValues(["remote_ip_prefix", "remote_group_id"]),),
                     ),
                 },
             ),

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import by_name
+from stoker.resources.declarations import by_name, choice
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -23,7 +23,6 @@ from stoker.resources.neutron.declarations import (
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import meaning
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -47,12 +46,7 @@ class SecurityGroupRule(RestResource):
         "ethertype": ETHERTYPE,
         "port_range_max": PORT_RANGE_MAX,
         "port_range_min": PORT_RANGE_MIN,
-        "protocol": Property(
-            Type.STRING,
-            "IP protocol, by name or number.",
-            default="tcp",
-            constraints=(AllowedValues(PROTOCOLS),),
-        ),
+        "protocol": choice(PROTOCOLS, "IP protocol, by name or number.", default="tcp"),
         "remote_group": by_name(
             "neutron.security_group", "Group whose members are on the other side"
         ),

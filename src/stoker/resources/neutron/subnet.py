@@ -14,19 +14,22 @@ from stoker.resources.declarations import (
     SHOW,
     TENANT_ID,
     VALUE_SPECS,
+    at_least,
     by_name,
+    checked,
+    choice,
     old_name,
     tags,
 )
 from stoker.resources.neutron.declarations import IP_VERSION, ROUTE
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import AllowedValues, Custom, Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 from stoker.schema.unknown import Unknown
 
 _IPV6 = 6
+_MODES = ["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]
 
 
 class Subnet(RestResource):
@@ -47,22 +50,12 @@ class Subnet(RestResource):
             items=Property(
                 Type.MAP,
                 entries={
-                    "end": Property(
-                        Type.STRING,
-                        "Last address of the range.",
-                        required=True,
-                        constraints=(Custom("ip_addr"),),
-                    ),
-                    "start": Property(
-                        Type.STRING,
-                        "First address of the range.",
-                        required=True,
-                        constraints=(Custom("ip_addr"),),
-                    ),
+                    "end": checked("ip_addr", "Last address of the range.", required=True),
+                    "start": checked("ip_addr", "First address of the range.", required=True),
                 },
             ),
         ),
-        "cidr": Property(Type.STRING, "Range of the subnet.", constraints=(Custom("net_cidr"),)),
+        "cidr": checked("net_cidr", "Range of the subnet."),
         "dns_nameservers": Property(
             Type.LIST, "Addresses of name servers.", default=[], update_allowed=True
         ),
@@ -73,32 +66,24 @@ class Subnet(RestResource):
             Type.STRING, "Address of the gateway; empty for none.", update_allowed=True
         ),
         "host_routes": Property(
-            Type.LIST,
-            "Routes that servers learn.",
-            update_allowed=True,
-            items=ROUTE,
+            Type.LIST, "Routes that servers learn.", update_allowed=True, items=ROUTE
         ),
         "ip_version": IP_VERSION,
-        "ipv6_address_mode": Property(
-            Type.STRING,
+        "ipv6_address_mode": choice(
+            _MODES,
             "How servers get their IPv6 addresses.",
-            constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
             support=since("2015.1"),
         ),
-        "ipv6_ra_mode": Property(
-            Type.STRING,
+        "ipv6_ra_mode": choice(
+            _MODES,
             "How routers announce themselves for IPv6.",
-            constraints=(AllowedValues(["dhcpv6-stateful", "dhcpv6-stateless", "slaac"]),),
             support=since("2015.1"),
         ),
         "name": NAME,
         "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
         "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
-        "prefixlen": Property(
-            Type.INTEGER,
-            "Length of the prefix that is taken from the subnet pool.",
-            constraints=(Range(min=0),),
-            support=since("6.0.0"),
+        "prefixlen": at_least(
+            0, "Length of the prefix that is taken from the subnet pool.", support=since("6.0.0")
         ),
         "segment": by_name(
             "neutron.segment",

@@ -8,10 +8,10 @@ from typing import Any
 
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import NAME, TENANT_ID, tags
+from stoker.resources.declarations import NAME, TENANT_ID, at_least, checked, tags
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
-from stoker.schema.constraints import Custom, Length, Range
+from stoker.schema.constraints import Custom, Length
 from stoker.schema.properties import Property, Type
 from stoker.schema.support import since
 
@@ -30,42 +30,23 @@ class SubnetPool(RestResource):
     extras = (tags_of(SUBNET_POOLS),)
 
     properties = {
-        "address_scope": Property(
-            Type.STRING,
+        "address_scope": checked(
+            "neutron.address_scope",
             "Address scope of the pool, by name or id.",
             update_allowed=True,
-            constraints=(Custom("neutron.address_scope"),),
         ),
-        "default_prefixlen": Property(
-            Type.INTEGER,
-            "Length of prefixes where none is asked for.",
-            update_allowed=True,
-            constraints=(Range(min=0),),
+        "default_prefixlen": at_least(
+            0, "Length of prefixes where none is asked for.", update_allowed=True
         ),
-        "default_quota": Property(
-            Type.INTEGER,
-            "How many addresses a project may have.",
-            update_allowed=True,
-            constraints=(Range(min=0),),
-        ),
+        "default_quota": at_least(0, "How many addresses a project may have.", update_allowed=True),
         "is_default": Property(
             Type.BOOLEAN,
             "Whether the pool is used where none is named.",
             default=False,
             update_allowed=True,
         ),
-        "max_prefixlen": Property(
-            Type.INTEGER,
-            "Longest prefix that may be asked for.",
-            update_allowed=True,
-            constraints=(Range(min=0),),
-        ),
-        "min_prefixlen": Property(
-            Type.INTEGER,
-            "Shortest prefix that may be asked for.",
-            update_allowed=True,
-            constraints=(Range(min=0),),
-        ),
+        "max_prefixlen": at_least(0, "Longest prefix that may be asked for.", update_allowed=True),
+        "min_prefixlen": at_least(0, "Shortest prefix that may be asked for.", update_allowed=True),
         "name": NAME,
         "prefixes": Property(
             Type.LIST,

@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
-from stoker.resources.declarations import SHOW
-from stoker.schema.constraints import AllowedValues, Custom, Length
+from stoker.resources.declarations import SHOW, checked, choice
+from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
@@ -49,16 +49,10 @@ class KeyPair(ManagedType):
             "Whether the private key of a new pair is kept as an attribute.",
             default=False,
         ),
-        "type": Property(
-            Type.STRING,
-            "Kind of the key pair.",
-            constraints=(AllowedValues(["ssh", "x509"]),),
-            support=since("8.0.0"),
-        ),
-        "user": Property(
-            Type.STRING,
+        "type": choice(["ssh", "x509"], "Kind of the key pair.", support=since("8.0.0")),
+        "user": checked(
+            "keystone.user",
             "User that is to own the key pair; an administrator's privilege.",
-            constraints=(Custom("keystone.user"),),
             finder=Finder("identity", "user"),
             support=since("9.0.0"),
         ),

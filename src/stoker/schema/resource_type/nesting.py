@@ -64,6 +64,10 @@ class NestingType(ResourceType):
         """Whether :meth:`nested` can be called with these properties, some of them unknown."""
         return False
 
+    def has_attribute(self, name: str) -> bool:
+        """Whether there is an attribute of that name, besides those that are declared."""
+        return True
+
     def attribute_of(self, output: str) -> str:
         """The attribute that shows an output of the nested stack."""
         return output

@@ -7,23 +7,32 @@ from collections.abc import Mapping
 from stoker.resources.declarations import (
     NAME,
     SHOW,
+    at_least,
     by_name,
+    checked,
+    choice,
     old_name,
     tags,
 )
 from stoker.resources.ports import PROPERTIES as PORT_PROPERTIES
-from stoker.schema.constraints import AllowedValues, Custom, Length, Range
+from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
+
+_DEVICE: Mapping[str, Property] = {
+    "delete_on_termination": Property(Type.BOOLEAN, "Whether the disk goes with the server."),
+    "snapshot_id": checked("cinder.snapshot", "Snapshot that a volume is made from."),
+    "volume_id": checked("cinder.volume", "Volume."),
+    "volume_size": Property(Type.INTEGER, "Size of a new volume in GiB."),
+}
+"""What both forms of block devices have."""
 
 PROPERTIES: Mapping[str, Property] = {
     "admin_pass": Property(
         Type.STRING, "Password of the server's administrator.", update_allowed=True, sensitive=True
     ),
     "admin_user": Property(
-        Type.STRING,
-        "No longer used.",
-        support=hidden("5.0.0", deprecated("2014.1", was="2013.2")),
+        Type.STRING, "No longer used.", support=hidden("5.0.0", deprecated("2014.1", was="2013.2"))
     ),
     "availability_zone": Property(Type.STRING, "Availability zone of the server."),
     "block_device_mapping": Property(
@@ -32,21 +41,10 @@ PROPERTIES: Mapping[str, Property] = {
         items=Property(
             Type.MAP,
             entries={
-                "delete_on_termination": Property(
-                    Type.BOOLEAN, "Whether the disk goes with the server."
-                ),
+                **_DEVICE,
                 "device_name": Property(
                     Type.STRING, "Name of the device in the server.", required=True
                 ),
-                "snapshot_id": Property(
-                    Type.STRING,
-                    "Snapshot that a volume is made from.",
-                    constraints=(Custom("cinder.snapshot"),),
-                ),
-                "volume_id": Property(
-                    Type.STRING, "Volume.", constraints=(Custom("cinder.volume"),)
-                ),
-                "volume_size": Property(Type.INTEGER, "Size of a new volume in GiB."),
             },
         ),
     ),
@@ -58,53 +56,27 @@ PROPERTIES: Mapping[str, Property] = {
             Type.MAP,
             entries={
                 "boot_index": Property(Type.INTEGER, "Place in the order of booting."),
-                "delete_on_termination": Property(
-                    Type.BOOLEAN, "Whether the disk goes with the server."
-                ),
+                **_DEVICE,
                 "device_name": Property(Type.STRING, "Name of the device in the server."),
-                "device_type": Property(
-                    Type.STRING,
-                    "Kind of the device.",
-                    constraints=(AllowedValues(["cdrom", "disk"]),),
+                "device_type": choice(["cdrom", "disk"], "Kind of the device."),
+                "disk_bus": choice(
+                    ["ide", "lame_bus", "sata", "scsi", "usb", "virtio"], "Bus of the device."
                 ),
-                "disk_bus": Property(
-                    Type.STRING,
-                    "Bus of the device.",
-                    constraints=(
-                        AllowedValues(["ide", "lame_bus", "sata", "scsi", "usb", "virtio"]),
-                    ),
-                ),
-                "ephemeral_format": Property(
-                    Type.STRING,
+                "ephemeral_format": choice(
+                    ["ext2", "ext3", "ext4", "xfs", "ntfs"],
                     "File system of a blank disk.",
-                    constraints=(AllowedValues(["ext2", "ext3", "ext4", "xfs", "ntfs"]),),
                     support=since("8.0.0"),
                 ),
-                "ephemeral_size": Property(
-                    Type.INTEGER,
-                    "Size of a blank disk in GiB.",
-                    constraints=(Range(min=1),),
-                    support=since("8.0.0"),
+                "ephemeral_size": at_least(
+                    1, "Size of a blank disk in GiB.", support=since("8.0.0")
                 ),
                 "image": by_name("glance.image", "Image", support=since("7.0.0")),
                 "image_id": old_name(
                     "image", "glance.image", hidden("9.0.0", deprecated("7.0.0", was="5.0.0"))
                 ),
-                "snapshot_id": Property(
-                    Type.STRING,
-                    "Snapshot that a volume is made from.",
-                    constraints=(Custom("cinder.snapshot"),),
-                ),
                 "swap_size": Property(Type.INTEGER, "Size of a swap disk in MiB."),
-                "volume_id": Property(
-                    Type.STRING, "Volume.", constraints=(Custom("cinder.volume"),)
-                ),
-                "volume_size": Property(Type.INTEGER, "Size of a new volume in GiB."),
-                "volume_type": Property(
-                    Type.STRING,
-                    "Type of a new volume.",
-                    constraints=(Custom("cinder.vtype"),),
-                    support=since("26.0.0"),
+                "volume_type": checked(
+                    "cinder.vtype", "Type of a new volume.", support=since("26.0.0")
                 ),
             },
         ),
@@ -125,30 +97,19 @@ PROPERTIES: Mapping[str, Property] = {
             "object": Property(Type.STRING, "Name of the object.", constraints=(Length(min=1),)),
         },
     ),
-    "diskConfig": Property(
-        Type.STRING,
-        "Whether the disk is partitioned to its full size.",
-        constraints=(AllowedValues(["AUTO", "MANUAL"]),),
-    ),
+    "diskConfig": choice(["AUTO", "MANUAL"], "Whether the disk is partitioned to its full size."),
     "flavor": by_name("nova.flavor", "Flavor", required=True, update_allowed=True),
-    "flavor_update_policy": Property(
-        Type.STRING,
-        "What a changed flavor does.",
-        default="RESIZE",
-        update_allowed=True,
-        constraints=(AllowedValues(["RESIZE", "REPLACE"]),),
+    "flavor_update_policy": choice(
+        ["RESIZE", "REPLACE"], "What a changed flavor does.", default="RESIZE", update_allowed=True
     ),
     "image": by_name("glance.image", "Image", update_allowed=True),
-    "image_update_policy": Property(
-        Type.STRING,
+    "image_update_policy": choice(
+        ["REBUILD", "REPLACE", "REBUILD_PRESERVE_EPHEMERAL"],
         "What a changed image does.",
         default="REBUILD",
         update_allowed=True,
-        constraints=(AllowedValues(["REBUILD", "REPLACE", "REBUILD_PRESERVE_EPHEMERAL"]),),
     ),
-    "key_name": Property(
-        Type.STRING, "Key pair for logging in.", constraints=(Custom("nova.keypair"),)
-    ),
+    "key_name": checked("nova.keypair", "Key pair for logging in."),
     "metadata": Property(
         Type.MAP,
         "Keys and texts that the compute service keeps with the server.",
@@ -163,16 +124,13 @@ PROPERTIES: Mapping[str, Property] = {
         items=Property(
             Type.MAP,
             entries={
-                "allocate_network": Property(
-                    Type.STRING,
+                "allocate_network": choice(
+                    ["none", "auto"],
                     "Leave the networks to the compute service, or have none.",
                     update_allowed=True,
-                    constraints=(AllowedValues(["none", "auto"]),),
                     support=since("9.0.0"),
                 ),
-                "fixed_ip": Property(
-                    Type.STRING, "Address in the network.", constraints=(Custom("ip_addr"),)
-                ),
+                "fixed_ip": checked("ip_addr", "Address in the network."),
                 "floating_ip": Property(
                     Type.STRING,
                     "Id of a floating IP that is to lead to the port.",
@@ -205,24 +163,16 @@ PROPERTIES: Mapping[str, Property] = {
         ),
     ),
     "personality": Property(
-        Type.MAP,
-        "Files to put into the server, by path.",
-        default={},
-        support=deprecated("12.0.0"),
+        Type.MAP, "Files to put into the server, by path.", default={}, support=deprecated("12.0.0")
     ),
     "reservation_id": Property(Type.STRING, "Reservation to use."),
     "scheduler_hints": Property(Type.MAP, "Hints on where to run the server."),
     "security_groups": Property(Type.LIST, "Security groups, by name or id.", default=[]),
-    "software_config_transport": Property(
-        Type.STRING,
+    "software_config_transport": choice(
+        ["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"],
         "How the server gets its software deployments.",
         default="POLL_SERVER_CFN",
         update_allowed=True,
-        constraints=(
-            AllowedValues(
-                ["POLL_SERVER_CFN", "POLL_SERVER_HEAT", "POLL_TEMP_URL", "ZAQAR_MESSAGE"]
-            ),
-        ),
     ),
     "tags": tags("8.0.0"),
     "user_data": Property(
@@ -231,18 +181,16 @@ PROPERTIES: Mapping[str, Property] = {
         default="",
         update_allowed=True,
     ),
-    "user_data_format": Property(
-        Type.STRING,
+    "user_data_format": choice(
+        ["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"],
         "How user data is handed over.",
         default="HEAT_CFNTOOLS",
-        constraints=(AllowedValues(["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"]),),
     ),
-    "user_data_update_policy": Property(
-        Type.STRING,
+    "user_data_update_policy": choice(
+        ["REPLACE", "IGNORE", "REBUILD"],
         "What changed user data does.",
         default="REPLACE",
         update_allowed=True,
-        constraints=(AllowedValues(["REPLACE", "IGNORE", "REBUILD"]),),
         support=since("6.0.0"),
     ),
 }
@@ -267,8 +215,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
         "Addresses of the server's console, by kind.", type=Type.MAP, support=since("2015.1")
     ),
     "first_address": Attribute(
-        "First address of the server.",
-        support=hidden("5.0.0", deprecated("2014.2", was="2013.2")),
+        "First address of the server.", support=hidden("5.0.0", deprecated("2014.2", was="2013.2"))
     ),
     "instance_name": Attribute("Name of the server on its host.", type=Type.STRING),
     "name": Attribute("Name of the object.", type=Type.STRING),
