@@ -6,6 +6,8 @@ PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
 WORKERS ?= 2
 SEEDS ?= 200
+# tests start hundreds of processes, each of which would compile all sources again
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long check format bench metrics simulate mutants conformance clean
@@ -23,7 +25,7 @@ run: $(READY)  ## start everything, deploy the example, show it, take it down (K
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
 
 test: $(READY)  ## all tests but the long ones
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile -m "not long"
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
 	@$(PYTHON) -m pytest -m long

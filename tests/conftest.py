@@ -1,0 +1,26 @@
+"""Which files of tests are run first: those that take long, lest one core works on them alone."""
+
+from __future__ import annotations
+
+import pytest
+
+LONGEST = (
+    "tests/recovery/test_kill.py",
+    "tests/recovery/test_slow_cloud.py",
+    "tests/conformance/test_over_http.py",
+    "tests/language/test_bounds.py",
+    "tests/simulation/test_sweeps.py",
+    "tests/attacks/",
+    "tests/cli/",
+    "tests/simulation/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the files; the tests of a file stay as they stand."""
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    found = (n for n, start in enumerate(LONGEST) if item.nodeid.startswith(start))
+    return next(found, len(LONGEST))
