@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from cloud_testing.network import Api
-from localcloud.network.resources import ALL
+from localcloud.network import resources
+from localcloud.network.attributes import Resource
 
 ODD: tuple[Any, ...] = (
     None,
@@ -34,7 +35,8 @@ ODD: tuple[Any, ...] = (
 def _attributes() -> list[Any]:
     return [
         pytest.param(resource, name, id=f"{resource.kind}-{name}")
-        for resource in ALL
+        for resource in vars(resources).values()
+        if isinstance(resource, Resource)
         for name in resource.attributes
     ]
 
