@@ -16,7 +16,7 @@ from stoker.api.health import health_route
 from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
-from stoker.api.signals.app import MOST_BYTES, SignalSettings, application
+from stoker.api.signals.app import MOST_BYTES, application
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
@@ -108,7 +108,8 @@ class App:
             self._gate.verify_signature,
             self._gate.authenticate,
             self._gate.policies,
-            SignalSettings(min(settings.max_json_body_size, MOST_BYTES)),
+            min(settings.max_json_body_size, MOST_BYTES),
+            self._cloud.workers.compute,
         )
         health = health_route(lambda: {"event_loop": self._pauses.report()})
         return Starlette(routes=[health, Mount("/cfn", app=signals), Mount("/", app=rest)])

@@ -1,12 +1,15 @@
 """Signals at the CloudFormation endpoint."""
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
 
-from stoker.api.signals.app import SignalSettings, application
+from stoker.api.signals.app import application
 from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import ResourceAddress
 from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, Forbidden, Refused
@@ -48,7 +51,7 @@ def verifier() -> FakeVerifier:
 
 @pytest.fixture
 def client(service: FakeService, verifier: FakeVerifier, policy: FakePolicy) -> httpx.AsyncClient:
-    app = application(service, verifier, authenticate, policy, SignalSettings(1000))
+    app = application(service, verifier, authenticate, policy, 1000, asyncio.to_thread)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://CFN:8000")
 
 
@@ -122,6 +125,23 @@ async def test_body_that_is_no_signal_is_400(
     answer = await client.put(f"/v1/waitcondition/{quote(arn)}?Signature=good", content=content)
     assert answer.status_code == 400
     assert not service.signalled
+
+
+async def test_a_long_body_is_read_beside_the_event_loop(service: FakeService, arn: str) -> None:
+    computed: list[Any] = []
+
+    async def compute(call: Callable[[], Any]) -> Any:
+        computed.append(await asyncio.to_thread(call))
+        return computed[-1]
+
+    app = application(service, FakeVerifier(), authenticate, FakePolicy(), 1_000_000, compute)
+    details = {"data": ["x"] * 10_000}
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cfn:8000") as client:
+        address = f"/v1/signal/{quote(arn)}?Signature=good"
+        assert (await client.post(address, content=json.dumps(details))).status_code == 200
+    assert computed == [details]
+    assert service.signalled == [("h", details)]
 
 
 async def test_unknown_stack_or_odd_address_is_400(client: httpx.AsyncClient, arn: str) -> None:
@@ -200,7 +220,7 @@ async def test_body_of_a_sender_who_is_not_known_is_not_read(
     service: FakeService, arn: str, query: str, headers: dict[str, str], most: int
 ) -> None:
     app = application(
-        service, FakeVerifier(), authenticate, FakePolicy(), SignalSettings(64_000_000)
+        service, FakeVerifier(), authenticate, FakePolicy(), 64_000_000, asyncio.to_thread
     )
     read = 0
 

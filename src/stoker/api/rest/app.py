@@ -6,22 +6,21 @@ policy, and only then the content.
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
+from functools import partial
 
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from stoker.api.body import read_body
+from stoker.api.interface import check_address, interface, read_body
 from stoker.api.ports import Authenticate, Catalogue, Compute, Engines, Policy
 from stoker.api.rest import versions
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call, FetchTemplate
 from stoker.api.rest.faults import (
     answer,
-    bad_request,
     forbidden,
     method_not_allowed,
     not_found,
@@ -30,13 +29,9 @@ from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.service.service import Service
-from stoker.kernel.diagnostics import type_of
-from stoker.kernel.log import Log
-from stoker.kernel.log import request as request_log
 from stoker.kernel.time_limit import project
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
-_MOST_PARAMETERS = 500
 _UNAUTHORIZED = {
     "error": {
         "code": 401,
@@ -44,8 +39,6 @@ _UNAUTHORIZED = {
         "message": "This address needs a valid token of the identity service.",
     }
 }
-
-log = Log(__name__)
 
 
 def build(
@@ -60,7 +53,8 @@ def build(
 ) -> ASGIApp:
     """The REST application, complete with version negotiation and authentication."""
     api = Api(service, catalogue, engines, policy, settings, fetch_template, compute)
-    server = _Server(api, authenticate)
+    fault = partial(answer, debug=settings.debug)
+    server = interface(_Server(api, authenticate).respond, fault)
     if not settings.cors_origins:
         return server
     return CORSMiddleware(
@@ -79,25 +73,8 @@ class _Server:
         self._authenticate = authenticate
         self._router = Router(ROUTES)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._serve(Request(scope, receive))
-        await response(scope, receive, send)
-
-    async def _serve(self, request: Request) -> Response:
-        request_id = f"req-{uuid.uuid4()}"
-        with request_log(request_id):
-            try:
-                response = await self._negotiate(request, request_id)
-            except ClientDisconnect:
-                response = Response(status_code=400)  # nobody reads it
-            except Exception as error:
-                if type_of(error) is None:
-                    log.exception("request failed", method=request.method, path=request.url.path)
-                response = answer(error, debug=self._settings.debug)
-        response.headers["x-openstack-request-id"] = request_id
-        return response
-
-    async def _negotiate(self, request: Request, request_id: str) -> Response:
+    async def respond(self, request: Request, request_id: str) -> Response:
+        """The answer to a request."""
         path = request.scope["path"]
         if path == "/healthcheck":
             return Response()
@@ -129,11 +106,7 @@ class _Server:
             return _not_allowed(request.method, allowed)
         if match.parts["project_id"] != caller.project_id and not caller.is_admin:
             raise forbidden("The address names a project other than that of the token.")
-        query = request.query_params.multi_items()
-        if len(query) > _MOST_PARAMETERS:
-            raise bad_request(f"The address has more than {_MOST_PARAMETERS} parameters.")
-        if "\0" in path or any("\0" in value for _, value in query):
-            raise bad_request("The address has a NUL character inside.")
+        check_address(request)
         operation = match.operations[request.method]
         call = Call(
             self._api,

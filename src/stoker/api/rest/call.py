@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from starlette.datastructures import QueryParams
 
+from stoker.api.documents import parse_object
 from stoker.api.ports import Catalogue, Compute, Engines, Policy
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import Links
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
-from stoker.kernel import long_json
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Forbidden
 
-_FEW_BYTES = 16 * 1024
-"""That are read on the event loop, within a millisecond."""
 _JSON_TYPES = ("", "text/plain", "application/json")
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
 
@@ -31,19 +27,6 @@ class FetchTemplate(Protocol):
 
     async def __call__(self, url: str) -> str:
         """The text; raises :class:`stoker.kernel.errors.Refused` (400) when it cannot be had."""
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _read(content: bytes) -> dict[str, Any]:
-    """The object that a body is; raises ValueError where it is no JSON, or no Unicode text."""
-    value: dict[str, Any] = long_json.read(content.decode(), _refuse_constant)
-    if b"\\ud" in content or b"\\uD" in content:
-        for piece in long_json.pieces(value, partial(json.dumps, ensure_ascii=False)):
-            piece.encode()
-    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +76,7 @@ class Call:
         text = self.body.strip()
         if kind not in _JSON_TYPES or not text.startswith(b"{"):
             return None
-        try:
-            if len(text) <= _FEW_BYTES:
-                return _read(text)
-            return await self.api.compute(lambda: _read(text))
-        except RecursionError:
-            raise bad_request("The JSON of the body is nested too deeply.") from None
-        except UnicodeError:
-            raise bad_request("The body holds characters that are no Unicode text.") from None
-        except ValueError as error:
-            raise bad_request(f"The body is not valid JSON: {error}.") from None
+        return await parse_object(text, self.api.compute)
 
     async def document(self) -> dict[str, Any]:
         """The body's JSON object; raises a refusal (400) where there is none."""
