@@ -51,7 +51,10 @@ class App:
         self._gate = Gate(conf, clock, self._store.trusts)
         trusts = self._gate.trusts
         endpoints = endpoints_of(
-            self._gate.settings, conf, current_trust=trusts.current, renew_trust=self._renew_trust
+            self._gate.settings,
+            conf,
+            current_trust=trusts.current,
+            renew_trust=self._gate.renew_trust,
         )
         self._cloud = CloudGate(endpoints, clock)
         self._templates = WebTemplates(
@@ -117,20 +120,13 @@ class App:
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
         self._pauses.start()
-        loop = asyncio.get_running_loop()
-        self._loop = loop
-        self._loading = loop.run_in_executor(None, self._load)
-        await self._gate.trusts.load()
+        self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
+        await self._gate.open()
         await self._dispatch.recover()
-
-    def _renew_trust(self, trust_id: str) -> str | None:
-        """A trust in the place of one that is refused; called on threads."""
-        renewal = asyncio.run_coroutine_threadsafe(self._gate.trusts.renew(trust_id), self._loop)
-        return renewal.result(self._gate.settings.timeout)
 
     def _load(self) -> None:
         try:
-            self._gate.policies.load()
+            self._gate.load()
             self._cloud.load()
         except Exception:
             log.exception("loading ahead failed; it is tried again with the first request")

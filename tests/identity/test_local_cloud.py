@@ -21,7 +21,6 @@ from localcloud.no_fabric import NoFabric
 from localcloud.settings import ForeignService, Settings
 from stoker import config
 from stoker.engine.model.requests import Caller
-from stoker.identity.blocking import BlockingKeystone
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.grants import by_password
 from stoker.identity.keystone import Keystone
@@ -41,25 +40,6 @@ SERVICES = (
     ForeignService("cloudformation", "http://stoker:8000/v1"),
 )
 STACK: Any = SimpleNamespace(id="11111111-1111-1111-1111-111111111111", root_id=None)
-
-
-class LoopTransport(httpx.BaseTransport):
-    """Lets threads talk to an application that lives on an event loop."""
-
-    def __init__(self, app: CloudApp, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = httpx.ASGITransport(app=app)
-        self._loop = loop
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()
-
-    async def _handle(self, request: httpx.Request) -> httpx.Response:
-        copy = httpx.Request(
-            request.method, request.url, headers=request.headers, content=request.content
-        )
-        response = await self._transport.handle_async_request(copy)
-        content = await response.aread()
-        return httpx.Response(response.status_code, headers=response.headers, content=content)
 
 
 @dataclass
@@ -106,16 +86,15 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         )
         clock, policies = SystemClock(), Policies(config.load())
         keystone = Keystone(settings, clock, httpx.ASGITransport(app=app))
-        blocking = BlockingKeystone(settings, clock, LoopTransport(app, asyncio.get_running_loop()))
+        keystone.open()
         yield Site(
             keystone,
             Authenticator(keystone, clock, policies.is_admin),
             SignatureVerifier(keystone, policies.is_admin),
-            StackUsers(blocking),
+            StackUsers(keystone),
             passwords,
         )
         await keystone.close()
-        blocking.close()
     cloud.store.close()
 
 

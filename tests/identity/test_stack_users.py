@@ -1,4 +1,6 @@
-from collections.abc import Iterator
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -6,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from stoker.identity.blocking import BlockingKeystone
+from stoker.identity.keystone import Keystone
 from stoker.identity.signing import sign_url
 from stoker.identity.stack_users import StackUsers
 from stoker.kernel.errors import Refused
@@ -28,13 +30,25 @@ CALL = Call(
 )
 
 
+def on_a_thread(test: Callable[..., None]) -> Callable[..., Awaitable[None]]:
+    """Run a test as resource types are run: beside the event loop."""
+
+    @functools.wraps(test)
+    async def run(**fixtures: Any) -> None:
+        await asyncio.to_thread(test, **fixtures)
+
+    return run
+
+
 @pytest.fixture
-def users(fake: FakeKeystone, clock: VirtualClock) -> Iterator[StackUsers]:
-    keystone = BlockingKeystone(settings(region="R"), clock, fake.transport())
+async def users(fake: FakeKeystone, clock: VirtualClock) -> AsyncIterator[StackUsers]:
+    keystone = Keystone(settings(region="R"), clock, fake.transport())
+    keystone.open()
     yield StackUsers(keystone)
-    keystone.close()
+    await keystone.close()
 
 
+@on_a_thread
 def test_user_lives_in_a_project_of_the_stack_with_one_role(
     users: StackUsers, fake: FakeKeystone
 ) -> None:
@@ -52,6 +66,7 @@ def test_user_lives_in_a_project_of_the_stack_with_one_role(
     }
 
 
+@on_a_thread
 def test_user_of_a_lost_call_is_found_again_with_a_new_password(
     users: StackUsers, fake: FakeKeystone
 ) -> None:
@@ -63,6 +78,7 @@ def test_user_of_a_lost_call_is_found_again_with_a_new_password(
     assert users.of(STACK).create_user(known) == again
 
 
+@on_a_thread
 def test_nested_stacks_share_the_project_of_their_root(
     users: StackUsers, fake: FakeKeystone
 ) -> None:
@@ -77,6 +93,7 @@ def test_nested_stacks_share_the_project_of_their_root(
     assert not fake.objects["projects"]
 
 
+@on_a_thread
 def test_keypair_is_made_once(users: StackUsers, fake: FakeKeystone) -> None:
     signalling = users.of(STACK)
     user = signalling.create_user(CALL)
@@ -87,6 +104,7 @@ def test_keypair_is_made_once(users: StackUsers, fake: FakeKeystone) -> None:
     assert len(fake.objects["credentials"]) == 1
 
 
+@on_a_thread
 def test_user_is_removed_by_id_or_by_name(users: StackUsers, fake: FakeKeystone) -> None:
     signalling = users.of(STACK)
     for data in (signalling.create_user(CALL), {}):
@@ -96,18 +114,21 @@ def test_user_is_removed_by_id_or_by_name(users: StackUsers, fake: FakeKeystone)
         signalling.delete_user(replace(CALL, data=data))
 
 
+@on_a_thread
 def test_signal_url_names_the_project_of_the_user(users: StackUsers) -> None:
     call = replace(CALL, name="a b/c", data={"project_id": "up"})
     url = users.of(STACK).signal_url(call)
     assert url == "http://heat:8004/v1/up/stacks/mystack/stack-id/resources/a%20b%2Fc/signal"
 
 
+@on_a_thread
 def test_token_is_that_of_the_user(users: StackUsers, fake: FakeKeystone) -> None:
     signalling = users.of(STACK)
     call = replace(CALL, data=signalling.create_user(CALL))
     assert fake.tokens[signalling.token(call)]["user"]["name"] == call.data["username"]
 
 
+@on_a_thread
 def test_presigned_url_expires_unless_it_must_not(users: StackUsers) -> None:
     call = replace(CALL, data={"access": "a", "secret": "s"})
     signalling = users.of(STACK)
@@ -121,31 +142,45 @@ def test_presigned_url_expires_unless_it_must_not(users: StackUsers) -> None:
     assert forever.path.startswith("/v1/signal/")
 
 
-def test_configured_addresses_win_over_the_catalog(fake: FakeKeystone, clock: VirtualClock) -> None:
+async def test_configured_addresses_win_over_the_catalog(
+    fake: FakeKeystone, clock: VirtualClock
+) -> None:
     chosen = settings(
         orchestration_url="http://me:1", waitcondition_url="http://me:2/v1/waitcondition"
     )
-    keystone = BlockingKeystone(chosen, clock, fake.transport())
+    keystone = Keystone(chosen, clock, fake.transport())
+    keystone.open()
     signalling = StackUsers(keystone).of(STACK)
     call = replace(CALL, data={"access": "a", "secret": "s", "project_id": "up"})
-    assert signalling.signal_url(call).startswith("http://me:1/v1/up/stacks/")
-    assert signalling.presigned_url(call, "signal").startswith("http://me:2/v1/signal/arn")
-    keystone.close()
+    url = await asyncio.to_thread(signalling.signal_url, call)
+    assert url.startswith("http://me:1/v1/up/stacks/")
+    url = await asyncio.to_thread(signalling.presigned_url, call, "signal")
+    assert url.startswith("http://me:2/v1/signal/arn")
+    await keystone.close()
 
 
-def test_missing_domain_is_said(fake: FakeKeystone, clock: VirtualClock) -> None:
+async def test_missing_domain_is_said(fake: FakeKeystone, clock: VirtualClock) -> None:
     bare = replace(settings(), stack_domain_admin=None)
-    users = StackUsers(BlockingKeystone(bare, clock, fake.transport()))
+    keystone = Keystone(bare, clock, fake.transport())
+    keystone.open()
+    users = StackUsers(keystone)
     with pytest.raises(Refused, match="stack_user_domain_name"):
+        await asyncio.to_thread(users.of(STACK).create_user, CALL)
+    await asyncio.to_thread(users.close, STACK)
+
+
+async def test_nothing_waits_on_the_loop_itself(users: StackUsers) -> None:
+    with pytest.raises(Refused, match="nothing may block here"):
         users.of(STACK).create_user(CALL)
-    users.close(STACK)
 
 
+@on_a_thread
 def test_revoked_token_of_the_domain_admin_is_renewed(
-    users: StackUsers, fake: FakeKeystone
+    users: StackUsers, fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     users.of(STACK).create_user(CALL)
     fake.tokens.clear()
+    clock.time += 60
     users.of(STACK).delete_user(CALL)
     assert not fake.objects["users"]
 

@@ -14,13 +14,16 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from stoker.kernel.errors import BAD_REQUEST, Invalid
-from stoker.kernel.lazy import lazy
+from stoker.kernel.lazy import LazyModule, lazy
 from stoker.kernel.log import Log
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
 
 _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3

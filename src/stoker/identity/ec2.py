@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.callers import IsAdmin, caller_of
@@ -22,6 +20,9 @@ from stoker.kernel.errors import (
     Forbidden,
     Invalid,
 )
+
+if TYPE_CHECKING:
+    import httpx
 
 _FIELD = re.compile(r"(\w+)=([^,\s]+)")
 _SIGNATURES = ("Signature", "X-Amz-Signature")
@@ -68,20 +69,13 @@ class SignatureVerifier:
         )
 
     async def _caller(self, credentials: Mapping[str, Any]) -> Caller:
-        response = await self._ask(credentials, renew=False)
-        if response.status_code == httpx.codes.UNAUTHORIZED:
-            response = await self._ask(credentials, renew=True)
+        # newer identity services want to know who asks
+        user, body = self._keystone.settings.service_user, {"ec2Credentials": credentials}
+        response = await self._keystone.call(user, "POST", "/ec2tokens", json=body)
         grant = granted(response)
         if grant is None:
             raise _refusal(response)
         return caller_of(grant, self._keystone.settings, self._is_admin)
-
-    async def _ask(self, credentials: Mapping[str, Any], *, renew: bool) -> httpx.Response:
-        """The answer to a check. Newer identity services want to know who asks, and their answer
-        does not tell whose credentials they refuse."""
-        own = await self._keystone.service_grant(renew=renew)
-        body = {"ec2Credentials": credentials}
-        return await self._keystone.request("POST", "/ec2tokens", token=own.token, json=body)
 
 
 def _first(params: Mapping[str, str], *names: str) -> str | None:

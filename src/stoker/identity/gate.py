@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.identity.blocking import BlockingKeystone
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Keystone
 from stoker.identity.policy import Policies
@@ -21,18 +20,30 @@ class Gate:
     def __init__(self, conf: Any, clock: Clock, trusts: TrustRecords) -> None:
         self.settings: IdentitySettings = settings_from(conf)
         self._keystone = Keystone(self.settings, clock)
-        self._blocking = BlockingKeystone(self.settings, clock)
         self.policies = Policies(conf)
         self.trusts = Trusts(self._keystone, trusts)
         self.authenticate = Authenticator(
             self._keystone, clock, self.policies.is_admin, self.trusts.remember
         )
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
-        self.stack_users = StackUsers(self._blocking)
+        self.stack_users = StackUsers(self._keystone)
+
+    def load(self) -> None:
+        """Load what is slow to load, before the first request needs it. Blocks."""
+        self._keystone.load()
+        self.policies.load()
+
+    def renew_trust(self, trust_id: str) -> str | None:
+        """A trust in the place of one that is refused; called on worker threads."""
+        return self._keystone.wait_for(self.trusts.renew(trust_id))
+
+    async def open(self) -> None:
+        """Let worker threads in, and read which trusts there are."""
+        self._keystone.open()
+        await self.trusts.load()
 
     async def close(self) -> None:
         """Close the connections to Keystone."""
         await self.authenticate.close()
         await self.trusts.close()
         await self._keystone.close()
-        self._blocking.close()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
-
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from stoker.identity.settings import User
 from stoker.kernel.errors import UNAVAILABLE, Refused
+
+if TYPE_CHECKING:
+    import httpx
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def read_grant(token: str, content: Any) -> Grant:
 
 def granted(response: httpx.Response) -> Grant | None:
     """The grant of an answer to an authentication request; None when it was refused."""
-    if response.status_code not in (httpx.codes.OK, httpx.codes.CREATED):
+    if response.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
         return None
     return read_grant(response.headers.get("X-Subject-Token", ""), json_of(response))
 

@@ -1,16 +1,24 @@
-"""The identity service, spoken to from the event loop."""
+"""A client of the identity service: on the event loop, and through it for worker threads."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
-
-import httpx
+import threading
+from collections.abc import Coroutine, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from stoker.identity.grants import Grant, by_password, granted, unavailable
 from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
+from stoker.kernel.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import httpx
+else:
+    httpx = LazyModule("httpx")
+
+Answer = TypeVar("Answer")
 
 _MARGIN = 60.0
 _RENEWAL_PAUSE = 30.0
@@ -29,6 +37,9 @@ class Keystone:
         self._clock = clock
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
+        self._loading = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread = 0
         self._grants: dict[User, tuple[Grant, float]] = {}
         self._lock = asyncio.Lock()
 
@@ -47,12 +58,13 @@ class Keystone:
         if token is not None:
             sent["X-Auth-Token"] = token
         try:
-            response = await self._http().request(
+            client = await self._http()
+            response = await client.request(
                 method, self.settings.api_url + path, json=json, headers=sent, params=params
             )
         except httpx.HTTPError as error:
             raise unavailable(str(error) or type(error).__name__) from error
-        if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise unavailable(f"status {response.status_code}")
         return response
 
@@ -79,23 +91,63 @@ class Keystone:
             self._grants[user] = (grant, now)
             return grant
 
-    async def service_grant(self, *, renew: bool = False) -> Grant:
-        """A valid token of the service's own user."""
-        return await self.grant_of(self.settings.service_user, renew=renew)
+    async def call(
+        self,
+        user: User,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        """The answer to a request of ``user``; a token that was revoked meanwhile is renewed."""
+        for renew in (False, True):
+            token = (await self.grant_of(user, renew=renew)).token
+            response = await self.request(
+                method, path, token=token, json=json, headers=headers, params=params
+            )
+            if response.status_code != HTTPStatus.UNAUTHORIZED:
+                break
+        return response
+
+    def load(self) -> None:
+        """Load the HTTP library and what it needs, which takes a while. Blocks."""
+        with self._loading:
+            if self._client is None:
+                self._client = self._make_client()
+
+    def open(self) -> None:
+        """Let threads call through the running loop, until :meth:`close`."""
+        self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
+
+    def wait_for(self, call: Coroutine[Any, Any, Answer]) -> Answer:
+        """What ``call`` returns or raises; for worker threads, which wait for it."""
+        loop = self._loop
+        if loop is None or threading.get_ident() == self._loop_thread:
+            call.close()
+            raise unavailable("this service ends" if loop is None else "nothing may block here")
+        return asyncio.run_coroutine_threadsafe(call, loop).result()
 
     async def close(self) -> None:
         """Close all connections."""
+        self._loop = None
         if self._client is not None:
             await self._client.aclose()
             self._client = None
 
-    def _http(self) -> httpx.AsyncClient:
-        """The HTTP client, made at the first use: loading certificates takes a while."""
+    async def _http(self) -> httpx.AsyncClient:
+        """The HTTP client, made on a thread at the first use."""
         if self._client is None:
-            self._client = httpx.AsyncClient(
-                transport=self._transport,
-                verify=self.settings.verify,
-                timeout=self.settings.timeout,
-                trust_env=False,
-            )
+            await asyncio.to_thread(self.load)
+        assert self._client is not None
         return self._client
+
+    def _make_client(self) -> httpx.AsyncClient:
+        settings = self.settings
+        return httpx.AsyncClient(
+            transport=self._transport,
+            verify=settings.verify if settings.api_url.startswith("https") else False,
+            timeout=settings.timeout,
+            trust_env=False,
+        )

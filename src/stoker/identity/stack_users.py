@@ -6,18 +6,18 @@ resource. Everything is named after ids, so that what a lost call has made is fo
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
-
 from stoker.engine.model.records import Stack
-from stoker.identity.blocking import BlockingKeystone
 from stoker.identity.grants import by_user_id, json_of, unavailable
+from stoker.identity.keystone import Keystone
 from stoker.identity.settings import IdentitySettings, User
 from stoker.identity.signing import sign_url
 from stoker.kernel.addresses import ResourceAddress, StackAddress
@@ -25,14 +25,17 @@ from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import FORBIDDEN, NOT_SUPPORTED, Refused
 from stoker.schema.resource_type import Call
 
+if TYPE_CHECKING:
+    import httpx
+
 _NAME_LIMIT = 64
-_CREATED = (httpx.codes.OK, httpx.codes.CREATED)
+_DONE = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT)
 
 
 class StackUsers:
     """Makes :class:`stoker.schema.resource_type.Signalling` for stacks. Thread-safe."""
 
-    def __init__(self, keystone: BlockingKeystone) -> None:
+    def __init__(self, keystone: Keystone) -> None:
         self._domain = StackDomain(keystone)
 
     def of(self, stack: Stack) -> ResourceSignalling:
@@ -42,13 +45,14 @@ class StackUsers:
     def close(self, stack: Stack) -> None:
         """Remove the project of a tree of stacks, once its root stack is gone. Blocks."""
         if stack.root_id in (None, stack.id):
-            self._domain.remove_project(stack.id)
+            keystone = self._domain.keystone
+            keystone.wait_for(self._domain.remove_project(stack.id))
 
 
 class StackDomain:
-    """The domain of stack users, administered by its own user. Every method blocks."""
+    """The domain of stack users, administered by its own user."""
 
-    def __init__(self, keystone: BlockingKeystone) -> None:
+    def __init__(self, keystone: Keystone) -> None:
         self.keystone = keystone
         self._role_id: str | None = None
         self._made: set[str] = set()
@@ -73,103 +77,107 @@ class StackDomain:
             )
         return admin
 
-    def project(self, name: str) -> str:
+    async def project(self, name: str) -> str:
         """The id of the project of that name, made if there is none."""
         self._made.add(name)
-        return self._find_project(name) or self._make("project", {"name": name})
+        return await self._find("projects", name) or await self._make("project", {"name": name})
 
-    def remove_project(self, name: str) -> None:
+    async def remove_project(self, name: str) -> None:
         """Remove the project of that name; none is fine, and so is there being no domain."""
-        if self.settings.stack_domain_admin is None or not self._may_exist(name):
+        if self.settings.stack_domain_admin is None or not await self._may_exist(name):
             return
-        project_id = self._find_project(name)
+        project_id = await self._find("projects", name)
         if project_id is not None:
-            self._remove(f"/projects/{project_id}")
+            await self._remove(f"/projects/{project_id}")
         self._made.discard(name)
 
-    def _may_exist(self, name: str) -> bool:
+    async def _may_exist(self, name: str) -> bool:
         """Whether there can be a project of a name: most stacks never have one.
 
         Asks once for all that earlier processes have made.
         """
         if self._found is None:
-            query = {"domain_id": self._domain_id()}
-            answer = self.keystone.call(self.admin, "GET", "/projects", params=query)
+            query = {"domain_id": await self._domain_id()}
+            answer = await self.keystone.call(self.admin, "GET", "/projects", params=query)
             _check(answer, "a list of projects")
-            listed = json_of(answer)
+            listed = await asyncio.to_thread(json_of, answer)  # may be long
             if listed.get("truncated") or (listed.get("links") or {}).get("next"):
                 return True
             self._found = {str(project["name"]) for project in listed["projects"]}
         return name in self._made or name in self._found
 
-    def user(self, name: str, password: str, project_id: str) -> str:
+    async def user(self, name: str, password: str, project_id: str) -> str:
         """The id of a user that may call back for a project; made, or given a new password."""
-        found = self._find_user(name)
+        found = await self._find("users", name)
         if found is None:
             user = {"name": name, "password": password, "default_project_id": project_id}
-            found = self._make("user", user)
+            found = await self._make("user", user)
         else:
-            self._require("PATCH", f"/users/{found}", {"user": {"password": password}})
-        self._require("PUT", f"/projects/{project_id}/users/{found}/roles/{self._role()}", None)
+            await self._require("PATCH", f"/users/{found}", {"user": {"password": password}})
+        role = await self._role()
+        await self._require("PUT", f"/projects/{project_id}/users/{found}/roles/{role}", None)
         return found
 
-    def remove_user(self, user_id: str | None, name: str) -> None:
+    async def remove_user(self, user_id: str | None, name: str) -> None:
         """Remove a user by id, or by name where the id is not known; none is fine."""
-        found = user_id or self._find_user(name)
+        found = user_id or await self._find("users", name)
         if found is not None:
-            self._remove(f"/users/{found}")
+            await self._remove(f"/users/{found}")
 
-    def keypair(self, user_id: str, project_id: str) -> Mapping[str, str]:
+    async def keypair(self, user_id: str, project_id: str) -> Mapping[str, str]:
         """``access`` and ``secret`` of a user's EC2 key, made if there is none."""
         known = {"user_id": user_id, "type": "ec2"}
-        for credential in self.keystone.find(self.admin, "credentials", known):
+        for credential in await self._list(self.admin, "credentials", known):
             if credential.get("user_id") == user_id and credential.get("project_id") == project_id:
                 blob = json.loads(credential["blob"])
                 return {"access": blob["access"], "secret": blob["secret"]}
         pair = {"access": uuid.uuid4().hex, "secret": secrets.token_hex(16)}
         body = {**known, "project_id": project_id, "blob": json.dumps(pair)}
-        self._require("POST", "/credentials", {"credential": body})
+        await self._require("POST", "/credentials", {"credential": body})
         return pair
 
-    def _role(self) -> str:
+    async def _role(self) -> str:
         if self._role_id is None:
             name = self.settings.stack_user_role
-            roles = self.keystone.find(self.settings.service_user, "roles", {"name": name})
+            roles = await self._list(self.settings.service_user, "roles", {"name": name})
             if not roles:
                 raise unavailable(f'it has no role "{name}"')
             self._role_id = str(roles[0]["id"])
         return self._role_id
 
-    def _find_project(self, name: str) -> str | None:
-        return self._find("projects", name)
+    async def _list(
+        self, user: User, kind: str, params: Mapping[str, str]
+    ) -> list[Mapping[str, Any]]:
+        """The objects of a kind, as ``users``, that fit; refuses (503) when it may not look."""
+        response = await self.keystone.call(user, "GET", f"/{kind}", params=params)
+        _check(response, f"a list of {kind}")
+        found: list[Mapping[str, Any]] = json_of(response).get(kind, [])
+        return found
 
-    def _find_user(self, name: str) -> str | None:
-        return self._find("users", name)
-
-    def _find(self, kind: str, name: str) -> str | None:
-        query = {"domain_id": self._domain_id(), "name": name}
-        found = self.keystone.find(self.admin, kind, query)
+    async def _find(self, kind: str, name: str) -> str | None:
+        query = {"domain_id": await self._domain_id(), "name": name}
+        found = await self._list(self.admin, kind, query)
         return str(found[0]["id"]) if found else None
 
-    def _domain_id(self) -> str:
-        return self.keystone.grant_of(self.admin).domain_id
+    async def _domain_id(self) -> str:
+        return (await self.keystone.grant_of(self.admin)).domain_id
 
-    def _make(self, kind: str, fields: Mapping[str, Any]) -> str:
-        body = {kind: {"domain_id": self._domain_id(), "enabled": True, **fields}}
-        response = self.keystone.call(self.admin, "POST", f"/{kind}s", body)
-        if response.status_code == httpx.codes.CONFLICT:
-            found = self._find(f"{kind}s", fields["name"])
+    async def _make(self, kind: str, fields: Mapping[str, Any]) -> str:
+        body = {kind: {"domain_id": await self._domain_id(), "enabled": True, **fields}}
+        response = await self.keystone.call(self.admin, "POST", f"/{kind}s", json=body)
+        if response.status_code == HTTPStatus.CONFLICT:
+            found = await self._find(f"{kind}s", fields["name"])
             if found is not None:
                 return found
         _check(response, f"a {kind} of the domain of stack users")
         return str(json_of(response)[kind]["id"])
 
-    def _require(self, method: str, path: str, body: Any) -> None:
-        _check(self.keystone.call(self.admin, method, path, body), f"{method} {path}")
+    async def _require(self, method: str, path: str, body: Any) -> None:
+        _check(await self.keystone.call(self.admin, method, path, json=body), f"{method} {path}")
 
-    def _remove(self, path: str) -> None:
-        response = self.keystone.call(self.admin, "DELETE", path)
-        if response.status_code != httpx.codes.NOT_FOUND:
+    async def _remove(self, path: str) -> None:
+        response = await self.keystone.call(self.admin, "DELETE", path)
+        if response.status_code != HTTPStatus.NOT_FOUND:
             _check(response, f"DELETE {path}")
 
 
@@ -178,15 +186,16 @@ class ResourceSignalling:
 
     def __init__(self, domain: StackDomain, project_name: str) -> None:
         self._domain = domain
+        self._wait_for = domain.keystone.wait_for
         self._project_name = project_name
 
     def create_user(self, call: Call) -> Mapping[str, Any]:
         """The user of the resource: ``user_id``, ``username``, ``password``, ``project_id``."""
         if call.data.get("user_id") and call.data.get("password"):
             return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
-        project_id = self._domain.project(self._project_name)
+        project_id = self._wait_for(self._domain.project(self._project_name))
         name, password = _user_name(call), secrets.token_urlsafe(24)
-        user_id = self._domain.user(name, password, project_id)
+        user_id = self._wait_for(self._domain.user(name, password, project_id))
         return {
             "user_id": user_id,
             "username": name,
@@ -196,11 +205,12 @@ class ResourceSignalling:
 
     def delete_user(self, call: Call) -> None:
         """Remove the user of the resource; none is fine."""
-        self._domain.remove_user(call.data.get("user_id"), _user_name(call))
+        removed = self._domain.remove_user(call.data.get("user_id"), _user_name(call))
+        self._wait_for(removed)
 
     def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
         """An EC2 key of the user: ``access`` and ``secret``."""
-        return self._domain.keypair(user_id, self._project_id(call))
+        return self._wait_for(self._domain.keypair(user_id, self._project_id(call)))
 
     def signal_url(self, call: Call) -> str:
         """The address of the REST API that accepts signals for the resource."""
@@ -231,18 +241,18 @@ class ResourceSignalling:
         """A token of the resource's user."""
         user_id, password = call.data["user_id"], call.data["password"]
         request = by_user_id(user_id, password, self._project_id(call))
-        grant = self._domain.keystone.authenticate(request)
+        grant = self._wait_for(self._domain.keystone.authenticate(request))
         if grant is None:
             raise Refused("The user of this resource cannot log in any more.", FORBIDDEN)
         return grant.token
 
     def _project_id(self, call: Call) -> str:
         known = call.data.get("project_id") or call.stack.user_project_id
-        return str(known) if known else self._domain.project(self._project_name)
+        return str(known or self._wait_for(self._domain.project(self._project_name)))
 
     def _endpoint(self, service_type: str) -> str:
         settings = self._domain.settings
-        grant = self._domain.keystone.grant_of(settings.service_user)
+        grant = self._wait_for(self._domain.keystone.grant_of(settings.service_user))
         url = grant.endpoint(service_type, settings.interface, settings.region)
         if url is None:
             raise unavailable(f"its catalog has no endpoint of the type {service_type}")
@@ -262,5 +272,5 @@ def _version_root(url: str) -> str:
 
 
 def _check(response: httpx.Response, what: str) -> None:
-    if response.status_code not in (*_CREATED, httpx.codes.NO_CONTENT):
+    if response.status_code not in _DONE:
         raise unavailable(f"status {response.status_code} for {what}")

@@ -7,9 +7,8 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from urllib.parse import quote
-
-import httpx
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.callers import IsAdmin, caller_of
@@ -119,23 +118,17 @@ class Authenticator:
         return self._remember(key, grant) if grant is not None else None
 
     async def _validate(self, token: str) -> Grant | None:
-        response = await self._ask(token, (await self._keystone.service_grant()).token)
-        if response.status_code == httpx.codes.UNAUTHORIZED:
-            own = await self._keystone.service_grant(renew=True)
-            response = await self._ask(token, own.token)
-        if response.status_code != httpx.codes.OK:
-            return None
-        grant = read_grant(token, json_of(response))
-        return grant if grant.expires_at > self._clock.now() else None
-
-    async def _ask(self, token: str, own: str) -> httpx.Response:
-        return await self._keystone.request(
+        response = await self._keystone.call(
+            self._settings.service_user,
             "GET",
             "/auth/tokens",
-            token=own,
             headers={"X-Subject-Token": token},
             params={"nocatalog": ""},
         )
+        if response.status_code != HTTPStatus.OK:
+            return None
+        grant = read_grant(token, json_of(response))
+        return grant if grant.expires_at > self._clock.now() else None
 
     def _remembered(self, key: bytes) -> _Known | None:
         known = self._known.get(key)

@@ -11,9 +11,8 @@ import asyncio
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
-
-import httpx
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stoker.engine.model.records import TrustRecord
 from stoker.engine.model.requests import Caller
@@ -22,6 +21,9 @@ from stoker.identity.keystone import Keystone
 from stoker.identity.settings import User
 from stoker.kernel.errors import MISSING_CREDENTIAL, Forbidden, Invalid, Refused
 from stoker.kernel.log import Log
+
+if TYPE_CHECKING:
+    import httpx
 
 _MOST_RECENT = 4096
 LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
@@ -230,7 +232,7 @@ class Trusts:
         response = await self._keystone.request(
             "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}
         )
-        if response.status_code != httpx.codes.CREATED:
+        if response.status_code != HTTPStatus.CREATED:
             raise Forbidden(f"The identity service refuses a trust: {_words(response)}")
         made = replace(wanted, trust_id=_trust_id(response))
         await self._records.add_trust(made, None if replaced is None else replaced.trust_id)
@@ -287,7 +289,7 @@ class Trusts:
         return granted(await self._keystone.request("POST", "/auth/tokens", json=request))
 
 
-_GONE = (httpx.codes.NO_CONTENT, httpx.codes.NOT_FOUND)
+_GONE = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 
 
 def _credentials(caller: Caller, trust_id: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Values that are computed when they are first asked for, once for each object."""
+"""What is made when it is first asked for: values of objects, and modules."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, Generic, TypeVar, overload
@@ -38,3 +39,13 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
                 values[self._name] = self._compute(instance)
             found: Value = values[self._name]
             return found
+
+
+class LazyModule:
+    """Stands for a module that takes long to import, and imports it when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
