@@ -145,7 +145,7 @@ def _cloud_port(options: ServeOptions, before: Running | None) -> int:
 
 def _load() -> ModuleType:
     """The service; loading it takes as long as the cloud needs to start, at its side."""
-    # What is loaded stays: looking for garbage in it would take a tenth of the time.
+    # What is loaded stays: there is no garbage to look for.
     gc.disable()
     serving = importlib.import_module("stoker.cli.serving")
     gc.freeze()
