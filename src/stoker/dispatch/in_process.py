@@ -81,7 +81,7 @@ class InProcess:
         self._failures.pop(stack_id, None)
         self._faults.pop(stack_id, None)
         # what was accepted while the driver was ending found a driver and made no new one
-        return await self._has_work(stack_id, driver)
+        return driver.has_news and await self._has_work(stack_id, driver)
 
     async def _pause_after_failure(self, stack_id: str, driver: Driver) -> None:
         """Wait, longer with every failure in a row, but not when there is something new."""

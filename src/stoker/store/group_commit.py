@@ -7,6 +7,10 @@ is paid once for all that became ready in one turn of the loop.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -17,6 +21,20 @@ from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 from stoker.store.write import write
 
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A change, or work that writes, and who waits for it."""
+
+    what: Change | Callable[[sa.Connection], Any]
+    done: asyncio.Future[Any]
+
+
+Verdict = tuple[Any, Exception | None]
+"""What came of an entry: a result, or why nothing was written."""
+
 
 class GroupCommit:
     """Writes changes, one transaction at a time."""
@@ -25,16 +43,26 @@ class GroupCommit:
         self._engine = for_writing(engine)
         self._seal = seal
         self._runner = runner
-        self._pending: list[tuple[Change, asyncio.Future[None]]] = []
+        self._pending: list[_Entry] = []
         self._flushing: asyncio.Task[None] | None = None
 
     async def commit(self, change: Change) -> None:
         """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending.append((change, written))
+        await self._enter(change)
+
+    async def run(self, work: Callable[[sa.Connection], Result]) -> Result:
+        """The result of work that writes, once it is durable. What it raises of its own accord
+        tells that it has written nothing.
+        """
+        result: Result = await self._enter(work)
+        return result
+
+    async def _enter(self, what: Change | Callable[[sa.Connection], Any]) -> Any:
+        entry = _Entry(what, asyncio.get_running_loop().create_future())
+        self._pending.append(entry)
         if self._flushing is None:
             self._flushing = asyncio.ensure_future(self._flush())
-        await written
+        return await entry.done
 
     async def _flush(self) -> None:
         """Write what is pending until nothing is: one transaction at a time."""
@@ -43,43 +71,64 @@ class GroupCommit:
             await asyncio.sleep(0)
             while self._pending:
                 batch, self._pending = self._pending, []
-                await self._write([change for change, _ in batch], [f for _, f in batch])
+                await self._write(batch)
         finally:
             self._flushing = None
 
-    async def _write(self, changes: list[Change], waiting: list[asyncio.Future[None]]) -> None:
-        def transaction() -> list[Exception | None]:
+    async def _write(self, batch: list[_Entry]) -> None:
+        def transaction() -> list[Verdict]:
             try:
-                return self._transact(changes)
+                return self._transact(batch)
             except StoreFault:
                 raise
             except Exception:  # noqa: BLE001 - told to the one whose change it is
                 # what cannot be written must not take with it what shares its transaction
-                return [self._transact_alone(change) for change in changes]
+                return [self._transact_alone(entry) for entry in batch]
 
         try:
-            verdicts: list[Exception | None] = await self._runner.write(transaction)
+            verdicts: list[Verdict] = await self._runner.write(transaction)
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
-            verdicts = [error] * len(changes)
-        for future, verdict in zip(waiting, verdicts, strict=True):
-            if future.done():
+            verdicts = [(None, error)] * len(batch)
+        for entry, (result, refused) in zip(batch, verdicts, strict=True):
+            if entry.done.done():
                 continue
-            if verdict is None:
-                future.set_result(None)
+            if refused is None:
+                entry.done.set_result(result)
             else:
-                future.set_exception(verdict)
+                entry.done.set_exception(refused)
 
-    def _transact(self, changes: list[Change]) -> list[Exception | None]:
+    def _transact(self, batch: list[_Entry]) -> list[Verdict]:
+        """All in one transaction: first what is not a change, then the changes together."""
+        changes = [entry.what for entry in batch if isinstance(entry.what, Change)]
         with database_faults(), self._engine.begin() as connection:
-            return write(connection, changes, self._seal)
+            worked = [
+                _worked(connection, entry.what)
+                for entry in batch
+                if not isinstance(entry.what, Change)
+            ]
+            written = write(connection, changes, self._seal) if changes else []
+        works, commits = iter(worked), iter(written)
+        return [
+            (None, next(commits)) if isinstance(entry.what, Change) else next(works)
+            for entry in batch
+        ]
 
-    def _transact_alone(self, change: Change) -> Exception | None:
+    def _transact_alone(self, entry: _Entry) -> Verdict:
         try:
             try:
-                [verdict] = self._transact([change])
+                [verdict] = self._transact([entry])
             except sa.exc.IntegrityError:
                 # somebody took the name at the same time: the second look tells so
-                [verdict] = self._transact([change])
+                [verdict] = self._transact([entry])
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
-            return error
+            return None, error
         return verdict
+
+
+def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> Verdict:
+    try:
+        return work(connection), None
+    except (StoreFault, sa.exc.SQLAlchemyError, sqlite3.Error, OSError):
+        raise
+    except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the work
+        return None, refused

@@ -11,6 +11,10 @@ from stoker.engine.model.records import Queued, Stack
 from stoker.store import queries, rows, tables
 from stoker.store.sealing import Seal
 
+_LIVE = sa.select(sa.func.count()).where(
+    tables.stacks.c.project_id == sa.bindparam("project"), tables.stacks.c.live_name.is_not(None)
+)
+
 
 class InTransaction(Inside):
     """Reads of one transaction. What they say stays true until it ends.
@@ -52,8 +56,4 @@ class InTransaction(Inside):
         if self._connection.dialect.name == "postgresql":
             key = sa.func.hashtext(project_id)
             self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
-        columns = tables.stacks.c
-        select = sa.select(sa.func.count()).where(
-            columns.project_id == project_id, columns.live_name.is_not(None)
-        )
-        return int(self._connection.execute(select).scalar_one())
+        return int(self._connection.execute(_LIVE, {"project": project_id}).scalar_one())

@@ -166,22 +166,9 @@ def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
     return select.add_columns(waiting.label("requested"))
 
 
-def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
-    """The operations of a stack that are not final, oldest first, without their plans."""
-    return _queued(connection, stack_id, tables.operations.c.status.in_(OPEN))
-
-
-def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
-    """The operations of a stack that are part of one of its parent."""
-    above = tables.operations.c.parent_operation
-    return _queued(connection, stack_id, above == parent_operation)
-
-
-def _queued(
-    connection: sa.Connection, stack_id: str, which: sa.ColumnElement[bool]
-) -> list[Queued]:
+def _selected(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
     columns = tables.operations.c
-    select = (
+    return (
         sa.select(
             columns.id,
             columns.stack_id,
@@ -191,12 +178,33 @@ def _queued(
             columns.number,
             columns.parent_operation,
         )
-        .where(columns.stack_id == stack_id, which)
+        .where(columns.stack_id == sa.bindparam("stack"), which)
         .order_by(columns.number)
     )
+
+
+_QUEUE = _selected(tables.operations.c.status.in_(OPEN))
+_PARTS = _selected(tables.operations.c.parent_operation == sa.bindparam("above"))
+
+
+def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
+    """The operations of a stack that are not final, oldest first, without their plans."""
+    return _queued(connection, _QUEUE, {"stack": stack_id})
+
+
+def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
+    """The operations of a stack that are part of one of its parent."""
+    return _queued(connection, _PARTS, {"stack": stack_id, "above": parent_operation})
+
+
+def _queued(
+    connection: sa.Connection, select: sa.Select[Any], named: Mapping[str, str]
+) -> list[Queued]:
     return [
         Queued(
             id_, stack, Action(action), OperationKind(kind), OperationStatus(status), number, above
         )
-        for id_, stack, action, kind, status, number, above in connection.execute(select)
+        for id_, stack, action, kind, status, number, above in connection.execute(
+            select, dict(named)
+        )
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,10 +21,47 @@ from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.faults import database_faults
+from stoker.store.queries import with_requested
 from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 
 Result = TypeVar("Result")
+
+
+# built once: to put together a statement takes longer than to execute it
+_STACK_ID: sa.BindParameter[str] = sa.bindparam("stack")
+_ALL = sa.select(tables.stacks)
+_STACK = with_requested(_ALL.where(tables.stacks.c.id == _STACK_ID))
+_NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name")))
+_NAMED_IN_PROJECT = _NAMED.where(tables.stacks.c.project_id == sa.bindparam("project"))
+_CHILDREN = with_requested(
+    _ALL.where(
+        tables.stacks.c.parent_id == sa.bindparam("parent"), tables.stacks.c.deleted_at.is_(None)
+    )
+)
+_INPUT = sa.select(tables.inputs).where(tables.inputs.c.id == sa.bindparam("input"))
+_CONTENTS = sa.select(tables.contents).where(
+    tables.contents.c.hash.in_(sa.bindparam("hashes", expanding=True))
+)
+_OPERATION = sa.select(tables.operations).where(tables.operations.c.id == sa.bindparam("operation"))
+_STATUS = sa.select(tables.operations.c.status, tables.operations.c.reason).where(
+    tables.operations.c.id == sa.bindparam("operation")
+)
+_OPEN_OPERATIONS = (
+    sa.select(tables.operations)
+    .where(tables.operations.c.stack_id == _STACK_ID, tables.operations.c.status.in_(queries.OPEN))
+    .order_by(tables.operations.c.number)
+)
+_RESOURCES = (
+    sa.select(tables.resources)
+    .where(tables.resources.c.stack_id == _STACK_ID)
+    .order_by(tables.resources.c.created_at, tables.resources.c.id)
+)
+_SIGNALS = (
+    sa.select(tables.signals)
+    .where(tables.signals.c.stack_id == _STACK_ID)
+    .order_by(tables.signals.c.number)
+)
 
 
 class SqlReads:
@@ -44,31 +81,28 @@ class SqlReads:
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""
-        found = await self._stacks(sa.select(tables.stacks).where(tables.stacks.c.id == stack_id))
+        found = await self._stacks(_STACK, {"stack": stack_id})
         return found[0] if found else None
 
-    async def _stacks(self, select: sa.Select[Any]) -> list[Stack]:
-        """The stacks of a query, each with the action that waits for it."""
-        with_waiting = queries.with_requested(select)
+    async def _stacks(self, select: sa.Select[Any], named: Mapping[str, Any]) -> list[Stack]:
+        """The stacks of a query with the action that waits for each."""
 
         def query(connection: sa.Connection) -> list[Stack]:
-            found = rows.dicts(connection.execute(with_waiting))
+            found = rows.dicts(connection.execute(select, dict(named)))
             return [rows.to_stack(row, self._seal, row["requested"]) for row in found]
 
         return await self._read(query)
 
     async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
         """The live stack of a name."""
-        select = sa.select(tables.stacks).where(tables.stacks.c.live_name == name)
-        if project_id is not None:
-            select = select.where(tables.stacks.c.project_id == project_id)
-        found = await self._stacks(select)
+        select = _NAMED if project_id is None else _NAMED_IN_PROJECT
+        found = await self._stacks(select, {"name": name, "project": project_id})
         return found[0] if found else None
 
     async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
         """Stacks that match, in order."""
         select = queries.stack_list(project_id, query)
-        return await self._stacks(queries.stack_page(select, query.page))
+        return await self._stacks(with_requested(queries.stack_page(select, query.page)), {})
 
     async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
         """How many stacks match."""
@@ -78,44 +112,34 @@ class SqlReads:
 
     async def children(self, stack_id: str) -> Sequence[Stack]:
         """The live nested stacks of a stack."""
-        stacks = tables.stacks.c
-        return await self._stacks(
-            sa.select(tables.stacks).where(
-                stacks.parent_id == stack_id, stacks.deleted_at.is_(None)
-            )
-        )
+        return await self._stacks(_CHILDREN, {"parent": stack_id})
 
     async def input(self, input_id: str) -> Input:
         """One input. Raises NotFound."""
 
         def query(connection: sa.Connection) -> Input:
-            select = sa.select(tables.inputs).where(tables.inputs.c.id == input_id)
-            row = connection.execute(select).mappings().one_or_none()
+            row = connection.execute(_INPUT, {"input": input_id}).mappings().one_or_none()
             if row is None:
                 raise NotFound(f"there is no input {input_id}")
             wanted = {row["template"], row["text"], row["environment"], row["files"]}
-            contents = tables.contents
-            bodies = {
-                found.hash: found.body
-                for found in connection.execute(
-                    sa.select(contents).where(contents.c.hash.in_(wanted))
-                )
-            }
+            found = connection.execute(_CONTENTS, {"hashes": sorted(wanted - {None})})
+            bodies = {body.hash: body.body for body in found}
             return rows.to_input(row, bodies, self._seal)
 
         return await self._read(query)
 
     async def operations(self, stack_id: str) -> Sequence[Operation]:
         """The operations that are not final, oldest first."""
-        columns = tables.operations.c
-        select = (
-            sa.select(tables.operations)
-            .where(columns.stack_id == stack_id, columns.status.in_(queries.OPEN))
-            .order_by(columns.number)
-        )
+        return await self._records(rows.to_operation, _OPEN_OPERATIONS, stack_id)
+
+    async def _records(
+        self, convert: Callable[[rows.Row, Seal], Result], select: sa.Select[Any], stack_id: str
+    ) -> list[Result]:
+        """The records of a stack that a query finds."""
         return await self._read(
             lambda connection: [
-                rows.to_operation(row, self._seal) for row in rows.dicts(connection.execute(select))
+                convert(row, self._seal)
+                for row in rows.dicts(connection.execute(select, {"stack": stack_id}))
             ]
         )
 
@@ -131,21 +155,19 @@ class SqlReads:
 
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
         """Status and reason of one operation."""
-        columns = tables.operations.c
-        select = sa.select(columns.status, columns.reason).where(columns.id == operation_id)
 
         def query(connection: sa.Connection) -> tuple[OperationStatus, str] | None:
-            row = connection.execute(select).one_or_none()
+            row = connection.execute(_STATUS, {"operation": operation_id}).one_or_none()
             return None if row is None else (OperationStatus(row.status), row.reason)
 
         return await self._read(query)
 
     async def operation(self, operation_id: str) -> Operation | None:
         """One operation."""
-        select = sa.select(tables.operations).where(tables.operations.c.id == operation_id)
 
         def query(connection: sa.Connection) -> Operation | None:
-            row = connection.execute(select).mappings().one_or_none()
+            found = connection.execute(_OPERATION, {"operation": operation_id})
+            row = found.mappings().one_or_none()
             return None if row is None else rows.to_operation(row, self._seal)
 
         return await self._read(query)
@@ -158,17 +180,7 @@ class SqlReads:
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """All resource rows, oldest first."""
-        columns = tables.resources.c
-        select = (
-            sa.select(tables.resources)
-            .where(columns.stack_id == stack_id)
-            .order_by(columns.created_at, columns.id)
-        )
-        return await self._read(
-            lambda connection: [
-                rows.to_resource(row, self._seal) for row in rows.dicts(connection.execute(select))
-            ]
-        )
+        return await self._records(rows.to_resource, _RESOURCES, stack_id)
 
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
         """Events that match, in order."""
@@ -194,14 +206,5 @@ class SqlReads:
 
     async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
         """The signals of a stack's resources, oldest first."""
-        columns = tables.signals.c
-        select = (
-            sa.select(tables.signals).where(columns.stack_id == stack_id).order_by(columns.number)
-        )
-        return await self._read(
-            lambda connection: [
-                signal
-                for row in rows.dicts(connection.execute(select))
-                if (signal := rows.to_signal(row, self._seal)) is not None
-            ]
-        )
+        found = await self._records(rows.to_signal, _SIGNALS, stack_id)
+        return [signal for signal in found if signal is not None]

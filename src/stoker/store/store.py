@@ -5,17 +5,11 @@ SQLAlchemy's plain connections, used on threads: one thread writes, a few read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change
 from stoker.engine.model.records import Stack
-from stoker.kernel.errors import NotFound
 from stoker.store import taking
-from stoker.store.databases import for_writing
-from stoker.store.faults import database_faults
 from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
 from stoker.store.reads import SqlReads
@@ -23,51 +17,36 @@ from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 from stoker.store.tidying import tidy
 
-Result = TypeVar("Result")
-
 
 class SqlStore(SqlReads):
     """Rows in a relational database."""
 
     def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
         super().__init__(engine, seal, runner)
-        self._writing = for_writing(engine)
         self._commits = GroupCommit(engine, seal, runner)
 
     async def commit(self, change: Change) -> None:
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.commit(change)
 
-    async def _write(self, change: Callable[[sa.Connection], Result]) -> Result:
-        def transaction() -> Result:
-            with database_faults(), self._writing.begin() as connection:
-                return change(connection)
-
-        return await self._runner.write(transaction)
-
     async def take(self, stack_id: str) -> Stack:
         """Raise the stack's epoch and return the stack."""
-
-        def transaction(connection: sa.Connection) -> Stack:
-            taken = taking.take(connection, stack_id, self._seal)
-            if taken is None:
-                raise NotFound(f"there is no stack {stack_id}")
-            return taken
-
-        return await self._write(transaction)
+        return await self._commits.run(
+            lambda connection: taking.take(connection, stack_id, self._seal)
+        )
 
     async def count_take_up(self, stack: Stack) -> None:
         """Count one more take-up. Raises Fenced."""
-        await self._write(lambda connection: taking.count(connection, stack))
+        await self._commits.run(lambda connection: taking.count(connection, stack))
 
     async def forget_take_ups(self, stack: Stack) -> None:
         """Begin to count anew."""
-        await self._write(lambda connection: taking.forget(connection, stack))
+        await self._commits.run(lambda connection: taking.forget(connection, stack))
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""
-        await self._write(lambda connection: give_up(connection, stack_id, reason, now))
+        await self._commits.run(lambda connection: give_up(connection, stack_id, reason, now))
 
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""
-        await self._write(lambda connection: tidy(connection, stack_id, events))
+        await self._commits.run(lambda connection: tidy(connection, stack_id, events))

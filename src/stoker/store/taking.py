@@ -7,24 +7,27 @@ event of a resource or of the stack comes between one take-up and the next.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced
 from stoker.engine.model.records import Stack
+from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
 from stoker.store.sealing import Seal
 from stoker.store.tables import events, operations, stacks
 
+_STACK: sa.BindParameter[str] = sa.bindparam("taken")
 _NEWEST_CHANGE_ELSE_OLDEST_SIGNAL = sa.case(
     (operations.c.action == "SIGNAL", operations.c.number), else_=-operations.c.number
 )
 
 
-def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack | None:
-    """Raise the epoch; returns the stack, or None where there is none."""
+def _taking() -> Any:
     foremost = (
         sa.select(operations.c.id)
-        .where(operations.c.stack_id == stack_id, operations.c.status.in_(queries.OPEN))
+        .where(operations.c.stack_id == _STACK, operations.c.status.in_(queries.OPEN))
         .order_by(_NEWEST_CHANGE_ELSE_OLDEST_SIGNAL)
         .limit(1)
         .scalar_subquery()
@@ -32,7 +35,7 @@ def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack | None:
     # signals come whether or not anybody drives the stack
     last = (
         sa.select(events.c.number)
-        .where(events.c.stack_id == stack_id, events.c.action != "SIGNAL")
+        .where(events.c.stack_id == _STACK, events.c.action != "SIGNAL")
         .order_by(events.c.number.desc())
         .limit(1)
         .scalar_subquery()
@@ -43,9 +46,9 @@ def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack | None:
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
     # one statement: two that take at the same time must not be given the same epoch
-    statement = (
+    return (
         stacks.update()
-        .where(stacks.c.id == stack_id)
+        .where(stacks.c.id == _STACK)
         .values(
             epoch=stacks.c.epoch + 1,
             take_ups=sa.case(
@@ -59,9 +62,16 @@ def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack | None:
         )
         .returning(*stacks.c)
     )
-    for row in rows.dicts(connection.execute(statement)):
+
+
+_TAKE = _taking()
+
+
+def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack:
+    """Raise the epoch; returns the stack. Raises NotFound."""
+    for row in rows.dicts(connection.execute(_TAKE, {"taken": stack_id})):
         return rows.to_stack(row, seal, None)
-    return None
+    raise NotFound(f"there is no stack {stack_id}")
 
 
 def count(connection: sa.Connection, stack: Stack) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from stoker.store.queries import OPEN
@@ -13,60 +15,46 @@ OPERATIONS_KEPT = 20
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
 
 
-def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
-    """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
-    _drop_operations(connection, stack_id)
-    _drop_inputs(connection, stack_id)
-    newest = (
-        sa.select(event_rows.c.number)
-        .where(event_rows.c.stack_id == stack_id)
-        .order_by(event_rows.c.number.desc())
-        .offset(events)
+_STACK: sa.BindParameter[str] = sa.bindparam("stack")
+
+
+def _beyond(table: sa.Table, kept: sa.BindParameter[int]) -> sa.ScalarSelect[int]:
+    """The number of a stack's newest row that is not among the newest ``kept``."""
+    return (
+        sa.select(table.c.number)
+        .where(table.c.stack_id == _STACK)
+        .order_by(table.c.number.desc())
+        .offset(kept)
         .limit(1)
         .scalar_subquery()
     )
-    connection.execute(
-        event_rows.delete().where(event_rows.c.stack_id == stack_id, event_rows.c.number <= newest)
-    )
 
 
-def _drop_operations(connection: sa.Connection, stack_id: str) -> None:
-    """Drop operations that have ended, but for the newest ones.
+def _old_operations() -> sa.Delete:
+    """Operations that have ended, but for the newest ones.
 
     Those that are part of an operation of the parent stay while that is under way, as do those
     that a cancel names.
     """
-    newest = (
-        sa.select(operations.c.number)
-        .where(operations.c.stack_id == stack_id)
-        .order_by(operations.c.number.desc())
-        .offset(OPERATIONS_KEPT)
-        .limit(1)
-        .scalar_subquery()
-    )
     above = operations.alias("above")
     open_ = sa.select(above.c.id).where(above.c.status.in_(OPEN))
     named = sa.select(above.c.cancels).where(above.c.status.in_(OPEN), above.c.cancels.is_not(None))
-    connection.execute(
-        operations.delete().where(
-            operations.c.stack_id == stack_id,
-            operations.c.number <= newest,
-            operations.c.status.not_in(OPEN),
-            sa.or_(
-                operations.c.parent_operation.is_(None), operations.c.parent_operation.not_in(open_)
-            ),
-            operations.c.id.not_in(named),
-        )
+    return operations.delete().where(
+        operations.c.stack_id == _STACK,
+        operations.c.number <= _beyond(operations, sa.bindparam("operations")),
+        operations.c.status.not_in(OPEN),
+        sa.or_(
+            operations.c.parent_operation.is_(None), operations.c.parent_operation.not_in(open_)
+        ),
+        operations.c.id.not_in(named),
     )
 
 
-def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
-    own = stacks.c.id == stack_id
-    open_ = sa.and_(
-        operations.c.stack_id == stack_id, operations.c.status.in_(("WAITING", "RUNNING"))
-    )
+def _old_inputs() -> sa.Select[Any]:
+    """Inputs that neither the stack nor an operation that has not ended refers to."""
+    open_ = sa.and_(operations.c.stack_id == _STACK, operations.c.status.in_(OPEN))
     needed = sa.union_all(
-        sa.select(stacks.c.input_id).where(own),
+        sa.select(stacks.c.input_id).where(stacks.c.id == _STACK),
         sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
         sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
         sa.select(operations.c.back_to).where(
@@ -74,10 +62,28 @@ def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
             operations.c.back_to.is_not(None),
         ),
     )
-    old = sa.select(inputs.c.id, *_CONTENTS).where(
-        inputs.c.stack_id == stack_id, inputs.c.id.not_in(needed)
+    return sa.select(inputs.c.id, *_CONTENTS).where(
+        inputs.c.stack_id == _STACK, inputs.c.id.not_in(needed)
     )
-    gone = connection.execute(old).all()
+
+
+_OLD_OPERATIONS = _old_operations()
+_OLD_INPUTS = _old_inputs()
+_OLD_EVENTS = event_rows.delete().where(
+    event_rows.c.stack_id == _STACK,
+    event_rows.c.number <= _beyond(event_rows, sa.bindparam("events")),
+)
+
+
+def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
+    """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
+    connection.execute(_OLD_OPERATIONS, {"stack": stack_id, "operations": OPERATIONS_KEPT})
+    _drop_inputs(connection, stack_id)
+    connection.execute(_OLD_EVENTS, {"stack": stack_id, "events": events})
+
+
+def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
+    gone = connection.execute(_OLD_INPUTS, {"stack": stack_id}).all()
     if not gone:
         return
     connection.execute(inputs.delete().where(inputs.c.id.in_([row[0] for row in gone])))

@@ -57,20 +57,27 @@ def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception
 
 
 def _is_taken(connection: sa.Connection, stack: Stack) -> bool:
-    columns = tables.stacks.c
-    query = sa.select(columns.id).where(
-        columns.project_id == stack.project_id, columns.live_name == stack.name
-    )
-    return connection.execute(query).first() is not None
+    named = {"project": stack.project_id, "name": stack.name}
+    return connection.execute(_OF_NAME, named).first() is not None
+
+
+_OF_NAME = sa.select(tables.stacks.c.id).where(
+    tables.stacks.c.project_id == sa.bindparam("project"),
+    tables.stacks.c.live_name == sa.bindparam("name"),
+)
+_EPOCHS = (
+    sa.select(tables.stacks.c.id, tables.stacks.c.epoch)
+    .where(tables.stacks.c.id.in_(sa.bindparam("held", expanding=True)))
+    .with_for_update()
+)
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
     held = {change.stack_id for change in changes if change.epoch is not None}
     if not held:
         return [None] * len(changes)
-    columns = tables.stacks.c
-    query = sa.select(columns.id, columns.epoch).where(columns.id.in_(held)).with_for_update()
-    epochs: dict[str, int] = {row.id: row.epoch for row in connection.execute(query)}
+    found = connection.execute(_EPOCHS, {"held": sorted(held)})
+    epochs: dict[str, int] = {row.id: row.epoch for row in found}
     return [
         None
         if change.epoch is None or epochs.get(change.stack_id) == change.epoch

@@ -93,7 +93,9 @@ class Driver:
             told = False
             while (operation := await self._next(session)) is not None:
                 await self._drive(session, operation)
-                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+                if operation.action is not Action.CREATE or session.signals:
+                    # only signals make more events than a create is allowed to leave
+                    await self._ports.store.tidy(self._stack_id, session.events_to_keep)
                 self._tell_parent(stack)
                 told = True
             if not told:
@@ -127,6 +129,7 @@ class Driver:
             log.exception("operation ended without its rows", stack=self._stack_id)
             await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
         self._tell_parent(stack)
+        self.notify()  # there may be others
 
     async def _next(self, session: Session) -> Operation | None:
         """The operation to go on with; those that it leaves nothing to do never will.

@@ -57,7 +57,7 @@ class Acceptance:
         name = _check_name(request.name)
         stack = new_stack(self._ports, caller, name, request)
         given, evaluation = await evaluated(self._ports, stack, request)
-        await self._check_free(caller, name)
+        await self._check_name(caller, name)
         await check(self._ports, caller, stack, evaluation)
         credentials = await self._ports.deferred.grant(caller)
         stack = replace(
@@ -97,7 +97,8 @@ class Acceptance:
         name = _check_name(request.name)
         stack = replace(new_stack(self._ports, caller, name, request), id=UNMADE)
         _, evaluation = await evaluated(self._ports, stack, request)
-        await self._check_free(caller, name)
+        await self._check_name(caller, name)
+        await self._check_room(caller)
         await check(self._ports, caller, stack, evaluation)
         return replace(stack, description=_description(evaluation)), evaluation
 
@@ -206,17 +207,17 @@ class Acceptance:
             cancels=cancels,
         )
 
-    async def _check_free(self, caller: Caller, name: str) -> None:
+    async def _check_name(self, caller: Caller, name: str) -> None:
         if await self._ports.store.find_stack(caller.project_id, name) is not None:
             raise Exists(
                 f"The Stack ({name}) already exists. Choose another name, or update or delete that"
                 " one"
             )
-        most = self._most_stacks(caller)
-        if most is not None:
-            _require_room(
-                await self._ports.store.count_stacks(caller.project_id, StackQuery()), most
-            )
+
+    async def _check_room(self, caller: Caller) -> None:
+        if (most := self._most_stacks(caller)) is not None:
+            count = await self._ports.store.count_stacks(caller.project_id, StackQuery())
+            _require_room(count, most)
 
     def _most_stacks(self, caller: Caller) -> int | None:
         most = self._ports.limits.stacks_per_project
