@@ -102,7 +102,7 @@ DAMAGE: Mapping[str, Any] = {
     "the stack's credentials": (tables.stacks, {"credentials": "gAAAA-damaged"}),
     "the stack's tags": (tables.stacks, {"tags": "{"}),
     "the plan": (tables.operations, {"plan": "{broken"}),
-    "the operation's settings": (tables.operations, {"settings": "{broken"}),
+    "the operation's request": (tables.operations, {"request": "{broken"}),
     "the input": (tables.contents, {"body": "gAAAA-damaged"}),
     "the parameters": (tables.inputs, {"parameters": "{broken"}),
 }
