@@ -148,18 +148,18 @@ def test_null_counts_as_not_given():
 def test_a_value_for_an_undeclared_parameter_is_refused_with_a_suggestion():
     (finding,) = resolve(
         {"image": Parameter("image", STRING, default="x")}, {"imag": 1}, {}, {}
-    ).findings
+    ).diagnostics
     assert finding.error_type.name == "UnknownUserParameter"
     assert finding.suggestion == 'did you mean "image"?'
 
 
 def test_a_default_for_an_undeclared_parameter_is_no_mistake():
-    assert not resolve({}, {}, {"other": 1}, {}).findings
+    assert not resolve({}, {}, {"other": 1}, {}).diagnostics
 
 
 def test_pseudo_parameters_cannot_be_given_but_may_be_declared_anew():
     pseudo = {"OS::stack_name": "s"}
-    assert resolve({}, {"OS::stack_name": "z"}, {}, pseudo).findings
+    assert resolve({}, {"OS::stack_name": "z"}, {}, pseudo).diagnostics
     declared = {"OS::stack_name": Parameter("OS::stack_name", STRING, default="x")}
     assert resolve(declared, {}, {}, pseudo).values == {"OS::stack_name": "x"}
 
@@ -171,7 +171,7 @@ def test_unknown_values_pass_through_types_and_constraints():
 
 def test_hidden_values_are_not_told_in_messages():
     declared = {"p": Parameter("p", NUMBER, hidden=True)}
-    (finding,) = resolve(declared, {"p": "s3cret"}, {}, {}).findings
+    (finding,) = resolve(declared, {"p": "s3cret"}, {}, {}).diagnostics
     assert "s3cret" not in str(finding)
 
 
