@@ -51,7 +51,7 @@ class Things:
         return JSONResponse({"id": "v1"})
 
     async def who(self, request: Request) -> Response:
-        return JSONResponse(context(request).user_name)
+        return JSONResponse(context(request).user_id)
 
     async def create(self, request: Request) -> Response:
         await read_object(request, "thing")
@@ -69,7 +69,7 @@ async def test_a_service_answers_under_its_prefix_with_and_without_a_trailing_sl
 ) -> None:
     async with client_of(Things("/k")) as client:
         for path in ("/k/v1/things", "/k/v1/things/"):
-            assert (await client.get(path)).json() == "demo"
+            assert (await client.get(path)).json() == "demo-user"
 
 
 async def test_every_answer_has_a_request_id(client_of: MakeClient) -> None:
