@@ -24,10 +24,10 @@ $stoker stop --data-dir $dir/one
 exit $code
 """
 _TWICE = """
-export STOKER_PORT=8304 STOKER_CLOUD_PORT=35557
-$stoker deploy examples/web-app.yaml -P title=One --data-dir $dir/one || exit 1
-export STOKER_PORT=8305 STOKER_CLOUD_PORT=35558
-$stoker deploy examples/web-app.yaml -P title=Two --data-dir $dir/two || exit 1
+$stoker deploy examples/web-app.yaml -P title=One --data-dir $dir/one & one=$!
+$stoker deploy examples/web-app.yaml -P title=Two --data-dir $dir/two & two=$!
+wait $one || exit 1
+wait $two || exit 1
 for each in one two; do
     url=$($stoker status web-app --json --data-dir $dir/$each |
           $python -c 'import json, sys; print(json.load(sys.stdin)["outputs"]["url"])')

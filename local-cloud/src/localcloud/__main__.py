@@ -7,6 +7,7 @@ import gc
 import importlib
 import json
 import os
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -55,7 +56,7 @@ _SERVE_OPTIONS = (
     click.option(
         "--port",
         type=click.IntRange(1, 65535),
-        show_default=f"that of the last start, or {Settings.port}",
+        show_default=f"that of the last start, else {Settings.port}, or a free one",
         help="Port to listen on.",
     ),
     click.option(
@@ -112,7 +113,13 @@ def main() -> None:
     metavar="PID",
     help="End when this process, which has started the cloud, does.",
 )
-def serve(parent: int | None, **given: Any) -> None:
+@click.option(
+    "--listen-fd",
+    type=int,
+    metavar="FD",
+    help="An open socket to listen on, in place of a host and a port.",
+)
+def serve(parent: int | None, listen_fd: int | None, **given: Any) -> None:
     """Run the cloud in the foreground until Ctrl-C.
 
     Prints one line, "ready URL", when everything answers.
@@ -123,15 +130,22 @@ def serve(parent: int | None, **given: Any) -> None:
     except (NoAddresses, OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     with addresses.claim:
-        sys.exit(_serve_at(addresses, parent, given))
+        listener = _listener(given) if listen_fd is None else socket.socket(fileno=listen_fd)
+        sys.exit(_serve_at(addresses, parent, listener, given))
 
 
-def _serve_at(addresses: AddressRange, parent: int | None, given: dict[str, Any]) -> int:
+def _serve_at(
+    addresses: AddressRange,
+    parent: int | None,
+    listener: socket.socket,
+    given: dict[str, Any],
+) -> int:
     data_dir: Path = given["data_dir"]
+    host, port = listener.getsockname()[:2]
     settings = Settings(
         data_dir=data_dir,
-        host=given["host"],
-        port=given["port"] or port_of(data_dir) or Settings.port,
+        host=host,
+        port=port,
         region=given["region"],
         foreign_services=tuple(ForeignService(*s.split("=", 1)) for s in given["services"]),
         token_seconds=given["token_seconds"],
@@ -146,7 +160,36 @@ def _serve_at(addresses: AddressRange, parent: int | None, given: dict[str, Any]
     serving = importlib.import_module("localcloud.serve")
     gc.freeze()
     gc.enable()
-    return int(serving.run(settings, owner, parent))
+    return int(serving.run(settings, owner, parent, listener))
+
+
+def _listener(given: dict[str, Any]) -> socket.socket:
+    """A socket at the port that was named; else at that of the last start, or at a free one."""
+    if given["port"]:
+        return _bound(given["host"], given["port"])
+    usual = port_of(given["data_dir"]) or Settings.port
+    try:
+        return _bound(given["host"], usual)
+    except click.ClickException:
+        listener = _bound(given["host"], 0)
+    port = listener.getsockname()[1]
+    click.echo(f"port {usual} is taken; port {port} is used instead", err=True)
+    return listener
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()  # from now on nobody else can
+    except OSError as error:
+        listener.close()
+        raise click.ClickException(
+            f"cannot listen on {host} port {port}: {error.strerror}; stop what listens there,"
+            " or choose another address with --host and --port"
+        ) from error
+    return listener
 
 
 @main.command()

@@ -30,28 +30,29 @@ _IDLE_SECONDS = 75
 """Longer than clients keep an idle connection in their pools."""
 
 
-class AddressInUse(Exception):
-    """Another process listens where the cloud should."""
-
-
-def run(settings: Settings, owner: OwnerStart | None, parent: int | None) -> int:
+def run(
+    settings: Settings,
+    owner: OwnerStart | None,
+    parent: int | None,
+    listener: socket.socket,
+) -> int:
     """Serve the cloud, on the fabric process that is on its way; returns an exit code."""
     try:
-        serve(settings, NoFabric() if owner is None else fabric_on(owner), parent)
-    except (AddressInUse, FabricError, OSError, sqlite3.Error) as error:
+        serve(settings, NoFabric() if owner is None else fabric_on(owner), parent, listener)
+    except (FabricError, OSError, sqlite3.Error) as error:
         print(f"localcloud: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0
 
 
-def serve(settings: Settings, fabric: Fabric, parent: int | None) -> None:
+def serve(settings: Settings, fabric: Fabric, parent: int | None, listener: socket.socket) -> None:
     """Serve the cloud until SIGTERM or SIGINT, or until process ``parent``, if any, ends.
 
-    Prints ``ready <url>`` once all services answer. Raises :class:`AddressInUse`.
+    Prints ``ready <url>`` once all services answer.
     """
     if parent is not None:
         end_with(parent)
-    listener = _listen(settings)
+    listener.listen(_BACKLOG)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(settings, fabric, listener))
@@ -66,22 +67,6 @@ def end_with(parent: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(1)
-
-
-def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((settings.host, settings.port))
-    except OSError as error:
-        listener.close()
-        raise AddressInUse(
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
-            "Stop what listens there, or choose another address with --host and --port."
-        ) from error
-    listener.listen(_BACKLOG)
-    return listener
 
 
 class _Server(uvicorn.Server):

@@ -1,6 +1,7 @@
 """The command ``localcloud`` as somebody uses it who has nothing of Stoker."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -98,10 +99,20 @@ def test_what_keeps_a_cloud_from_starting_is_said(localcloud: Command, tmp_path:
     port = str(free_port())
     localcloud("up", "--no-servers", "--port", port)
     other = Command(tmp_path / "other")
-    assert f"Cannot listen on 127.0.0.1 port {port}" in other(
+    assert f"cannot listen on 127.0.0.1 port {port}" in other(
         "up", "--no-servers", "--port", port, code=1
     )
     assert "no cloud runs" in other("down")
+
+
+def test_a_cloud_whose_port_is_taken_has_another(localcloud: Command, tmp_path: Path) -> None:
+    port = str(free_port())
+    localcloud("up", "--no-servers", "--port", port)
+    localcloud("down")
+    with socket.create_server(("127.0.0.1", int(port))):
+        told = localcloud("up", "--no-servers")
+    assert f"http://127.0.0.1:{port} " not in told
+    assert token(localcloud.variables()).status_code == 201
 
 
 def test_where_there_is_no_cloud_none_is_described(localcloud: Command) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -31,17 +32,21 @@ class LocalCloudFailed(Exception):
 class LocalCloud:
     """A local cloud that lives as long as this process."""
 
-    def __init__(self, data_dir: Path, host: str, port: int, api_url: str) -> None:
-        """Start the process; it is not ready yet."""
+    def __init__(self, data_dir: Path, listener: socket.socket, api_url: str) -> None:
+        """Start the process, which takes over the listener; it is not ready yet."""
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
-        command += ["--host", host, "--port", str(port), "--parent", str(os.getpid())]
+        command += ["--listen-fd", str(listener.fileno()), "--parent", str(os.getpid())]
         command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
         command += ["--service", f"cloudformation={api_url}/cfn/v1"]
         self.started_at = time.time()
         """Nothing that was asked of the cloud before is done any more."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=(listener.fileno(),),
         )
 
     @property

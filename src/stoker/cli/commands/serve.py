@@ -107,8 +107,9 @@ def _serve(options: ServeOptions) -> None:
     try:
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
-            cloud_port = _cloud_port(options, before)
-            cloud = LocalCloud(options.data_dir, options.host, cloud_port, options.url)
+            with _open_for_cloud(options, before) as for_cloud:
+                cloud_port = for_cloud.getsockname()[1]
+                cloud = LocalCloud(options.data_dir, for_cloud, options.url)
             running = replace(running, cloud_pid=cloud.pid, cloud_port=cloud_port)
         lock.write(running)
 
@@ -133,14 +134,11 @@ def _port_of(before: Running | None) -> int | None:
     return urlsplit(before.url).port if before else None
 
 
-def _cloud_port(options: ServeOptions, before: Running | None) -> int:
-    """The port for the local cloud, which binds it itself."""
+def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.socket:
+    """A listener that the local cloud takes over, so that nobody else can have its port."""
     usual = (before.cloud_port if before else None) or DEFAULT_PORT
-    with _open(
-        options.host, options.cloud_port, usual, "--cloud-port or STOKER_CLOUD_PORT"
-    ) as probe:
-        port: int = probe.getsockname()[1]
-    return port
+    settings = "--cloud-port or STOKER_CLOUD_PORT"
+    return _open(options.host, options.cloud_port, usual, settings)
 
 
 def _load() -> ModuleType:
