@@ -130,7 +130,7 @@ _DEFERRED = (
 )
 
 _LISTENER = (
-    cfg.HostAddressOpt("bind_host", default="0.0.0.0"),  # noqa: S104
+    cfg.HostAddressOpt("bind_host", default="0.0.0.0"),  # noqa: S104 - as Heat has it
     cfg.IntOpt("workers", default=0),
     cfg.IntOpt(
         "max_header_line",

@@ -111,7 +111,7 @@ class LoopPauses:
             due = self._due
             if due != looked_at and time.monotonic() - due > LONG:
                 looked_at = due
-                self._seen = _place(sys._current_frames().get(self._loop_thread))  # noqa: SLF001
+                self._seen = _place(sys._current_frames().get(self._loop_thread))  # noqa: SLF001 - no other way
 
 
 def _place(frame: FrameType | None) -> str:

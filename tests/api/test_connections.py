@@ -223,7 +223,7 @@ async def test_body_that_nobody_wants_is_not_read_for_ever(served: Served) -> No
 
 async def test_answer_that_is_not_read_ends_the_connection(served: Served) -> None:
     client = await served.connect()
-    client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+    client.writer.transport.pause_reading()
     await client.send(b"GET /30000000 HTTP/1.1\r\nHost: a\r\n\r\n")
     await served.pass_time(1)
     assert len(served.gate._open) == 1

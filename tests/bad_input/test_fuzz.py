@@ -36,7 +36,7 @@ class Scene:
             "admin": admin(service),
             "other": other,
         }
-        harmless = {**TEMPLATE, "resources": {"h": TEMPLATE["resources"]["h"]}, "outputs": {}}  # type: ignore[index]
+        harmless = {**TEMPLATE, "resources": {"h": TEMPLATE["resources"]["h"]}, "outputs": {}}
         own = self.member.create("mine", harmless)
         theirs = other.create("theirs", TEMPLATE)
         self.words = ["mine", own, "a", "h", "o", "1", theirs, "theirs", other.project]

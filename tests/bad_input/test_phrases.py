@@ -234,7 +234,7 @@ def test_failures_name_their_kind_and_the_way_to_their_cause(person: Person) -> 
         assert answer.status_code == 201, answer.text
         stacks.append((name, answer.json()["stack"]["id"]))
     for (name, stack_id), (_, of_stack, of_resource) in zip(stacks, FAILURES, strict=True):
-        until(lambda n=name, i=stack_id: person.status(n, i) == "CREATE_FAILED", "it fails")  # type: ignore[misc]
+        until(lambda n=name, i=stack_id: person.status(n, i) == "CREATE_FAILED", "it fails")
         path = f"/stacks/{name}/{stack_id}"
         stack = person.ask("GET", path).json()["stack"]
         assert stack["stack_status_reason"].startswith(of_stack)

@@ -31,7 +31,7 @@ RESOURCE = Resource(
 
 def resource(name: str, state: str, **changes: object) -> Resource:
     action, _, status = state.partition("_")
-    return replace(RESOURCE, name=name, action=action, status=status, **changes)  # type: ignore[arg-type]
+    return replace(RESOURCE, name=name, action=action, status=status, **changes)
 
 
 def shown(stack: Stack, resources: list[Resource], most: int | None = None) -> str:

@@ -80,7 +80,7 @@ def run(service: Served, *arguments: str, **options: object) -> subprocess.Compl
         timeout=60,
         check=False,
         env=environment_without_cloud(),
-        **options,  # type: ignore[call-overload]
+        **options,
     )
 
 

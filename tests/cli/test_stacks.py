@@ -278,7 +278,7 @@ def test_deploy_starts_a_service_that_stays_where_none_runs(
     template.write_text(
         "heat_template_version: 2018-08-31\nresources: {r: {type: OS::Heat::RandomString}}\n"
     )
-    served = Served(tmp_path / "data", free_port(), free_port(), process=None)  # type: ignore[arg-type]
+    served = Served(tmp_path / "data", free_port(), free_port(), process=None)
     monkeypatch.setenv("STOKER_PORT", str(served.port))
     monkeypatch.setenv("STOKER_CLOUD_PORT", str(served.cloud_port))
     done = served.run("deploy", str(template))

@@ -67,7 +67,7 @@ class Row:
             try:
                 outcome: Outcome = method(replace(self.call(action, progress), **changes))
             except ConnectFailure:
-                self.physical_id = self.type.find(self.call(action, progress))  # type: ignore[attr-defined]
+                self.physical_id = self.type.find(self.call(action, progress))
                 continue
             self.note(outcome)
             if not isinstance(outcome, Wait):
@@ -102,7 +102,7 @@ class Row:
         return self.run("DELETE")
 
     def read(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.type.read(self.call("READ"))  # type: ignore[attr-defined]
+        found: Mapping[str, Any] = self.type.read(self.call("READ"))
         return found
 
 

@@ -73,8 +73,8 @@ class WithStacks(Types):
 def lived(service: Orchestration, story: Any) -> None:
     world = World(1, types=WithStacks())
     world.cloud.trouble = 0.0
-    world.cloud.orchestration = service  # type: ignore[attr-defined]
-    world.cloud.config = SimpleNamespace(region_name=None)  # type: ignore[attr-defined]
+    world.cloud.orchestration = service
+    world.cloud.config = SimpleNamespace(region_name=None)
     world.live(lambda engine: story(Lab(engine, world)))
 
 

@@ -42,8 +42,8 @@ class Trouble:
         self._dialect, self._commit = database.dialect, database.dialect.do_commit
 
     def __enter__(self) -> Trouble:
-        self._dialect.do_begin = self._begin  # type: ignore[method-assign]
-        self._dialect.do_commit = self._ending  # type: ignore[method-assign]
+        self._dialect.do_begin = self._begin
+        self._dialect.do_commit = self._ending
         return self
 
     def __exit__(self, *_: object) -> None:

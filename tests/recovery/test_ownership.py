@@ -55,7 +55,7 @@ def test_the_end_of_a_nested_stack_is_looked_at_by_its_parent_alone() -> None:
             for name in ("operation_status", "operations", "queue", "operation"):
                 original = getattr(store, name)
 
-                async def counted(key: str, original=original) -> object:  # type: ignore[no-untyped-def]
+                async def counted(key: str, original=original) -> object:
                     next(count)
                     return await original(key)
 

@@ -149,7 +149,7 @@ def test_a_port_and_a_security_group_live(made: Any, subnet: tuple[Row, Row]) ->
     rules = group.read()["show"]["security_group_rules"]
     assert [r["port_range_min"] for r in rules if r["direction"] == "ingress"] == [80]
     rule = made(SecurityGroupRule(), security_group=group.physical_id, protocol="icmp")
-    assert rule.type.find(rule.call("CREATE")) == rule.physical_id  # type: ignore[attr-defined]
+    assert rule.type.find(rule.call("CREATE")) == rule.physical_id
     port = made(Port(), network=net.physical_id, security_groups=["doors"], tags=["p"])
     read = port.read()
     assert read["security_groups"] == [group.physical_id]
@@ -300,7 +300,7 @@ def test_pools_and_scopes_and_policies_live(made: Any, local: LocalCloud) -> Non
     scope = made(AddressScope(), name="scope")
     given = {"prefixes": ["10.200.0.0/16"], "default_prefixlen": 24}
     pool = made(SubnetPool(), address_scope=scope.physical_id, tags=["p"], **given)
-    more = [*given["prefixes"], "10.201.0.0/16"]  # type: ignore[misc]
+    more = [*given["prefixes"], "10.201.0.0/16"]
     changed = {**pool.given, "prefixes": more, "tags": ["q"]}
     assert isinstance(pool.update(**changed), Done)
     assert pool.read()["show"]["tags"] == ["q"]

@@ -85,9 +85,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             return None
         finally:
             asyncio.events._set_running_loop(within)
-        if self._ready:  # type: ignore[attr-defined]
+        if self._ready:
             return within.now
-        timers = self._scheduled  # type: ignore[attr-defined]
+        timers = self._scheduled
         return float(timers[0].when()) if timers else None
 
     def _run_once(self) -> None:
@@ -96,15 +96,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             raise Killed
         if self.turns > MOST_TURNS:
             raise Stuck(f"no end after {MOST_TURNS} turns")
-        ready = list(self._ready)  # type: ignore[attr-defined]
+        ready = list(self._ready)
         if len(ready) > 1:
             chosen = self._seed.randrange(len(ready))
             first = ready.pop(chosen)
-            self._ready.clear()  # type: ignore[attr-defined]
-            self._ready.append(first)  # type: ignore[attr-defined]
+            self._ready.clear()
+            self._ready.append(first)
             try:
-                super()._run_once()  # type: ignore[misc]
+                super()._run_once()
             finally:
-                self._ready.extend(ready)  # type: ignore[attr-defined]
+                self._ready.extend(ready)
         else:
-            super()._run_once()  # type: ignore[misc]
+            super()._run_once()

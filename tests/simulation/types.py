@@ -138,7 +138,7 @@ class Policy(AutoScalingPolicy):
     """A scaling policy that needs no identity service, and has no addresses."""
 
     type_name = "Sim::Policy"
-    service = None  # type: ignore[assignment]
+    service = None
 
     def create(self, call: Call) -> Outcome:
         return Done(physical_id=call.physical_name)

@@ -34,13 +34,13 @@ def _server() -> Iterator[str]:
     initial = ["-o", "-A trust -U stoker -E UTF8 --no-sync"]
     options = f"-c listen_addresses= -c fsync=off -k {place}"
     quiet = {"stdout": subprocess.DEVNULL, "check": True, "cwd": place}
-    subprocess.run([*control, "init", *initial], **quiet)  # type: ignore[call-overload]
+    subprocess.run([*control, "init", *initial], **quiet)
     start = [*control, "-o", options, "-l", str(place / "log"), "start"]
-    subprocess.run(start, **quiet)  # type: ignore[call-overload]
+    subprocess.run(start, **quiet)
     try:
         yield f"postgresql+psycopg://stoker@/postgres?host={place}"
     finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], **quiet)  # type: ignore[call-overload]
+        subprocess.run([*control, "-m", "immediate", "stop"], **quiet)
         shutil.rmtree(place)
 
 

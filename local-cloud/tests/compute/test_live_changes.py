@@ -94,7 +94,7 @@ async def test_a_server_that_reboots_itself_while_it_is_being_built_is_booted_ag
         if house.fabric.calls.count(("boot", server.id)) == 1:
             house.fabric.exit(server.id, 86, reboot=True)
 
-    house.fabric.boot = boot_and_reboot  # type: ignore[method-assign]
+    house.fabric.boot = boot_and_reboot
     made = await demo.boot()
     await house.settle()
     assert (await demo.server(made["id"]))["status"] == "ACTIVE"

@@ -13,7 +13,7 @@ from localcloud.image.roots import Roots, UnusableImage
 def archive(*members: tuple[str, bytes, str, str], mode: str = "w:gz") -> bytes:
     """A tar archive with members given as name, type, link target and text."""
     target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode=mode) as tar:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=target, mode=mode) as tar:
         for name, kind, link, text in members:
             info = tarfile.TarInfo(name)
             info.type, info.linkname, info.size = kind, link, len(text)

@@ -43,7 +43,7 @@ warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnec
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 
 
-class ObservedSession(session.Session):  # type: ignore[misc]
+class ObservedSession(session.Session):  # type: ignore[misc] # the library has no types
     """A session that tells an observer how each service answers."""
 
     def __init__(self, observer: Observer, **arguments: Any) -> None:
@@ -79,7 +79,7 @@ def kind_of(method: str, url: str) -> str:
     return f"{method} /{'/'.join(known)}"
 
 
-class _ByTrust(v3.Password):  # type: ignore[misc]
+class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
     """Acts by a trust, and by the one in its place when it is refused."""
 
     def __init__(self, endpoints: Endpoints, trust_id: str, **identity: Any) -> None:

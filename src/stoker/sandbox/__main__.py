@@ -76,7 +76,7 @@ def _confine() -> None:
 
 def _memory(field: int) -> int:
     """Bytes that this process has reserved (0) or uses (1)."""
-    with open(_STATM, "rb", buffering=0) as statm:  # noqa: PTH123
+    with open(_STATM, "rb", buffering=0) as statm:  # noqa: PTH123 - no pathlib in a helper
         return int(statm.read().split()[field]) * resource.getpagesize()
 
 
