@@ -25,9 +25,10 @@ from stoker.schema.resource_type import Call, ResourceType, StackFacts, Update
 from stoker.schema.unknown import Unknown
 from stoker.template.definition import Definition, Facts
 from stoker.template.document import parse
-from stoker.template.environment.environment import Environment
+from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.reuse import same
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 TYPES = Registry()
 NAMES = ["r0", "r1", "r2", "r3", "r4"]
@@ -335,3 +336,15 @@ resources:
     assert [found.message for found in first.validate().errors]
     assert first.analyses["a"].diagnostics
     assert again.analyses["a"] is not first.analyses["a"]
+
+
+def test_what_may_not_be_done_to_a_resource_is_not_taken_over() -> None:
+    text = "heat_template_version: 2021-04-16\nresources:\n"
+    text += "  a: {type: OS::Heat::Value, properties: {value: x}}\n"
+    marks = {"resource_registry": {"resources": {"a": {"restricted_actions": "update"}}}}
+    first = Evaluation(parse(text), with_helpers(), TYPES)
+    facts = RecordedReferences()
+    assert first.definition("a", facts).restricted == frozenset()
+    fixed = with_helpers(environment=parse_environment(marks))
+    again = Evaluation(parse(text), fixed, TYPES, first)
+    assert again.definition("a", facts).restricted == {"update"}
