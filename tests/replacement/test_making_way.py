@@ -148,8 +148,9 @@ def _back(after: int) -> bool:
     return died
 
 
-def test_whenever_an_engine_dies_what_stays_gets_its_address_back(quiet: None) -> None:
-    assert sum(_back(after) for after in range(10, 160, 6)) > 15
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.long)])
+def test_whenever_an_engine_dies_what_stays_gets_its_address_back(quiet: None, step: int) -> None:
+    assert sum(_back(after) for after in range(10, 160, step)) > 90 // step
 
 
 class User:
@@ -198,5 +199,6 @@ def dies(after: int) -> bool:
     return died
 
 
-def test_whenever_an_engine_dies_the_replacement_gets_the_address(quiet: None) -> None:
-    assert sum(dies(after) for after in range(5, 200, 5)) > 15
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
+def test_whenever_an_engine_dies_the_replacement_gets_the_address(quiet: None, step: int) -> None:
+    assert sum(dies(after) for after in range(5, 200, step)) > 75 // step
