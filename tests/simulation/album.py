@@ -92,14 +92,20 @@ class Album:
         self.pictures.append(Picture(now, action, status, members, objects))
 
     def _look_for_halves(self, connection: sa.Connection) -> None:
-        """A row goes with the event that tells of it, and gives way to one that there was."""
-        found = connection.exec_driver_sql("SELECT id, name, replaced_by FROM resources").all()
-        before, self._there = self._there, {id_ for id_, _, _ in found}
-        self._names |= {id_: name for id_, name, _ in found}
-        for _, name, replaced_by in found:
+        """A row goes with the event that tells of it, and gives way to one that there was.
+
+        One that stood at the hook before its create may go without: nothing was ever done to it.
+        """
+        found = connection.exec_driver_sql(
+            "SELECT id, name, replaced_by, action FROM resources"
+        ).all()
+        begun = {id_ for id_, _, _, action in found if action != "INIT"}
+        before, self._there = self._there - {id_ for id_, *_ in found}, begun
+        self._names |= {id_: name for id_, name, _, _ in found}
+        for _, name, replaced_by, _ in found:
             if replaced_by is not None and replaced_by not in self._names:
                 self.torn.append(f"P2: {name} gives way to a row that was never there")
-        for id_ in before - self._there:
+        for id_ in before:
             told = connection.exec_driver_sql(
                 "SELECT 1 FROM events WHERE resource_id = ? AND action = 'DELETE'"
                 " AND status = 'COMPLETE'",
