@@ -119,7 +119,7 @@ def _print_console(say: Any, client: Client, server: Resource) -> None:
     try:
         text = console_log(client, server.physical_id, _CONSOLE_LINES).rstrip()
     except CommandFailed as error:
-        text = f"(not to be had: {error.message})"
+        text = f"(not available: {error.message})"
     say(f"\nConsole of {server.name}, the last {_CONSOLE_LINES} lines", "bold")
     for line in text.splitlines()[-_CONSOLE_LINES:]:
         say(f"  | {line}")
@@ -127,18 +127,15 @@ def _print_console(say: Any, client: Client, server: Resource) -> None:
 
 def _steps(stack: Stack, servers: Sequence[Resource]) -> list[str]:
     steps = [
-        f"stoker logs {stack.name}/{server.name}   # the whole console of the server"
-        for server in servers[:1]
+        f"stoker logs {stack.name}/{server.name}   # the complete console" for server in servers[:1]
     ]
     if stack.action == "DELETE":
-        steps.append(
-            f"stoker destroy {stack.name}   # once the cause is gone: tries the rest again"
-        )
+        steps.append(f"stoker destroy {stack.name}   # after fixing the cause: deletes the rest")
         return steps
     if stack.action == "ROLLBACK":
-        steps.append("stoker deploy --no-rollback ...   # leaves what failed in place, to look at")
+        steps.append("stoker deploy --no-rollback ...   # leaves what failed for inspection")
     steps += [
-        f"stoker deploy ... --name {stack.name}   # after a correction: goes on from what there is",
+        f"stoker deploy ... --name {stack.name}   # after a fix: continues from here",
         f"stoker destroy {stack.name}   # or delete everything",
     ]
     return steps
