@@ -1,1 +1,1 @@
-"""The types of resources, one folder for each service, one file for each type."""
+"""Resource types: a package for each service, a file for each type."""

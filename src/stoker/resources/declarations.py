@@ -10,19 +10,19 @@ from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.support import SUPPORTED, SupportStatus, since
 
 NAME = Property(
-    Type.STRING, "Name of the object; without one the stack gives it a name.", update_allowed=True
+    Type.STRING, "Name of the object. If not given, a name is generated.", update_allowed=True
 )
 TENANT_ID = Property(
-    Type.STRING, "Id of the project that is to own the object; an administrator's privilege."
+    Type.STRING, "Id of the project that owns the object. For administrators only."
 )
 VALUE_SPECS = Property(
-    Type.MAP, "Further fields, passed to the service as they are.", default={}, update_allowed=True
+    Type.MAP, "Extra fields, passed to the service unchanged.", default={}, update_allowed=True
 )
 ADMIN_STATE_UP = Property(
-    Type.BOOLEAN, "Whether the object is switched on.", default=True, update_allowed=True
+    Type.BOOLEAN, "Administrative state of the object.", default=True, update_allowed=True
 )
 SHARED = Property(
-    Type.BOOLEAN, "Whether all projects may use it.", default=False, update_allowed=True
+    Type.BOOLEAN, "Whether other projects can use the object.", default=False, update_allowed=True
 )
 SHOW = Attribute("The object as the service describes it.", type=Type.MAP, cached=False)
 """An attribute that every object of a service has."""
@@ -36,22 +36,22 @@ _SERVICES = {
 
 
 def checked(constraint: str, description: str, **more: Any) -> Property:
-    """A text with a custom constraint, as ``ip_addr``; ``more`` as :class:`Property` takes it."""
+    """A string with a custom constraint such as ``ip_addr``; ``more`` goes to :class:`Property`."""
     return Property(Type.STRING, description, constraints=(Custom(constraint),), **more)
 
 
 def choice(values: Sequence[Any], description: str, **more: Any) -> Property:
-    """A text that is one of these values."""
+    """A string that is one of these values."""
     return Property(Type.STRING, description, constraints=(AllowedValues(values),), **more)
 
 
 def at_least(smallest: int, description: str, **more: Any) -> Property:
-    """A whole number with a lower bound."""
+    """An integer with a lower bound."""
     return Property(Type.INTEGER, description, constraints=(Range(min=smallest),), **more)
 
 
 def tags(version: str) -> Property:
-    """The tags of an object, supported since a release."""
+    """The tags of an object, supported since ``version``."""
     return Property(
         Type.LIST,
         "Tags of the object.",
@@ -69,7 +69,7 @@ def by_name(
     update_allowed: bool = False,
     support: SupportStatus = SUPPORTED,
 ) -> Property:
-    """An object that a service must know, as ``neutron.network``: its name, or its id."""
+    """The name or id of an object that must exist, such as a ``neutron.network``."""
     return Property(
         Type.STRING,
         f"{words}, by name or id.",
@@ -82,7 +82,7 @@ def by_name(
 
 
 def old_name(new: str, constraint: str, support: SupportStatus) -> Property:
-    """The name that such a property had before it was called ``new``."""
+    """The deprecated alias of the property ``new``, which takes the same values."""
     return Property(
         Type.STRING,
         f"Old name of {new}.",

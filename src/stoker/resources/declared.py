@@ -1,8 +1,8 @@
-"""Types of Heat that this release cannot deploy yet, declared so that templates can be checked.
+"""Heat's types that this release cannot deploy yet, declared so that templates can be validated.
 
-A checker without a service must know every type that a template may name. The declarations (the
-properties with their constraints, the attributes) stand in ``declared.json``, as Heat 27 describes
-its types. What stands there of a type that can be deployed by now is not used.
+Offline validation must know every type that a template may name. ``declared.json`` has their
+properties, constraints and attributes as Heat 27 describes them. Entries of types that can be
+deployed by now are not used.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _ANSWERS_FOR_CONFIGS = frozenset(
         "OS::Heat::StructuredDeploymentGroup",
     }
 )
-"""Their attributes are the outputs of their software config, under whatever names it gives them."""
+"""Their attributes are the outputs of their software config, whatever it names them."""
 
 
 class DeclaredType(ResourceType):
-    """A type with properties and attributes that nothing here can deploy."""
+    """A type that can be validated, but not deployed."""
 
     def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
         """Warn that a deployment would be refused."""
@@ -48,7 +48,7 @@ class DeclaredType(ResourceType):
 
 
 class WithDeclared:
-    """The types of a registry, and for all others of Heat their declarations."""
+    """The types of a registry, and the declarations of all other types of Heat."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -63,13 +63,13 @@ class WithDeclared:
 
 
 def undeployable(type_name: str) -> str:
-    """Why a type cannot be used, in words."""
+    """Why a type cannot be deployed."""
     return f"{type_name} is checked, but cannot be deployed by this release yet"
 
 
 @cache
 def declarations() -> Mapping[str, Any]:
-    """The declarations as they stand in the file, by type."""
+    """The content of the file, by type."""
     text = files(__package__).joinpath("declared.json").read_text(encoding="utf-8")
     found: Mapping[str, Any] = json.loads(text)
     return found

@@ -1,7 +1,7 @@
 """Order between network resources that do not name each other.
 
-A port takes its address from whichever subnet its network has, a floating IP needs the router
-that leads to it: templates say neither by a reference.
+A port takes its address from whichever subnet its network has, and a floating IP needs the router
+that leads to it. Templates express neither with a reference.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _indexed(others: Others) -> Neighbours:
 
 
 def subnets_of(network: Any, others: Others) -> set[str]:
-    """Names of the subnets to be made in a network, which is a value or Unknown."""
+    """Names of the subnets that the template creates in a network (a value or Unknown)."""
     return set(_indexed(others).with_value(_SUBNET, _NETWORK_NAMES, network))
 
 
@@ -46,12 +46,12 @@ def gateways_to(network: Any, others: Others) -> set[str]:
 
 
 def interfaces_of(router: Any, others: Others) -> set[str]:
-    """Names of the interfaces of a router, which is a value or Unknown."""
+    """Names of the interfaces of a router (a value or Unknown)."""
     return set(_indexed(others).with_value(_ROUTER_INTERFACE, _ROUTER_NAMES, router))
 
 
 def interfaces_towards(port: Any, others: Others) -> set[str]:
-    """Names of the router interfaces on the subnets of a port, which is a value or Unknown."""
+    """Names of the router interfaces on the subnets of a port (a value or Unknown)."""
     source = unknown_in(port)
     if source is None:
         return set()

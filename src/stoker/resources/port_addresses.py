@@ -1,7 +1,7 @@
-"""The addresses of a port, taken away for a while and given back.
+"""Takes the addresses of a port away for a while, and gives them back.
 
-The network service refuses to change addresses that floating IPs lead to, so these go first and
-come back last.
+The network service refuses to change addresses that have floating IPs, so those are removed first
+and restored last.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Freed = Mapping[str, Any]
 
 
 def addresses_of(cloud: Any, port: Object) -> Freed:
-    """What has to be on record before :func:`free_addresses`."""
+    """What must be stored before :func:`free_addresses` is called."""
     leading = FLOATING_IPS.select(cloud, port_id=port["id"])
     return {
         "fixed_ips": [
@@ -41,7 +41,7 @@ def free_addresses(cloud: Any, port_id: str, freed: Freed) -> None:
 
 
 def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
-    """Give a port what it had. Safe to repeat; floating IPs that lead elsewhere now stay there."""
+    """Restore the addresses. Safe to repeat; a floating IP that has moved elsewhere stays there."""
     port = PORTS.find(cloud, port_id)
     if port is None:
         return

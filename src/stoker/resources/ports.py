@@ -1,4 +1,4 @@
-"""Ports: those of OS::Neutron::Port, and those that are made for a server."""
+"""Ports, both those of OS::Neutron::Port and those that are created for a server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.schema.support import since
 MAC_ADDRESS = checked("mac_addr", "Hardware address.")
 PORT_SECURITY_ENABLED = Property(
     Type.BOOLEAN,
-    "Whether the service guards ports against forged addresses.",
+    "Whether the service drops traffic from forged addresses.",
     update_allowed=True,
     support=since("5.0.0"),
 )
@@ -25,7 +25,7 @@ PROPERTIES: Mapping[str, Property] = {
     "admin_state_up": ADMIN_STATE_UP,
     "allowed_address_pairs": Property(
         Type.LIST,
-        "Further addresses that the port may send from.",
+        "Additional addresses that the port may send from.",
         update_allowed=True,
         items=Property(
             Type.MAP,
@@ -55,7 +55,7 @@ PROPERTIES: Mapping[str, Property] = {
     "mac_address": MAC_ADDRESS,
     "no_fixed_ips": Property(
         Type.BOOLEAN,
-        "Whether the port is to have no address.",
+        "Create the port without an address.",
         default=False,
         update_allowed=True,
         support=since("16.0.0"),
@@ -63,11 +63,11 @@ PROPERTIES: Mapping[str, Property] = {
     "port_security_enabled": PORT_SECURITY_ENABLED,
     "propagate_uplink_status": Property(
         Type.BOOLEAN,
-        "Whether the state of the uplink is passed on.",
+        "Whether the port reports the status of its uplink.",
         update_allowed=True,
         support=since("15.0.0"),
     ),
     "qos_policy": QOS_POLICY,
     "value_specs": VALUE_SPECS,
 }
-"""What a user may say of either."""
+"""The properties that both have."""

@@ -1,6 +1,6 @@
-"""The resource types that this service knows: built in, from plugins, from plugin directories.
+"""The resource types that this service knows: built-in ones, plugins, and plugin directories.
 
-A type is imported when it is first asked for; listing names imports nothing.
+A type is imported when it is first used; listing names imports no type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Registry:
-    """Resource types by name. A plugin directory goes before what is built in, entry points last.
+    """Resource types by name. Plugin directories override built-in types, entry points come last.
 
     ``modules`` maps type names to the modules that declare them; None for the built-in types.
     """
@@ -60,7 +60,7 @@ class Registry:
 
     @lazy
     def _entry_points(self) -> Mapping[str, EntryPoint]:
-        """Entry points are named for the type that they lead to."""
+        """Each entry point is named after the type that it loads."""
         return {entry.name: entry for entry in entry_points(group=GROUP)}
 
     @lazy
@@ -86,9 +86,9 @@ def _load_entry_point(entry: EntryPoint) -> ResourceType | None:
 
 
 def _is_type(value: object) -> bool:
-    """Whether a plugin's value is a resource type that can be used.
+    """Whether a value in a plugin is a usable resource type.
 
-    Types written before there was a :class:`ManagedType` have its methods without its name.
+    Plugins that predate :class:`ManagedType` have its methods but do not derive from it.
     """
     if not (isinstance(value, type) and issubclass(value, ResourceType)):
         return False

@@ -1,13 +1,13 @@
-"""Resources that are one object of a REST collection: declarations, not code.
+"""Resources that are one object of a REST collection: declarations rather than code.
 
-A type names its collection and says how its properties become fields of the object. Whatever is
-set by calls of its own (tags, agents) is an :class:`Extra`.
+A type names its collection and maps its properties to fields of the object. What takes a request
+of its own (tags, agents) is an :class:`Extra`.
 
-How a lost create is found again: an object bears ``call.physical_name``, which ends with the
-intent token. One that the user has named is born with ``stoker:<token>`` in its marker field,
-which is ``description`` wherever a service has it; a value of the user's for that field follows
-once the id is on record. Where a service has no such field, the ids of the objects that have the
-name already are put on record before the create: it is a later one that is looked for.
+How a lost create is found again: the object is named ``call.physical_name``, which ends with the
+intent token. If the user has chosen the name, the object is created with ``stoker:<token>`` in its
+marker field, which is ``description`` if the service has one; the user's own value for that field
+is set once the id is stored. If the service has no such field, the ids of the objects that already
+have the name are stored before the create: the object is the one that is not among them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 MARKER = "stoker:"
-"""Begins what marks an object; the token follows."""
+"""Prefix of a marker; the token follows."""
 _BEFORE = "before"
-"""Where the data of a resource has the ids of the objects that had its name before it."""
+"""Key of the data: ids of the objects that already had the name of this one."""
 _UNSENT = frozenset({"name", "value_specs"})
 
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A property that a call of its own sets on an object that exists."""
+    """A property that is set by a request of its own, once the object exists."""
 
     property: str
     apply: Callable[[Call, str], None]
@@ -41,7 +41,7 @@ class Extra:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """When an object that the service builds in the background is usable, and when it is lost."""
+    """The states of an object that the service builds in the background."""
 
     pending: frozenset[str]
     failed: frozenset[str] = frozenset({"ERROR"})
@@ -58,16 +58,16 @@ class RestResource(ManagedType):
     wire: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""
     blanks: ClassVar[Mapping[str, Any]] = {}
-    """What a property that went away becomes, where the service does not take null."""
+    """The value that clears a property, if the service does not accept null."""
     attribute_fields: ClassVar[Mapping[str, str]] = {}
     """Attribute -> field, where their names differ."""
     extras: ClassVar[tuple[Extra, ...]] = ()
     readiness: ClassVar[Readiness | None] = None
     marker: ClassVar[str] = "description"
-    """Field that carries the token of objects that the user has named; empty if there is none."""
+    """Field that holds the token if the user has chosen the name; empty for none."""
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Fields of the object for these properties; absent ones are left out."""
+        """The fields of the object for these properties; absent ones are omitted."""
         apart = _UNSENT | {extra.property for extra in self.extras}
         own = {name: value for name, value in properties.items() if name not in apart}
         return renamed(own, self.wire)
@@ -94,7 +94,7 @@ class RestResource(ManagedType):
         return self.judge(call, made)
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """The microversion that a create needs; None for that of the collection."""
+        """The microversion that a create needs; None for the default of the collection."""
         return None
 
     def creation_body(self, call: Call) -> Object:
@@ -106,7 +106,7 @@ class RestResource(ManagedType):
         return body
 
     def update(self, call: Call) -> Outcome:
-        """Change the fields and extras that differ."""
+        """Change the fields and extras that have changed."""
         assert call.physical_id is not None
         body = self.changed_fields(call)
         answer = None
@@ -120,7 +120,7 @@ class RestResource(ManagedType):
         return self.judge(call, answer)
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; a property that went away is reset."""
+        """The fields that an update sends; a removed property is cleared."""
         changed = {name: call.properties.get(name) for name in call.update.changed}
         body = self.fields(changed)
         apart = _UNSENT | {extra.property for extra in self.extras}
@@ -146,12 +146,12 @@ class RestResource(ManagedType):
         return {**self.attributes_of(call, found), "show": found}
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The declared attributes that the object itself tells."""
+        """The declared attributes that are fields of the object."""
         names = {name: self.attribute_fields.get(name, name) for name in self.attributes}
         return {name: found[field] for name, field in names.items() if field in found}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the live object is usable; what was changed on it by others is told as reason."""
+        """Whether the live object is usable; the reason lists changes made by others."""
         found = None
         if call.physical_id is not None:
             found = self.collection.find(call.cloud, call.physical_id)
@@ -164,7 +164,7 @@ class RestResource(ManagedType):
         return judged
 
     def find(self, call: Call) -> str | None:
-        """The object that a lost create has made."""
+        """The object that a lost create has created."""
         matches = self._with_token(call)
         if _is_unmarked(self, call) and _BEFORE in call.data:
             known = call.data[_BEFORE]
@@ -173,7 +173,7 @@ class RestResource(ManagedType):
         return str(matches[0][self.collection.id_field]) if matches else None
 
     def sweep(self, call: Call) -> Sequence[str]:
-        """Remove objects that carry the token and are not the one on record."""
+        """Remove objects that carry the token and are not the recorded one."""
         surplus = [str(item[self.collection.id_field]) for item in self._with_token(call)]
         removed = [found for found in surplus if found != call.physical_id]
         for found in removed:
@@ -195,14 +195,14 @@ class RestResource(ManagedType):
         return [item for item in self.listed(call, name) if item.get("name") == name]
 
     def listed(self, call: Call, name: str) -> list[Object]:
-        """Objects, those of this name among them; not all services narrow their lists."""
+        """Objects, among them those with this name; not every service can filter by name."""
         return self.collection.select(call.cloud, name=name)
 
     def _needs_marker(self, call: Call) -> bool:
         return bool(self.marker) and not self._bears_token(call)
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """Whether the object is usable: done, not yet, or never."""
+        """The outcome for the object's status: done, still waiting, or failed."""
         physical_id = str(found[self.collection.id_field])
         rule = self.readiness
         status = str(found.get(rule.field, "")) if rule else ""
@@ -220,7 +220,7 @@ class RestResource(ManagedType):
         return wanted
 
     def _unmark(self, call: Call, object_id: str) -> None:
-        """Put the user's own value in the place of the marker."""
+        """Replace the marker by the user's own value."""
         own = self.creation_body(call)[self.marker]
         self.collection.update(call.cloud, object_id, {self.marker: own})
 
@@ -229,19 +229,19 @@ class RestResource(ManagedType):
 
 
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
-    """Whether nothing on the object can tell it from others of its name."""
+    """Whether nothing distinguishes the object from others with its name."""
     return not kind.marker and bool(call.properties.get("name"))
 
 
 def renamed(entry: Mapping[str, Any], wire: Mapping[str, str] = MappingProxyType({})) -> Object:
-    """What is given of an entry, by the names that the service has for it."""
+    """The values of an entry under the service's names for them; None values are omitted."""
     return {wire.get(name, name): value for name, value in entry.items() if value is not None}
 
 
 def refusal(fault: CloudFault) -> Failed:
-    """What a create comes to that a cloud has not carried out; raises what may yet pass.
+    """The outcome of a create that the cloud refused; raises faults that may pass.
 
-    A conflict is final: it names a quota, a name or an address that will not become free.
+    A conflict is final: a quota, or a name or address that is taken.
     """
     if is_conflict(fault):
         return Failed(describe(fault))
@@ -249,28 +249,28 @@ def refusal(fault: CloudFault) -> Failed:
 
 
 def went_to(status: str, reason: str, physical_id: str | None = None) -> Failed:
-    """The failure of an object that its service has put into a status of no use.
+    """The failure of an object that has gone to an error status.
 
-    Programs that work with Heat look for this name and these words.
+    Clients of Heat match on this name and wording.
     """
     words = f'Went to status {status} due to "{reason}"'
     return Failed(words, physical_id, kind="ResourceInError")
 
 
 def marker_text(call: Call) -> str:
-    """What marks an object that the user has named as made by this call."""
+    """The marker of an object whose name the user has chosen."""
     return f"{MARKER}{call.token}"
 
 
 def polling_pause(call: Call) -> float:
-    """Seconds until an object is looked at again: short at first, longer the longer it takes."""
+    """Seconds until the next look at an object: short at first, then growing."""
     return min(max(0.1, (call.now - call.started_at) / 5), 4.0)
 
 
 def drift(kind: ManagedType, properties: Mapping[str, Any], found: Object) -> list[str]:
-    """Plain values that differ between properties and object, in words.
+    """Descriptions of the plain values that differ between properties and object.
 
-    Names of other objects are left out: the object holds ids in their place.
+    References to other objects are skipped: properties may hold names, the object holds ids.
     """
     wire = kind.wire if isinstance(kind, RestResource) else {}
     differences = []

@@ -1,7 +1,7 @@
-"""Wait conditions, and what they make of the signals of their handles.
+"""Wait conditions, and how they evaluate the signals of their handles.
 
-A stored signal is ``{"id", "status", "reason", "data"}``; later signals of an id take the place of
-earlier ones.
+A stored signal is ``{"id", "status", "reason", "data"}``; a later signal replaces an earlier one
+with the same id.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ COMMON = frozenset({"show"})
 
 @runtime_checkable
 class GathersAttributes(Protocol):
-    """Attributes of the type hold a list or map with one value for each member."""
+    """The type has attributes that hold one value for each member."""
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
         """The attribute that ``[first, *rest]`` reads, and the path into each member's value.

@@ -154,7 +154,7 @@ def json_string(value: Any) -> str | None:
 
 
 def test_constr(value: Any) -> str | None:
-    """Anything: a constraint for tests of templates."""
+    """Accepts anything; for tests of templates."""
     return None
 
 

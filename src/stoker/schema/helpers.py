@@ -1,4 +1,4 @@
-"""What computes for users: their expressions and their patterns, outside of this process.
+"""Evaluation of users' expressions and patterns, outside of this process.
 
 Templates come from anyone, and both languages let a few characters ask for work without end. The
 template language says what it needs; who implements it holds the limits.
@@ -17,7 +17,7 @@ class NotComputed(Exception):
         super().__init__(message)
         self.message = message
         self.seconds = seconds
-        """That it took all the same."""
+        """Computing time that was spent nevertheless."""
 
 
 class Malformed(NotComputed):

@@ -55,7 +55,7 @@ class Property:
     """The entries of a list."""
     finder: Finder | None = None
     convert: bool = False
-    """As parameters take them: a map may be a list or JSON text, a list may be text with commas."""
+    """As for parameters: a map may be a list or JSON text, a list may be comma-separated text."""
     implemented: bool = True
     support: SupportStatus = SUPPORTED
     renamed_to: str | None = None
@@ -71,14 +71,14 @@ class Attribute:
     description: str = ""
     type: Type | None = None
     cached: bool = True
-    """False: read afresh each time it is asked for."""
+    """False: read again whenever it is used."""
     of_members: bool = False
     """It is followed by the name of an attribute of the members of a group."""
     support: SupportStatus = SUPPORTED
 
 
 class AnyName(Mapping[str, Property]):
-    """Properties of a type that accepts whatever it is given, and ignores it.
+    """The properties of a type that accepts and ignores any.
 
     Every name is in it, none is listed.
     """
@@ -97,7 +97,7 @@ class AnyName(Mapping[str, Property]):
 
 
 class AnyAttribute(Mapping[str, Attribute]):
-    """Attributes of a type that has, empty, whichever is asked for. None is listed."""
+    """The attributes of a type for which any attribute exists and is empty. None is listed."""
 
     def __contains__(self, name: object) -> bool:
         return True

@@ -1,7 +1,7 @@
 """A value that is not known yet: an attribute of a resource that does not exist so far.
 
-It is a value like any other: functions carry it on, the planner compares it, and only execution,
-which waits until everything that a definition names exists, insists on having none left.
+Functions pass it on and the planner compares it like any other value. Only execution, which waits
+until everything that a definition refers to exists, requires that none is left.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Unknown:
 
 
 def unknown_in(value: Any) -> Unknown | None:
-    """What is unknown anywhere inside a value, merged into one, or None if all of it is known."""
+    """All that is unknown inside a value, merged into one, or None if all of it is known."""
     sources: set[str] = set()
     found: Unknown | None = None
     pending = [value]

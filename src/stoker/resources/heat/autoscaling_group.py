@@ -1,4 +1,4 @@
-"""A group whose size scaling policies change, as the members of a nested stack."""
+"""A group whose size is changed by scaling policies; its members form a nested stack."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ class AutoScalingResourceGroup(ScalableType):
     """
 
     type_name = "OS::Heat::AutoScalingGroup"
-    description = "Resources of the same definition, as many as scaling policies say."
+    description = "A group of identical resources whose size is controlled by scaling policies."
     support = since("2014.1")
     properties = {
         "resource": Property(
             Type.MAP,
-            "The definition of each member, as it would stand in a template.",
+            "Definition of each member, as in a template.",
             required=True,
             update_allowed=True,
         ),
-        "max_size": at_least(0, "Members at most.", required=True, update_allowed=True),
-        "min_size": at_least(0, "Members at least.", required=True, update_allowed=True),
+        "max_size": at_least(0, "Maximum number of members.", required=True, update_allowed=True),
+        "min_size": at_least(0, "Minimum number of members.", required=True, update_allowed=True),
         "cooldown": Property(
             Type.INTEGER,
-            "Seconds after a change of size in which no policy changes it again.",
+            "Seconds after a change of size during which further changes are ignored.",
             update_allowed=True,
         ),
         "desired_capacity": Property(
             Type.INTEGER,
-            "Members at first, and whenever the group is updated.",
+            "Initial number of members; also applied by every update.",
             update_allowed=True,
         ),
         "rolling_updates": Property(
             Type.MAP,
-            "How members change when their definition does.",
+            "How members are updated when their definition changes.",
             default={"min_in_service": 0, "max_batch_size": 1, "pause_time": 0},
             update_allowed=True,
             entries=ROLLING,
@@ -78,7 +78,7 @@ class AutoScalingResourceGroup(ScalableType):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The bounds must leave room for a size, and for the one that is desired."""
+        """The desired size must lie within the bounds, and these in order."""
         smallest, largest = properties.get("min_size"), properties.get("max_size")
         desired = properties.get("desired_capacity")
         if not isinstance(smallest, int) or not isinstance(largest, int):
@@ -107,7 +107,7 @@ class AutoScalingResourceGroup(ScalableType):
         return members.are_known(properties, "resource")
 
     def nested(self, call: NestingCall) -> Nested:
-        """As many members as there should be; all in batches when their definition changes."""
+        """The nested stack of the members, in batches if their definition changes."""
         members.check_number(_size(call))
         made = call.data.get("made", 0)
         names = _remaining(call, _size(call))
@@ -117,7 +117,7 @@ class AutoScalingResourceGroup(ScalableType):
         bodies = dict.fromkeys(names, call.properties["resource"])
         rolling = call.properties["rolling_updates"]
         changes = call.previous and call.previous.get("resource") != call.properties["resource"]
-        # members are counted outside, the oldest first: their own names mean nothing to anybody
+        # outside, members are numbered from the oldest: their names are random
         numbered = {str(number): name for number, name in enumerate(names)}
         shown = members.outputs(names, self.attributes, call.attributes_used, numbered)
         shown["current_size"] = {"value": len(names)}
@@ -129,7 +129,7 @@ class AutoScalingResourceGroup(ScalableType):
         )
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """The data with the size that the adjustment asks for. Raises NoChange."""
+        """The data with the new size. Raises NoChange."""
         _check_cooldown(call, adjustment)
         size = len(call.data["names"])
         new = bounded(
@@ -140,12 +140,12 @@ class AutoScalingResourceGroup(ScalableType):
         return Resized({**call.data, "size": new}, f"{call.name}: from {size} to {new} members")
 
     def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
-        """The data with the time, from which cooldowns count."""
+        """The data with the time at which the cooldown begins."""
         return {**call.data, "scaled": {**call.data["scaled"], adjustment.policy: call.now}}
 
 
 def _size(call: NestingCall) -> int:
-    """The size to reach: as adjusted, or as it is; as desired when the definition is new."""
+    """The target size: as adjusted, or unchanged; the desired size if the definition is new."""
     size: int = call.data.get("size", len(call.data.get("names", ())))
     if "names" not in call.data or dict(call.previous) != dict(call.properties):
         size = call.properties["desired_capacity"] or size
@@ -161,16 +161,16 @@ def _remaining(call: NestingCall, size: int) -> list[str]:
 
 
 def _name(resource_id: str, number: int) -> str:
-    """A name for the member that is made as the ``number``-th: it is never used again."""
+    """The name of the ``number``-th member ever created; names are never reused."""
     digest = hashlib.sha256(f"{resource_id}/{number}".encode()).digest()
     return base64.b32encode(digest).decode().lower()[:_NAME_LENGTH]
 
 
 def _check_cooldown(call: NestingCall, adjustment: Adjustment) -> None:
-    """Raises NoChange while the group, or the policy, rests after a change."""
+    """Raise NoChange during the cooldown of the group or the policy."""
     scaled: Mapping[str, float] = call.data.get("scaled", {})
     ends = [max(scaled.values(), default=0) + (call.properties["cooldown"] or 0)]
     ends.append(scaled.get(adjustment.policy, 0) + adjustment.cooldown)
     left = max(ends) - call.now
     if scaled and left > 0:
-        raise NoChange(f"no change: {call.name} rests for {left:.0f} s more (cooldown)")
+        raise NoChange(f"no change: {call.name} cools down for {left:.0f} s more")

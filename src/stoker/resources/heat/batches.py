@@ -1,4 +1,4 @@
-"""Batches: which members of a group are made or changed together, one batch after another."""
+"""Batches: which members of a group are created or changed together."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from stoker.schema.properties import Property, Type
 Batches = Sequence[Sequence[str]]
 
 BATCHED: Mapping[str, Property] = {
-    "max_batch_size": at_least(1, "Members of one batch at most.", default=1),
+    "max_batch_size": at_least(1, "Maximum size of a batch.", default=1),
     "pause_time": Property(
         Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),)
     ),
 }
-"""What a policy says of new members."""
+"""The entries of a policy for new members."""
 ROLLING: Mapping[str, Property] = {
     "min_in_service": at_least(
-        0, "Members that stay as they are while a batch changes.", default=0
+        0, "Minimum number of members in service during the update.", default=0
     ),
     **BATCHED,
 }
-"""What it says of members that change."""
+"""The entries of a policy for changed members."""
 
 
 def in_batches(names: Sequence[str], policy: Mapping[str, Any]) -> Batches:
-    """The names in batches, as a policy wants them.
+    """The names in batches according to a policy.
 
-    A batch has one member at least, else no more than may be out of service.
+    A batch has at least one member, and no more than may be out of service.
     """
     spare = len(names) - int(policy.get("min_in_service") or 0)
     size = max(1, min(int(policy.get("max_batch_size") or 1), spare))

@@ -1,4 +1,4 @@
-"""How many members a scaling group has: what adjustments make of it, within its bounds."""
+"""The size of a scaling group: how adjustments change it, within its bounds."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ PERCENT = "percent_change_in_capacity"
 
 
 def adjusted(size: int, adjustment: Adjustment) -> int:
-    """The size that an adjustment asks for.
+    """The size that an adjustment requests.
 
-    A change in percent is rounded towards the size that there is, but to one member at least.
+    A change in percent is rounded towards zero, but changes at least one member.
     """
     if adjustment.kind == EXACT:
         return math.trunc(adjustment.amount)

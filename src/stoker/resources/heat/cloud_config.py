@@ -13,7 +13,7 @@ from stoker.schema.support import since
 
 
 class CloudConfig(StoredConfig):
-    """A map that becomes user data for cloud-init; it never changes."""
+    """A map that becomes user data for cloud-init."""
 
     type_name = "OS::Heat::CloudConfig"
     description = "Configuration for cloud-init: a map that is written as #cloud-config YAML."

@@ -1,4 +1,4 @@
-"""A resource that takes its time."""
+"""A resource that waits."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ _NOT_NEGATIVE = (Range(min=0),)
 
 
 class Delay(ManagedType):
-    """Waits a fixed and a random time in the actions that are named."""
+    """Waits a fixed and a random time during the named actions."""
 
     type_name = "OS::Heat::Delay"
-    description = "Waits before what depends on it goes on, for a fixed and a random time."
+    description = "Delays the resources that depend on it by a fixed and a random time."
     support = since("11.0.0")
     properties = {
         "min_wait": Property(
             Type.NUMBER,
-            "Seconds to wait in any case.",
+            "Minimum number of seconds to wait.",
             default=0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
         "max_jitter": Property(
             Type.NUMBER,
-            "Seconds to wait besides, at most: a random part of it.",
+            "Maximum random delay in seconds, added to min_wait.",
             default=0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
         "jitter_multiplier": Property(
             Type.NUMBER,
-            "Factor of the random part.",
+            "Factor applied to the random delay.",
             default=1.0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
         "actions": Property(
             Type.LIST,
-            "The actions in which to wait.",
+            "The actions during which to wait.",
             default=["CREATE"],
             update_allowed=True,
             constraints=(AllowedValues(["CREATE", "DELETE", "SUSPEND", "RESUME"]),),
@@ -52,20 +52,20 @@ class Delay(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Waits if it is to."""
+        """Wait if ``actions`` names this one."""
         return _wait(call)
 
     def update(self, call: Call) -> Outcome:
-        """New values count from the next action on."""
+        """New values take effect with the next action."""
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Waits if it is to."""
+        """Wait if ``actions`` names this one."""
         return Done() if call.physical_id is None else _wait(call)
 
 
 def _wait(call: Call) -> Outcome:
-    """The random part is drawn once per action and kept as progress."""
+    """The random part is drawn once per action and stored as progress."""
     if call.action not in call.properties["actions"]:
         return Done(physical_id=call.physical_name)
     seconds = call.progress.get("seconds")

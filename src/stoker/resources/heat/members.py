@@ -56,9 +56,9 @@ def outputs(
     used: Iterable[str],
     called: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The outputs of the nested stack: references, and those attributes that are used.
+    """The outputs of the nested stack: references, and the attributes that are used.
 
-    ``called`` tells by which other names members are known outside.
+    ``called`` maps the names by which members are known outside to their own.
     """
     known = {name: name for name in names} | dict(called or {})
     references = {name: {"get_resource": name} for name in names}
@@ -90,7 +90,7 @@ def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str
 
 
 def are_known(properties: Mapping[str, Any], definition: str) -> bool:
-    """Whether the members are known, be it without all of their properties.
+    """Whether the members are known, though some of their properties may not be.
 
     ``definition`` names the property that defines them.
     """
@@ -103,7 +103,7 @@ def are_known(properties: Mapping[str, Any], definition: str) -> bool:
 
 
 def check_number(count: int, definition: Any = None) -> None:
-    """Raise :class:`DiagnosticError` if so many members would be too much to hold."""
+    """Raise :class:`DiagnosticError` if there are too many members."""
     if count <= MAX_MEMBERS and count * _size(definition) <= MAX_VALUES:
         return
     message = (

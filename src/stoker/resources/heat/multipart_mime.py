@@ -16,7 +16,7 @@ from stoker.schema.support import since
 
 
 class MultipartMime(StoredConfig):
-    """Parts, each a text or another configuration, in one message; it never changes."""
+    """Parts, each a text or another configuration, in one message."""
 
     type_name = "OS::Heat::MultipartMime"
     description = "Several configurations in one MIME message, as cloud-init takes them."
@@ -76,7 +76,7 @@ def _text_part(text: str, subtype: str, filename: str | None) -> Message:
 
 
 def _attach_parts(message: MIMEMultipart, text: str, filename: str | None) -> None:
-    """The parts of another message, or the text itself when it is none."""
+    """The parts of another message, or the text itself if it is not one."""
     inner = message_from_string(text)
     if not inner.is_multipart():
         message.attach(_text_part(text, "plain", filename))

@@ -8,7 +8,7 @@ from stoker.schema.support import since
 
 
 class NoneResource(ManagedType):
-    """Takes the place of a type that is not wanted in some environment."""
+    """Replaces a type that an environment disables."""
 
     type_name = "OS::Heat::None"
     description = "Does nothing: accepts all properties, and all its attributes are empty."
@@ -17,9 +17,9 @@ class NoneResource(ManagedType):
     attributes = AnyAttribute()
 
     def create(self, call: Call) -> Outcome:
-        """Nothing is made."""
+        """Nothing to create."""
         return Done(physical_id=call.resource_id)
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is removed."""
+        """Nothing to remove."""
         return Done()

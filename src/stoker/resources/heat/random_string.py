@@ -1,4 +1,4 @@
-"""A random string, drawn once and kept."""
+"""A random string, generated once."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CLASSES = {
     "octdigits": string.octdigits,
 }
 _LIMIT = Range(1, 512)
-_MINIMUM = Property(Type.INTEGER, "How many characters at least.", default=1, constraints=(_LIMIT,))
+_MINIMUM = Property(Type.INTEGER, "Minimum number of characters.", default=1, constraints=(_LIMIT,))
 
 
 class RandomString(ManagedType):
-    """A string from the system's source of randomness; it changes only by replacement."""
+    """A string from the system's random number generator; only a replacement changes it."""
 
     type_name = "OS::Heat::RandomString"
-    description = "A random string, such as a password or a secret, drawn once and kept."
+    description = "A random string, such as a password, generated once and stored."
     support = since("2014.1")
     properties = {
         "length": Property(
@@ -47,7 +47,7 @@ class RandomString(ManagedType):
         ),
         "character_classes": Property(
             Type.LIST,
-            "Classes of characters that the string is drawn from.",
+            "Classes of characters to choose from.",
             default=[{"class": "lettersdigits", "min": 1}],
             items=Property(
                 Type.MAP,
@@ -61,25 +61,23 @@ class RandomString(ManagedType):
         ),
         "character_sequences": Property(
             Type.LIST,
-            "Characters that the string is drawn from besides the classes.",
+            "Additional characters to choose from.",
             items=Property(
                 Type.MAP,
                 entries={
                     "sequence": Property(
-                        Type.STRING, "The characters to draw from.", required=True
+                        Type.STRING, "The characters to choose from.", required=True
                     ),
                     "min": _MINIMUM,
                 },
             ),
         ),
-        "salt": Property(
-            Type.STRING, "Any value; when it changes, a new string is drawn, and only then."
-        ),
+        "salt": Property(Type.STRING, "Any value; changing it generates a new string."),
     }
     attributes = {"value": Attribute("The string.", Type.STRING)}
 
     def create(self, call: Call) -> Outcome:
-        """Draws the string, unless an earlier call has."""
+        """Generate the string, unless an earlier call has."""
         value = call.data.get("value") or _draw(call.properties)
         return Done(
             physical_id=call.physical_name, attributes={"value": value}, data={"value": value}
@@ -90,7 +88,7 @@ class RandomString(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The string as it was drawn."""
+        """The stored string."""
         return {"value": call.data.get("value")}
 
     def reference(self, call: Call) -> Any:
@@ -98,7 +96,7 @@ class RandomString(ManagedType):
         return call.data.get("value", call.name)
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Whether the minimums fit into the length."""
+        """The sum of the minimums must not exceed the length."""
         if unknown_in(properties):
             return ()
         least = sum(minimum for _, minimum in _sources(properties))

@@ -1,4 +1,4 @@
-"""Resources of several types that share their properties, made one after another."""
+"""Resources of several types with the same properties, created one after another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ResourceChain(NestingType):
         "resources": Property(
             Type.LIST, "Types of the members, in order.", required=True, update_allowed=True
         ),
-        "concurrent": Property(Type.BOOLEAN, "Make the members at the same time.", default=False),
+        "concurrent": Property(Type.BOOLEAN, "Create the members at the same time.", default=False),
         "resource_properties": Property(Type.MAP, "Properties of every member."),
     }
     attributes = {
@@ -42,7 +42,7 @@ class ResourceChain(NestingType):
         return unknown_in(others) is None
 
     def nested(self, call: NestingCall) -> Nested:
-        """The members; each needs the one before it, unless they may be concurrent."""
+        """The members; each depends on the previous one, unless they are concurrent."""
         members.check_number(len(call.properties["resources"]))
         resources: dict[str, Any] = {}
         for position, type_name in enumerate(call.properties["resources"]):

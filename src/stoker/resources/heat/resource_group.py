@@ -1,4 +1,4 @@
-"""Many resources of one definition, as the members of a nested stack."""
+"""A number of identical resources, as the members of a nested stack."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from stoker.schema.support import since
 
 
 class ResourceGroup(NestingType):
-    """Members named by numbers; those that are removed by name leave their numbers unused."""
+    """Members are named by numbers; the number of a removed member is not reused."""
 
     type_name = "OS::Heat::ResourceGroup"
-    description = "A number of resources of the same definition."
+    description = "A number of identical resources."
     support = since("2014.1")
     properties = {
         "count": at_least(0, "Number of members.", default=1, update_allowed=True),
         "index_var": Property(
             Type.STRING,
-            "Text that stands for the number of the member in properties and metadata.",
+            "Placeholder for the number of the member in properties and metadata.",
             default="%index%",
             constraints=(Length(min=3),),
             support=since("2014.2"),
@@ -43,7 +43,7 @@ class ResourceGroup(NestingType):
         ),
         "removal_policies": Property(
             Type.LIST,
-            "Which members go, by name, number or reference; the group is filled up with others.",
+            "Members to remove, by name, number or reference; the group creates others instead.",
             default=[],
             update_allowed=True,
             support=since("2015.1"),
@@ -58,7 +58,7 @@ class ResourceGroup(NestingType):
         ),
         "removal_policies_mode": choice(
             ["append", "update"],
-            "Whether the members to be removed come on top of earlier ones, or in their place.",
+            "Whether the removal policies add to earlier ones or replace them.",
             default="append",
             update_allowed=True,
             support=since("10.0.0"),
@@ -69,7 +69,7 @@ class ResourceGroup(NestingType):
         "refs_map": members.REFS_MAP,
         "attributes": members.ATTRIBUTES,
         "removed_rsrc_list": Attribute(
-            "Names that are not used because of removal policies.",
+            "Names excluded by removal policies.",
             Type.LIST,
             support=since("7.0.0"),
         ),
@@ -77,12 +77,12 @@ class ResourceGroup(NestingType):
     update_policies = {
         "rolling_update": Property(
             Type.MAP,
-            "How members change when their definition does.",
+            "How members are updated when their definition changes.",
             entries=ROLLING,
         ),
         "batch_create": Property(
             Type.MAP,
-            "How new members are made.",
+            "How new members are created.",
             entries=BATCHED,
         ),
     }
@@ -96,7 +96,7 @@ class ResourceGroup(NestingType):
         return members.are_known(properties, "resource_def")
 
     def nested(self, call: NestingCall) -> Nested:
-        """The members, in batches where a policy says so."""
+        """The members, in batches if a policy says so."""
         members.check_number(call.properties["count"], call.properties["resource_def"])
         removed = _removed(call)
         names = list(islice(_usable(removed), call.properties["count"]))
@@ -118,7 +118,7 @@ class ResourceGroup(NestingType):
 def _removed(call: NestingCall) -> list[str]:
     """Names that are not to be used: recorded ones unless replaced, and those that policies name.
 
-    A policy counts for members that exist, or that it has removed before.
+    A policy applies to members that exist, or that it has removed before.
     """
     before = set(call.data.get("removed") or ())
     by_reference = {str(reference): name for name, reference in call.members.items()}
@@ -160,7 +160,7 @@ def _member(definition: Mapping[str, Any], index_var: str, name: str) -> dict[st
 
 
 def _numbered(value: Any, index_var: str, number: str) -> Any:
-    """The value with the number of the member in the place of the variable; keys stay."""
+    """The value with the variable replaced by the number of the member; keys are unchanged."""
     if isinstance(value, str):
         return value.replace(index_var, number)
     if isinstance(value, Mapping):

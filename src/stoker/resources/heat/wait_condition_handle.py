@@ -1,4 +1,4 @@
-"""The handle of a wait condition: what is signalled, and how."""
+"""The handle of a wait condition."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class HeatWaitConditionHandle(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Makes what the transport needs: a stack user, and perhaps a key and an address."""
+        """Create what the transport needs: a stack user, and for some a key and an address."""
         transport = call.properties["signal_transport"]
         if transport == "NO_SIGNAL":
             return Done(physical_id=call.resource_id, attributes=_no_signal())
@@ -79,20 +79,20 @@ class HeatWaitConditionHandle(ManagedType):
             return Failed(f"{transport} is not available in this service")
         signalling = call.signalling
         if signalling is None:
-            return Failed("this service has no endpoint that could be signalled")
+            return Failed("this service has no endpoint for signals")
         user = call.data if "user_id" in call.data else signalling.create_user(call)
         data, attributes = _MAKERS[transport](replace(call, data=dict(user)), signalling)
         return Done(physical_id=user["user_id"], data=data, attributes=attributes)
 
     def delete(self, call: Call) -> Outcome:
-        """Removes the stack user."""
+        """Remove the stack user."""
         made = "user_id" in call.data or call.physical_id is None
         if call.signalling is not None and made:
             call.signalling.delete_user(call)
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The attributes, as they were when the handle was made."""
+        """The attributes, as they were when the handle was created."""
         transport = call.properties["signal_transport"]
         if transport not in _MAKERS or call.signalling is None:
             return _no_signal()
@@ -128,7 +128,7 @@ class HeatWaitConditionHandle(ManagedType):
 
 
 Made = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""Data to keep, and attributes."""
+"""Data to store, and attributes."""
 
 
 def _no_signal() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which agents of the network service host an object: lists that are set by calls of their own."""
+"""The agents of the network service that host an object: lists set by requests of their own."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ DNS_DOMAIN = checked(
     "dns_domain", "DNS domain of the addresses.", update_allowed=True, support=since("7.0.0")
 )
 FIXED_IP_ADDRESS = checked(
-    "ip_addr", "Address of the port that the floating IP leads to.", update_allowed=True
+    "ip_addr", "Fixed address that the floating IP is mapped to.", update_allowed=True
 )
-IP_ADDRESS = checked("ip_addr", "Address, or range where one is allowed.")
+IP_ADDRESS = checked("ip_addr", "IP address.")
 ROUTE = Property(
     Type.MAP,
     entries={
-        "destination": checked("net_cidr", "Range that the route leads to.", required=True),
-        "nexthop": checked("ip_addr", "Address that the route leads through.", required=True),
+        "destination": checked("net_cidr", "Destination network of the route.", required=True),
+        "nexthop": checked("ip_addr", "Address of the next hop.", required=True),
     },
 )
 
@@ -35,10 +35,10 @@ PORT_RANGE_MAX = Property(
     "Highest port, or code of an ICMP message.",
     constraints=(Range(min=0, max=65535),),
 )
-REMOTE_IP_PREFIX = checked("net_cidr", "Range of addresses on the other side.")
+REMOTE_IP_PREFIX = checked("net_cidr", "Addresses of the remote side, in CIDR notation.")
 
 PORT_SECURITY = Attribute(
-    "Whether the service guards ports against forged addresses.",
+    "Whether the service drops traffic from forged addresses.",
     type=Type.BOOLEAN,
     support=since("5.0.0"),
 )

@@ -1,6 +1,6 @@
 """OS::Neutron::ExtraRouteSet: routes added to a router.
 
-It has no object of its own: the router's id is its id, the routes are what it adds.
+It has no object of its own: its id is that of the router.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class ExtraRouteSet(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Add the routes; those that the router has already are left."""
+        """Add the routes that the router does not have yet."""
         _change(call, "add_extraroutes", call.properties["router"], _routes(call.properties))
         return Done(str(call.properties["router"]))
 
     def update(self, call: Call) -> Outcome:
-        """Take away the routes that are no longer wanted, add the new ones."""
+        """Remove the old routes, add the new ones."""
         assert call.physical_id is not None
         before, after = _routes(call.update.previous), _routes(call.properties)
         _change(call, "remove_extraroutes", call.physical_id, [r for r in before if r not in after])
@@ -53,7 +53,7 @@ class ExtraRouteSet(ManagedType):
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Take the routes away."""
+        """Remove the routes."""
         if call.physical_id is not None:
             try:
                 _change(call, "remove_extraroutes", call.physical_id, _routes(call.properties))

@@ -22,7 +22,7 @@ class FloatingIP(RestResource):
     """A floating IP."""
 
     type_name = "OS::Neutron::FloatingIP"
-    description = "An address of an external network that leads to a port."
+    description = "An address of an external network, associated with a port."
     service = "network"
     collection = FLOATING_IPS
     blanks = {"dns_domain": "", "dns_name": ""}
@@ -35,7 +35,7 @@ class FloatingIP(RestResource):
         ),
         "fixed_ip_address": FIXED_IP_ADDRESS,
         "floating_ip_address": checked(
-            "ip_addr", "The address itself, where a certain one is wanted.", support=since("5.0.0")
+            "ip_addr", "The address itself, to request a specific one.", support=since("5.0.0")
         ),
         "floating_network": by_name(
             "neutron.network", "External network", required=True, support=since("2014.2")
@@ -53,22 +53,20 @@ class FloatingIP(RestResource):
     }
     attributes = {
         "fixed_ip_address": Attribute(
-            "Address of the port that the floating IP leads to.", type=Type.STRING, cached=False
+            "Fixed address that the floating IP is mapped to.", type=Type.STRING, cached=False
         ),
         "floating_ip_address": Attribute(
-            "The address itself, where a certain one is wanted.", type=Type.STRING
+            "The address itself, to request a specific one.", type=Type.STRING
         ),
         "floating_network_id": Attribute("Id of the external network.", type=Type.STRING),
-        "port_id": Attribute(
-            "Id of the port that the address leads to.", type=Type.STRING, cached=False
-        ),
-        "router_id": Attribute("Id of the router that leads to the port.", type=Type.STRING),
+        "port_id": Attribute("Id of the associated port.", type=Type.STRING, cached=False),
+        "router_id": Attribute("Id of the router that the floating IP uses.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
         "show": SHOW,
     }
 
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
-        """What makes the address reach its port: the external subnets, the router, its legs."""
+        """What connects the address to its port: external subnets, router, interfaces."""
         network = given(properties, "floating_network", "floating_network_id")
         return frozenset(
             subnets_of(network, others)

@@ -1,6 +1,6 @@
-"""OS::Neutron::FloatingIPAssociation: a floating IP led to a port.
+"""OS::Neutron::FloatingIPAssociation: a floating IP associated with a port.
 
-It has no object of its own: its id tells the floating IP and the port, ``<floating IP>:<port>``.
+It has no object of its own: its id is made of both, ``<floating IP>:<port>``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
 class FloatingIPAssociation(ManagedType):
-    """Leads a floating IP to a port."""
+    """Associates a floating IP with a port."""
 
     type_name = "OS::Neutron::FloatingIPAssociation"
-    description = "Leads a floating IP to a port."
+    description = "Associates a floating IP with a port."
     service = "network"
     unique = True
 
@@ -36,7 +36,7 @@ class FloatingIPAssociation(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Lead the address to the port; doing so twice changes nothing."""
+        """Associate the address with the port; repeating it changes nothing."""
         floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
         body = {"port_id": port}
         if call.properties.get("fixed_ip_address") is not None:
@@ -45,13 +45,13 @@ class FloatingIPAssociation(ManagedType):
         return Done(f"{floating_ip}:{port}")
 
     def update(self, call: Call) -> Outcome:
-        """Lead the address elsewhere, or another address to the port."""
+        """Move the association."""
         if "floatingip_id" in call.update.changed:
             self.delete(call)
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Lead the address nowhere, unless it leads elsewhere by now."""
+        """Disassociate the address, unless it has moved elsewhere."""
         floating_ip, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
         if found is not None and port and found.get("port_id") == port:
@@ -59,17 +59,17 @@ class FloatingIPAssociation(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The association, if the address leads to the port."""
+        """The association, if the address is associated with the port."""
         floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
         found = FLOATING_IPS.find(call.cloud, floating_ip)
         return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
 
     def check(self, call: Call) -> Outcome:
-        """Whether the address still leads to the port."""
+        """Whether the address is still associated with the port."""
         floating_ip, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
         if found is None or found.get("port_id") != port:
-            return Failed(f"the floating IP {floating_ip} no longer leads to port {port}")
+            return Failed(f"the floating IP {floating_ip} is no longer associated with port {port}")
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:

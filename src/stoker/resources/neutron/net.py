@@ -43,7 +43,7 @@ class Net(RestResource):
         ),
         "dhcp_agent_ids": Property(
             Type.LIST,
-            "Agents that serve DHCP on the network; an administrator's privilege.",
+            "DHCP agents that serve the network. For administrators only.",
             update_allowed=True,
         ),
         "dns_domain": DNS_DOMAIN,
@@ -62,7 +62,9 @@ class Net(RestResource):
             type=Type.BOOLEAN,
             support=since("9.0.0"),
         ),
-        "mtu": Attribute("Largest packet in bytes.", type=Type.INTEGER, support=since("5.0.0")),
+        "mtu": Attribute(
+            "Maximum transmission unit, in bytes.", type=Type.INTEGER, support=since("5.0.0")
+        ),
         "name": Attribute("Name of the object.", type=Type.STRING),
         "port_security_enabled": PORT_SECURITY,
         "qos_policy_id": QOS_POLICY_ID,

@@ -37,7 +37,7 @@ class Port(RestResource):
     attributes = ATTRIBUTES
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The port's fields, without those that need the cloud to be told."""
+        """The port's fields, except those that take a lookup in the cloud."""
         plain = {name: value for name, value in properties.items() if name not in _APART}
         body = super().fields(plain)
         if "allowed_address_pairs" in body:
@@ -61,7 +61,7 @@ class Port(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; absent groups mean the project's default one."""
+        """The fields that an update sends; removed groups become the default group."""
         body = {
             name: value
             for name, value in super().changed_fields(call).items()
@@ -86,7 +86,7 @@ class Port(RestResource):
         return call.properties.get("replacement_policy") == "REPLACE_ALWAYS"
 
     def release(self, call: Call) -> Outcome:
-        """Free the addresses if the user has chosen one, as no other port can have it."""
+        """Free the addresses if the user has chosen one: no other port can have it."""
         port_id = call.physical_id or self.find(call)
         chosen = call.properties.get("fixed_ips") or []
         if port_id is None or not any(entry.get("ip_address") for entry in chosen):
@@ -107,7 +107,7 @@ class Port(RestResource):
         return Done(data={key: value for key, value in call.data.items() if key != _RELEASED})
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """The port's own attributes; network and subnets are read where they are asked for."""
+        """The port's own attributes; network and subnets are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name not in {"network", "subnets"}}
 
@@ -122,7 +122,7 @@ class Port(RestResource):
         return read
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Addresses are asked for, or none is wanted."""
+        """``fixed_ips`` and ``no_fixed_ips`` exclude each other."""
         if properties.get("no_fixed_ips") is True and properties.get("fixed_ips"):
             message = "fixed_ips cannot be given together with no_fixed_ips"
             return [Diagnostic("invalid-port", message, ("fixed_ips",))]
@@ -134,7 +134,7 @@ class Port(RestResource):
 
 
 def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
-    """The addresses to ask for; None leaves them to the service."""
+    """The addresses to request; None lets the service choose."""
     if properties.get("no_fixed_ips"):
         return []
     wanted = properties.get("fixed_ips")

@@ -111,14 +111,14 @@ class Router(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """The router's fields; the gateway in the service's own words."""
+        """The router's fields, with the gateway as the service expects it."""
         body = super().fields(properties)
         if "external_gateway_info" in body:
             body["external_gateway_info"] = _gateway(body["external_gateway_info"])
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """The fields that an update sends; without a gateway the old one is taken away."""
+        """The fields that an update sends; a removed gateway is cleared."""
         body = super().changed_fields(call)
         if "external_gateway_info" in body:
             body["external_gateway_info"] = body["external_gateway_info"] or {}

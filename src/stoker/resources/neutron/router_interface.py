@@ -1,4 +1,4 @@
-"""OS::Neutron::RouterInterface: a router's leg in a subnet.
+"""OS::Neutron::RouterInterface: a router's interface in a subnet.
 
 It has no object of its own: its id tells router and subnet (or port), as
 ``<router>:subnet_id=<subnet>``, so that a lost create is found by looking at the router's ports.
@@ -50,7 +50,7 @@ class RouterInterface(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Add the interface; one that is there already is taken as made."""
+        """Add the interface; one that already exists is fine."""
         router, field, value = _parts(call.properties)
         try:
             _ask(call, "add_router_interface", router, {field: value})

@@ -1,7 +1,7 @@
-"""Rules of a security group: how wanted and existing ones are compared.
+"""Rules of a security group: how desired and existing ones are compared.
 
-The service writes some values otherwise than they were given (``icmpv6``, host bits of a
-prefix), so rules are compared by what they mean, and only what differs is added or removed.
+The service normalizes some values (``icmpv6``, host bits of a
+prefix), so rules are compared by meaning, and only differences are added or removed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _body(rule: Mapping[str, Any], group_id: str) -> Object:
 
 
 def meaning(rule: Mapping[str, Any]) -> Meaning:
-    """What a rule means: equal for rules that the service takes for the same."""
+    """The meaning of a rule: equal for rules that the service considers duplicates."""
     protocol = rule.get("protocol")
     name = "" if protocol in (None, "", "any", 0, "0") else str(protocol).lower()
     prefix = rule.get("remote_ip_prefix")
@@ -77,7 +77,7 @@ def bring_to(cloud: Any, group_id: str, rules: Sequence[Mapping[str, Any]]) -> N
 
 
 def add(cloud: Any, body: Mapping[str, Any]) -> None:
-    """Add one rule; that the group has it already is fine."""
+    """Add one rule; a duplicate is fine."""
     try:
         SECURITY_GROUP_RULES.create(cloud, body)
     except CloudFault as fault:

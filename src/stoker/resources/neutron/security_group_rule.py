@@ -1,7 +1,7 @@
 """OS::Neutron::SecurityGroupRule: one rule of a security group.
 
-A rule has no name and its description may be the user's: a lost create is found by what the rule
-means, which no group has twice.
+A rule has no name and its description may be the user's: a lost create is found by the
+meaning of the rule, which is unique in its group.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SecurityGroupRule(RestResource):
         return str(matches[0]["id"]) if matches else None
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A rule has one kind of remote, and its range of ports is one."""
+        """A rule has one kind of remote, and a valid range of ports."""
         findings = []
         if properties.get("remote_group") and properties.get("remote_ip_prefix"):
             message = "remote_group and remote_ip_prefix exclude each other"

@@ -45,7 +45,7 @@ class Subnet(RestResource):
     properties = {
         "allocation_pools": Property(
             Type.LIST,
-            "Ranges from which addresses are given out.",
+            "Ranges from which addresses are allocated.",
             update_allowed=True,
             items=Property(
                 Type.MAP,
@@ -60,13 +60,13 @@ class Subnet(RestResource):
             Type.LIST, "Addresses of name servers.", default=[], update_allowed=True
         ),
         "enable_dhcp": Property(
-            Type.BOOLEAN, "Whether DHCP gives out the addresses.", default=True, update_allowed=True
+            Type.BOOLEAN, "Whether DHCP is enabled.", default=True, update_allowed=True
         ),
         "gateway_ip": Property(
             Type.STRING, "Address of the gateway; empty for none.", update_allowed=True
         ),
         "host_routes": Property(
-            Type.LIST, "Routes that servers learn.", update_allowed=True, items=ROUTE
+            Type.LIST, "Routes that are announced to servers.", update_allowed=True, items=ROUTE
         ),
         "ip_version": IP_VERSION,
         "ipv6_address_mode": choice(
@@ -83,7 +83,7 @@ class Subnet(RestResource):
         "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
         "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
         "prefixlen": at_least(
-            0, "Length of the prefix that is taken from the subnet pool.", support=since("6.0.0")
+            0, "Prefix length to allocate from the subnet pool.", support=since("6.0.0")
         ),
         "segment": by_name(
             "neutron.segment",
@@ -92,19 +92,19 @@ class Subnet(RestResource):
             support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=since("9.0.0")),
         ),
         "subnetpool": by_name(
-            "neutron.subnetpool", "Subnet pool to take the range from", support=since("6.0.0")
+            "neutron.subnetpool", "Subnet pool to allocate the range from", support=since("6.0.0")
         ),
         "tags": tags("9.0.0"),
         "tenant_id": TENANT_ID,
         "value_specs": VALUE_SPECS,
     }
     attributes = {
-        "allocation_pools": Attribute("Ranges from which addresses are given out.", type=Type.LIST),
+        "allocation_pools": Attribute("Ranges from which addresses are allocated.", type=Type.LIST),
         "cidr": Attribute("Range of the subnet.", type=Type.STRING),
         "dns_nameservers": Attribute("Addresses of name servers.", type=Type.LIST),
-        "enable_dhcp": Attribute("Whether DHCP gives out the addresses.", type=Type.STRING),
+        "enable_dhcp": Attribute("Whether DHCP is enabled.", type=Type.STRING),
         "gateway_ip": Attribute("Address of the gateway; empty for none.", type=Type.STRING),
-        "host_routes": Attribute("Routes that servers learn.", type=Type.LIST),
+        "host_routes": Attribute("Routes that are announced to servers.", type=Type.LIST),
         "ip_version": Attribute("IP version of the subnet.", type=Type.STRING),
         "name": Attribute("Name of the object.", type=Type.STRING),
         "network_id": Attribute("Id of the network.", type=Type.STRING),
@@ -120,7 +120,7 @@ class Subnet(RestResource):
         return body
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A range comes from a CIDR or from a pool, and IPv6 modes need IPv6."""
+        """Either a CIDR or a pool is given, and IPv6 modes need IPv6."""
         findings = []
         cidr, pool = properties.get("cidr"), properties.get("subnetpool")
         if cidr is None and pool is None:

@@ -1,4 +1,4 @@
-"""OS::Neutron::SubnetPool: ranges from which subnets are cut."""
+"""OS::Neutron::SubnetPool: ranges from which subnets are allocated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SubnetPool(RestResource):
     """A subnet pool."""
 
     type_name = "OS::Neutron::SubnetPool"
-    description = "Ranges of addresses from which subnets are cut."
+    description = "Ranges of addresses from which subnets are allocated."
     service = "network"
     support = since("6.0.0")
     collection = SUBNET_POOLS
@@ -36,17 +36,17 @@ class SubnetPool(RestResource):
             update_allowed=True,
         ),
         "default_prefixlen": at_least(
-            0, "Length of prefixes where none is asked for.", update_allowed=True
+            0, "Prefix length if none is requested.", update_allowed=True
         ),
-        "default_quota": at_least(0, "How many addresses a project may have.", update_allowed=True),
+        "default_quota": at_least(0, "Quota of addresses for a project.", update_allowed=True),
         "is_default": Property(
             Type.BOOLEAN,
-            "Whether the pool is used where none is named.",
+            "Whether this is the default pool.",
             default=False,
             update_allowed=True,
         ),
-        "max_prefixlen": at_least(0, "Longest prefix that may be asked for.", update_allowed=True),
-        "min_prefixlen": at_least(0, "Shortest prefix that may be asked for.", update_allowed=True),
+        "max_prefixlen": at_least(0, "Longest prefix that can be requested.", update_allowed=True),
+        "min_prefixlen": at_least(0, "Shortest prefix that can be requested.", update_allowed=True),
         "name": NAME,
         "prefixes": Property(
             Type.LIST,
@@ -62,7 +62,7 @@ class SubnetPool(RestResource):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The lengths of prefixes are in order."""
+        """The prefix lengths are in ascending order."""
         given = [(name, properties.get(name)) for name in _ORDER]
         known = [(name, value) for name, value in given if isinstance(value, int)]
         return [

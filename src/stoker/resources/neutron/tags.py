@@ -1,4 +1,4 @@
-"""Tags of network objects, which the service sets by a call of their own."""
+"""Tags of network objects, set by a request of their own."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _set_access(call: Call, flavor_id: str) -> None:
 
 
 class Flavor(RestResource):
-    """A flavor. Making one is an administrator's privilege."""
+    """A flavor. For administrators only."""
 
     type_name = "OS::Nova::Flavor"
     description = "A size of servers: processors, memory and disk."
@@ -116,6 +116,6 @@ class Flavor(RestResource):
         return FLAVORS.select(call.cloud, is_public="None")
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Whether it is public; the specs are read where they are asked for."""
+        """Whether it is public; the specs are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name != "extra_specs"}

@@ -1,8 +1,8 @@
 """OS::Nova::KeyPair: an SSH key pair.
 
 Where the user gives no public key, the pair is made here and only its public half is sent: the
-private half is on record before the compute service knows of the pair, so it cannot be lost with
-an answer. A pair that is found under the name after a lost create is ours if it has our key.
+private half is stored before the compute service knows of the pair, so it cannot be lost with an
+answer. A pair that is found under the name after a lost create is ours if it has our key.
 """
 
 from __future__ import annotations
@@ -43,28 +43,28 @@ class KeyPair(ManagedType):
             required=True,
             constraints=(Length(min=1, max=255),),
         ),
-        "public_key": Property(Type.STRING, "Public key; without one a new pair is made."),
+        "public_key": Property(Type.STRING, "Public key. If not given, a new pair is generated."),
         "save_private_key": Property(
             Type.BOOLEAN,
-            "Whether the private key of a new pair is kept as an attribute.",
+            "Whether to store the private key of a new pair and show it as an attribute.",
             default=False,
         ),
         "type": choice(["ssh", "x509"], "Kind of the key pair.", support=since("8.0.0")),
         "user": checked(
             "keystone.user",
-            "User that is to own the key pair; an administrator's privilege.",
+            "User who owns the key pair. For administrators only.",
             finder=Finder("identity", "user"),
             support=since("9.0.0"),
         ),
     }
     attributes = {
-        "private_key": Attribute("Private key, where it is kept.", type=Type.STRING, cached=False),
+        "private_key": Attribute("Private key, if it is stored.", type=Type.STRING, cached=False),
         "public_key": Attribute("Public key.", type=Type.STRING),
         "show": SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make the pair if no public key is given, then tell the service of it."""
+        """Generate the pair if no public key is given, then upload its public half."""
         own = _public_key(call)
         if own is None and call.properties.get("type") != "x509":
             return Wait(after=0.0, data={**call.data, **_generate(call)})
@@ -118,7 +118,7 @@ class KeyPair(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The public key as the service has it, the private one as it was kept."""
+        """The public key from the service, the private key as stored."""
         assert call.physical_id is not None
         found = self._get(call, call.physical_id) or {}
         return {
@@ -148,7 +148,7 @@ def _public_key(call: Call) -> str | None:
 
 
 def _generate(call: Call) -> dict[str, str]:
-    """A new pair; the private half only where it is to be kept."""
+    """A new pair; the private half only if it is to be stored."""
     key = rsa.generate_private_key(65537, _KEY_SIZE)
     public = key.public_key().public_bytes(
         serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH

@@ -25,7 +25,7 @@ from stoker.resources.rest import MARKER, marker_text, renamed
 from stoker.schema.resource_type import Call
 
 UNBOUND = {"device_id": "", "device_owner": ""}
-"""What makes a port nobody's; members cannot delete one that belongs to a server."""
+"""The fields of an unused port; members cannot delete one that belongs to a server."""
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
@@ -35,7 +35,7 @@ class Nic:
     """One entry of a server's networks."""
 
     key: str
-    """Tells entries apart by what cannot be changed on a port: equal keys, same port."""
+    """Identifies an entry by what cannot change on a port: equal keys, same port."""
     entry: Mapping[str, Any]
 
     @property
@@ -45,7 +45,7 @@ class Nic:
 
 
 def allocation(networks: Sequence[Mapping[str, Any]] | None) -> str | None:
-    """``auto`` or ``none`` where the networks are left to the compute service, else None."""
+    """``auto`` or ``none`` if the compute service allocates the networks, else None."""
     for entry in networks or ():
         if entry.get("allocate_network"):
             return str(entry["allocate_network"])
@@ -53,7 +53,7 @@ def allocation(networks: Sequence[Mapping[str, Any]] | None) -> str | None:
 
 
 def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
-    """The entries that stand for ports, in order."""
+    """The entries that are ports, in order."""
     if allocation(networks) is not None:
         return []
     seen: Counter[str] = Counter()
@@ -69,7 +69,7 @@ def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
 
 
 def own_ports(call: Call) -> dict[str, Object]:
-    """The ports that were made for this server, by name."""
+    """The ports that were created for this server, by name."""
     listed = PORTS.select(call.cloud, description=marker_text(call))
     return {port["name"]: port for port in listed if port.get("description") == marker_text(call)}
 

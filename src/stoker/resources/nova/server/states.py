@@ -1,4 +1,4 @@
-"""States of servers: usable, on the way, or broken, with the compute service's own explanation."""
+"""States of servers: usable, in progress, or broken."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def live_server(call: Call) -> Object:
 
 
 def broken(server: Mapping[str, Any]) -> Failed:
-    """The failure of a server that is broken, in the service's words."""
+    """The failure of a broken server, in the service's words."""
     fault = server.get("fault") or {}
     message, code = (fault.get(name) or "Unknown" for name in ("message", "code"))
     return went_to(str(server.get("status")), f"Message: {message}, Code: {code}")
@@ -31,7 +31,7 @@ def broken(server: Mapping[str, Any]) -> Failed:
 def until(
     call: Call, server: Mapping[str, Any], wanted: str, progress: Mapping[str, Any] | None = None
 ) -> Outcome | None:
-    """None when the server has the wanted status and no task; else what to answer."""
+    """None if the server has the wanted status and no task, else the outcome to return."""
     status = server.get("status")
     if status in BROKEN:
         return broken(server)
