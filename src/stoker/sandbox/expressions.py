@@ -3,11 +3,13 @@
 # the library uses collections.abc without importing it
 import collections.abc  # noqa: F401
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import yaql as library
 from yaql.language.exceptions import YaqlParsingException
 
+from stoker.kernel.json_tree import levels
 from stoker.sandbox import expression_patterns
 from stoker.sandbox.jobs import Refused
 
@@ -59,15 +61,10 @@ class Expressions:
 
 def _check(value: Any) -> None:
     """Refuse what a template cannot hold: objects of the library, and endless numbers."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            pending.extend(item)
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-        elif isinstance(item, int) and item.bit_length() > _MAX_BITS:
+    for item in chain.from_iterable(levels(value, keys=True)):
+        if isinstance(item, dict | list):
+            continue
+        if isinstance(item, int) and item.bit_length() > _MAX_BITS:
             raise Refused("value", f"it gives a number of more than {_MAX_BITS} bits")
-        elif item is not None and not isinstance(item, str | int | float):
+        if item is not None and not isinstance(item, str | int | float):
             raise Refused("value", f"it gives an object ({type(item).__name__}), not data")

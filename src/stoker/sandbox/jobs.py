@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import pickle
 import struct
-from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from stoker.kernel.json_tree import TooLarge, levels
 
 MAX_VALUES = 200_000
 """Values in the data of an expression, and in its result, each as often as it occurs."""
@@ -55,25 +56,14 @@ class Answer(NamedTuple):
 
 def check_size(value: Any) -> None:
     """Raise :class:`Refused` for a value that is too large, or nested too deeply, to be sent."""
-    values = characters = depth = 0
-    level: list[Any] = [value]
-    while level:
-        depth += 1
-        values += len(level)
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, str):
-                characters += len(item)
-            elif isinstance(item, dict):
-                inner.extend(item)
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-            if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
+    characters = 0
+    try:
+        for depth, level in enumerate(levels(value, MAX_VALUES, keys=True)):
+            characters += sum(len(item) for item in level if isinstance(item, str))
+            if depth >= MAX_DEPTH or characters > MAX_CHARACTERS:
                 raise Refused("size")
-        if depth > MAX_DEPTH:
-            raise Refused("size")
-        level = inner
+    except TooLarge:
+        raise Refused("size") from None
 
 
 def job_frame(job: Job) -> bytes:
@@ -109,12 +99,8 @@ def _plain(value: Any) -> Any:
             return {key: _plain(item) for key, item in value.items()}
         return {_PAIRS: [[_plain(key), _plain(item)] for key, item in value.items()]}
     if isinstance(value, list):
-        return _plain_list(value)
+        return [_plain(item) for item in value]
     return value
-
-
-def _plain_list(values: Sequence[Any]) -> list[Any]:
-    return [_plain(item) for item in values]
 
 
 def _restored(value: Any) -> Any:

@@ -39,7 +39,7 @@ def unknown_in(value: Any) -> Unknown | None:
         elif kind is Unknown:
             found = item
             sources |= item.sources
-        elif isinstance(item, Mapping):
+        elif kind is dict or isinstance(item, Mapping):
             pending.extend(item.values())
     return Unknown(frozenset(sources)) if found is not None and found.sources != sources else found
 

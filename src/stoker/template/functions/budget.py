@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import LIMIT_EXCEEDED
+from stoker.kernel.json_tree import exceeds, weigh
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.patterns import PatternBudget
 from stoker.template.functions.failure import Failure, bad_value
@@ -17,52 +17,28 @@ MAX_TEXT = 8 * MEBIBYTE
 """Characters of a text that a function gives."""
 MAX_VALUES = 1_000_000
 """Entries and texts in one value, each counted as often as it occurs."""
-MAX_CHARACTERS = 32 * MEBIBYTE
-"""Characters of all texts in one value."""
+MAX_OCTETS = 32 * MEBIBYTE
+"""Of all texts in one value, as they are kept in memory."""
 MAX_PARTS = 500_000
 """Parts that a text may be split into, and words that may be replaced in it."""
 MAX_NESTED = 2_000_000
 """The same where an operator sets no bound: some 50,000 resources, 150 MiB."""
 SMALL_VALUES = 300
 SMALL_TEXTS = 64 * 1024
-"""Characters of all texts in a small value."""
+"""Octets of all texts in a small value."""
 NESTED = 200_000
 """Values in the documents of nested templates, some more for each resource in them."""
 
 
 def is_small(value: Any) -> bool:
     """Whether a value has so few parts that looking at all of them costs nothing."""
-    values = characters = 0
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        values += 1
-        if isinstance(item, str):
-            characters += len(item)
-        elif isinstance(item, Mapping):
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-        if values + len(pending) > SMALL_VALUES or characters > SMALL_TEXTS:
-            return False
-    return True
+    return not exceeds(value, SMALL_VALUES, SMALL_TEXTS)
 
 
 def check_size(value: Any) -> None:
     """Raise :class:`Failure` for a value that is larger than any may be."""
-    values = characters = 0
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        values += 1
-        if isinstance(item, str):
-            characters += len(item)
-        elif isinstance(item, Mapping):
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-        if values + len(pending) > MAX_VALUES or characters > MAX_CHARACTERS:
-            bad_value("the value is too large", code="too-large")
+    if exceeds(value, MAX_VALUES, MAX_OCTETS):
+        bad_value("the value is too large", code="too-large")
 
 
 def check_text(size: int) -> None:
@@ -86,7 +62,7 @@ class Budget:
     """
 
     values: int = 500_000
-    """Values in lists and maps; a list or map counts as two."""
+    """Values in lists and maps; a list or map counts as three."""
     octets: int = 32 * MEBIBYTE
     """Of texts, as they are kept in memory."""
     searched: int = 2 * 1024 * MEBIBYTE
@@ -150,10 +126,12 @@ class Budget:
 
     def count(self, value: Any) -> None:
         """Count a result. Raises :class:`Failure` when it is more than is left."""
-        if isinstance(value, str):
-            self.octets -= _octets(value)
-        elif isinstance(value, list | Mapping):
-            self._count_all(value)
+        kind = type(value)
+        if kind is str or kind is list or kind is dict:
+            values, containers, octets = weigh(value, self.values, self.octets)
+            if containers:
+                self.values -= values + 2 * containers
+            self.octets -= octets
         self.check()
 
     def spend(self, values: int) -> None:
@@ -167,21 +145,6 @@ class Budget:
             _used_up("texts", "pass large texts on whole, in fewer places")
         if self.values < 0:
             _used_up("values", "use large lists and maps, and repeat over them, in fewer places")
-
-    def _count_all(self, value: list[Any] | Mapping[Any, Any]) -> None:
-        pending = [value]
-        while pending and self.values >= 0:
-            entries = pending.pop()
-            self.values -= 2 + len(entries)
-            for item in entries.values() if isinstance(entries, Mapping) else entries:
-                if isinstance(item, str):
-                    self.octets -= _octets(item)
-                elif isinstance(item, list | Mapping):
-                    pending.append(item)
-
-
-def _octets(text: str) -> int:
-    return len(text) if text.isascii() else 4 * len(text)
 
 
 def _used_up(what: str, advice: str) -> NoReturn:

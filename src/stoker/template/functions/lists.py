@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.json_tree import weigh
 from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.budget import MAX_TEXT, check_text
@@ -145,7 +146,8 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
             bad_value("without permutations all lists must have the same length", ("for_each",))
         count = min(map(len, lists))
         rows = zip(*lists, strict=False)
-    most = max(scope.budget.values, 0) // ((1 + _size(template)) * len(words))
+    values, _, octets = weigh(template)
+    most = max(scope.budget.values, 0) // ((1 + values + octets // 32) * len(words))
     if count > most:
         message = f"there would be {count} repetitions; at most {most} are allowed here"
         advice = "repeat a smaller template, or over shorter lists"
@@ -156,15 +158,6 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
         scope.budget.count(filled)
         result.append(filled)
     return result
-
-
-def _size(template: Any) -> int:
-    """The number of values in a template, texts counted by their length."""
-    if isinstance(template, str):
-        return 1 + len(template) // 32
-    if isinstance(template, Mapping):
-        return 1 + sum(map(_size, template.values()))
-    return 1 + sum(map(_size, template)) if isinstance(template, list) else 1
 
 
 def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:

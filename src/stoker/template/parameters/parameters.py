@@ -10,6 +10,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
+from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom
@@ -17,7 +18,6 @@ from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.violations import shown, violation
-from stoker.template.source.source import is_deeper
 from stoker.template.source.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
+from stoker.kernel.json_tree import TooLarge, levels
 from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (
     MAX_DEPTH,
@@ -87,70 +88,37 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
 
 def accept(data: Any, file: str | None = None) -> Source:
     """The document that arrived as data. Raises :class:`DiagnosticError` if it is too large."""
-    return Source(_with_text_keys(data) if _check_size(data) else data, None, file)
+    return Source(_with_text_keys(data) if _check(data) else data, None, file)
 
 
-def _check_size(data: Any) -> bool:
+def _check(data: Any) -> bool:
     """Whether some key is not text. Raises for data that is deeper or larger than it may be."""
-    nodes = 0
     odd = False
-    level = [data]
-    for _ in range(MAX_DEPTH + 1):
-        _check_text(level)
-        nodes += len(level)
-        if nodes > MAX_NODES:
-            refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
-        below: list[Any] = []
-        for item in level:
-            if isinstance(item, Mapping):
-                odd = odd or not all(isinstance(key, str) for key in item)
-                _check_text(item)
-                below.extend(item.values())
-            elif isinstance(item, list):
-                below.extend(item)
-        if not below:
-            return odd
-        level = below
-    return refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
+    try:
+        for depth, level in enumerate(levels(data, MAX_NODES)):
+            if depth > MAX_DEPTH:
+                refuse("too-deep", f"the document is nested deeper than {MAX_DEPTH} levels")
+            for item in level:
+                kind = type(item)
+                if kind is str and not item.isascii():
+                    _check_text(item)
+                elif kind is dict:
+                    for key in item:
+                        if type(key) is not str:
+                            odd = True
+                        elif not key.isascii():
+                            _check_text(key)
+    except TooLarge:
+        refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
+    return odd
 
 
-def count_values(data: Any) -> int:
-    """The number of values in data, lists and maps included."""
-    count = 1
-    pending = [data]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Mapping):
-            count += len(item)
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            count += len(item)
-            pending.extend(item)
-    return count
-
-
-def is_deeper(data: Any, levels: int) -> bool:
-    """Whether data is nested deeper than so many levels."""
-    level = [data] if isinstance(data, Mapping | list) else []
-    while level and levels:
-        levels -= 1
-        level = [
-            item
-            for above in level
-            for item in (above.values() if isinstance(above, Mapping) else above)
-            if isinstance(item, Mapping | list)
-        ]
-    return bool(level)
-
-
-def _check_text(items: Iterable[Any]) -> None:
+def _check_text(text: str) -> None:
     """Refuse text that no encoding can hold: halves of surrogate pairs, as JSON can spell them."""
-    for item in items:
-        if isinstance(item, str) and not item.isascii():
-            try:
-                item.encode()
-            except UnicodeEncodeError as error:
-                refuse("bad-character", f"a text has half a character: {error.reason}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        refuse("bad-character", f"a text has half a character: {error.reason}")
 
 
 def _with_text_keys(data: Any) -> Any:
@@ -172,7 +140,7 @@ def _read_json(text: str) -> tuple[Any, str | None]:
         return found
 
     data = json.loads(text, object_pairs_hook=as_map)
-    _check_size(data)
+    _check(data)
     return data, repeated[0] if repeated else None
 
 

@@ -1,0 +1,113 @@
+"""Trees of plain data, as JSON has them: maps, lists, and the values at their ends.
+
+Users write such data and functions multiply it, so each walk is a loop, not a recursion, and stops
+at a bound. They ask for ``dict`` and ``list``: to ask for ``Mapping`` takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+_ANY = sys.maxsize
+
+
+class TooLarge(Exception):
+    """A tree has more values than were asked for."""
+
+
+def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[Any]]:
+    """The values of a tree, level by level, with the keys of maps if wanted.
+
+    What stands in several places counts in each. Raises :class:`TooLarge` beyond so many values.
+    """
+    level = [tree]
+    while level:
+        most -= len(level)
+        yield level
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item.values())
+                if keys:
+                    below.extend(item)
+            elif isinstance(item, list):
+                below.extend(item)
+            else:
+                continue
+            if len(below) > most:
+                raise TooLarge
+        level = below
+
+
+def is_deeper(tree: Any, most: int) -> bool:
+    """Whether lists and maps are nested in each other more than so many times."""
+    for depth, level in enumerate(levels(tree)):
+        if depth >= most and any(isinstance(item, dict | list) for item in level):
+            return True
+    return False
+
+
+def weigh(tree: Any, values: int = _ANY, octets: int = _ANY) -> tuple[int, int, int]:
+    """The values in a tree, the lists and maps among them, and the octets of its texts in memory.
+
+    Stops when there are more values or octets than the bounds; the result then exceeds them.
+    """
+    counted = containers = weight = 0
+    pending = [tree]
+    while pending:
+        item = pending.pop()
+        counted += 1
+        if isinstance(item, str):
+            weight += len(item) if item.isascii() else 4 * len(item)
+            if weight > octets:
+                break
+            continue
+        if isinstance(item, dict):
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+        else:
+            continue
+        containers += 1
+        if counted + len(pending) > values:
+            counted += len(pending)
+            break
+    return counted, containers, weight
+
+
+def exceeds(tree: Any, values: int, octets: int) -> bool:
+    """Whether a tree has more values, or more octets of texts, than that."""
+    counted, _, weight = weigh(tree, values, octets)
+    return counted > values or weight > octets
+
+
+def replaced(tree: Any, leaf: Callable[[Any], Any], *, keys: bool = False) -> Any:
+    """The tree with ``leaf`` of each value that is no list or map, and of each key if wanted."""
+    if isinstance(tree, Mapping):
+        return {
+            leaf(key) if keys else key: replaced(item, leaf, keys=keys)
+            for key, item in tree.items()
+        }
+    if isinstance(tree, list | tuple):
+        return [replaced(item, leaf, keys=keys) for item in tree]
+    return leaf(tree)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two trees are equal, with equal types of values and keys in the same order.
+
+    Python takes 1, 1.0 and True for equal, and functions of templates do not.
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, float):
+        return repr(one) == repr(other)
+    return bool(one == other)
