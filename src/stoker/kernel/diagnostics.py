@@ -9,7 +9,7 @@ path into the document; line and column are looked up from the path only when a 
 from __future__ import annotations
 
 import difflib
-import time
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -187,43 +187,16 @@ class Diagnostics:
         return iter(self.items)
 
 
-class _Effort:
-    """Seconds that may go into suggestions: they are hints, and give way when there are many.
-
-    A document with thousands of mistakes would otherwise keep a process busy for minutes.
-    """
-
-    def __init__(self, capacity: float, refill: float) -> None:
-        self._capacity = capacity
-        self._refill = refill
-        self._left = capacity
-        self._seen = time.monotonic()
-
-    def left(self) -> bool:
-        """Whether there is any left; it comes back with time."""
-        now = time.monotonic()
-        self._left = min(self._capacity, self._left + (now - self._seen) * self._refill)
-        self._seen = now
-        return self._left > 0
-
-    def renew(self) -> None:
-        """Begin with all of it."""
-        self._left = self._capacity
-
-    def spend(self, seconds: float) -> None:
-        """Count what was spent; that time itself brings nothing back."""
-        self._left -= seconds
-        self._seen = time.monotonic()
-
-
-_effort = _Effort(capacity=0.3, refill=0.1)
+MAX_COMPARED = 20_000
+"""Words that are compared for the suggestions of one document: some 0.3 s of computing."""
 _MOST_WORDS = 2000
 _LONGEST_WORD = 100
+_here = threading.local()
 
 
 def renew_suggestions() -> None:
-    """Let suggestions be made for a new document, whatever has been spent on others."""
-    _effort.renew()
+    """Begin to count for another document. Without a bound, thousands of mistakes take minutes."""
+    _here.left = MAX_COMPARED
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
@@ -233,14 +206,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like ``word``, or None."""
-    if len(word) > _LONGEST_WORD or not _effort.left():
+    """The known word that is most like ``word``; None if there is none, or after too many."""
+    left = getattr(_here, "left", MAX_COMPARED)
+    if len(word) > _LONGEST_WORD or left <= 0:
         return None
-    begin = time.perf_counter()
     words = [other for other in islice(known, _MOST_WORDS) if len(other) <= _LONGEST_WORD]
-    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    _effort.spend(time.perf_counter() - begin)
-    return near[0] if near else None
+    _here.left = left - len(words)
+    return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=0.6)), None)
 
 
 def type_of(error: Exception) -> ErrorType | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -19,11 +20,13 @@ from stoker.kernel.diagnostics import (
     Path,
     did_you_mean,
     first_of,
+    renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
+from stoker.kernel.json_tree import weigh
 from stoker.kernel.lazy import lazy
 from stoker.template.functions.words import kind_of
-from stoker.template.source.source import Source, accept, count_values, read
+from stoker.template.source.source import Source, accept, read
 from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
@@ -86,7 +89,7 @@ class Template:
     @lazy
     def size(self) -> int:
         """The number of values in the document, which evaluation takes time in proportion to."""
-        return count_values(self.source.data)
+        return weigh(self.source.data)[0]
 
 
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
@@ -94,6 +97,12 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
 
     Raises :class:`DiagnosticError` with all diagnostics on the structure of the document.
     """
+    renew_suggestions()
+    return parse_nested(template, file)
+
+
+def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
+    """As :func:`parse`, of a template that counts for the one around it."""
     if isinstance(template, Source):
         source = template
     elif isinstance(template, str):
@@ -249,8 +258,8 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         reader.refuse("no-type", f"Each {word} must contain a {dialect.type} key", path)
         return None
     for key, kinds, words in _shapes(reader.version):
-        value = body.get(key)
-        if key in body and not isinstance(value, kinds):
+        if key in body and not isinstance(body[key], kinds):
+            value = body[key]
             message = f"{key} is {words}, not {kind_of(value)}"
             advice = f'leave "{key}" out' if value is None else None
             reader.refuse("bad-shape", message, (*path, key), suggestion=advice)
@@ -300,17 +309,18 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
     ]
 
 
+@cache
 def _shapes(version: Version) -> tuple[tuple[str, Any, str], ...]:
     """Key of a resource, the Python types that it may have (maps call functions), in words."""
     dialect = version.dialect
     return (
-        (dialect.properties, Mapping, "a map"),
-        (dialect.metadata, Mapping, "a map"),
-        (dialect.depends_on, str | list, "a name or a list of names"),
-        (dialect.deletion_policy, str | Mapping, "text"),
-        (dialect.update_policy, Mapping, "a map"),
-        (dialect.creation_policy, Mapping | None, "a map"),
-        (dialect.external_id, str | Mapping, "text"),
+        (dialect.properties, dict, "a map"),
+        (dialect.metadata, dict, "a map"),
+        (dialect.depends_on, (str, list), "a name or a list of names"),
+        (dialect.deletion_policy, (str, dict), "text"),
+        (dialect.update_policy, dict, "a map"),
+        (dialect.creation_policy, (dict, type(None)), "a map"),
+        (dialect.external_id, (str, dict), "text"),
         (dialect.description, str, "text"),
     )
 

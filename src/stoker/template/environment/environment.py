@@ -15,6 +15,7 @@ from stoker.kernel.diagnostics import (
     Path,
     Severity,
     did_you_mean,
+    renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
 from stoker.template.environment.registry import Entry, registry_diagnostics
@@ -63,6 +64,7 @@ def parse_environment(
     ``file`` names the file that it came from; its errors have another type then. Raises
     ``DiagnosticError``.
     """
+    renew_suggestions()
     wrong = BAD_REQUEST if file is None else VALUE_ERROR
     warnings: tuple[Diagnostic, ...] = ()
     if isinstance(given, str):

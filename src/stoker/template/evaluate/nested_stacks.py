@@ -19,7 +19,7 @@ from stoker.schema.resource_type import (
 )
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
-from stoker.template.document import Template, parse
+from stoker.template.document import Template, parse_nested
 from stoker.template.environment.environment import Environment, child_environment
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.evaluate.parsed_templates import parsed
@@ -62,7 +62,7 @@ def _template(
     if isinstance(definition.type, TemplateType):
         return definition.type.template
     if isinstance(nested.template, Mapping):
-        return parse(nested.template, nested.url)
+        return parse_nested(nested.template, nested.url)
     text, url = nested.template, nested.url
     if text is None and url is not None:
         url = resolver.find(url)
