@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from threading import Lock
 from typing import Any, NoReturn
+
+from cachetools import LRUCache
 
 from stoker.sandbox.jobs import (
     MAX_CHARACTERS,
@@ -44,7 +45,8 @@ class Sandbox:
         self, size: int | None = None, iterations: int = 200, memory: int = 10_000
     ) -> None:
         self._pool = Pool(size or max(4, 2 * (os.cpu_count() or 1)), iterations, memory)
-        self._known = _Known()
+        self._known: LRUCache[Hashable, Any] = LRUCache(_REMEMBERED)
+        self._lock = Lock()
 
     @property
     def replaced(self) -> int:
@@ -82,12 +84,15 @@ class Sandbox:
         """The result of a job that is short and comes again and again."""
         short = all(len(text) <= _SHORT for text in texts)
         key = (kind, *texts)
-        if short and (known := self._known.get(key)) is not None:
-            return known[0], 0.0
+        if short:
+            with self._lock:
+                if key in self._known:
+                    return self._known[key], 0.0
         arguments = (texts[0], [texts[1]]) if kind == "fit" else texts
         value, spent = self._done(kind, arguments, seconds)
         if short:
-            self._known.put(key, value)
+            with self._lock:
+                self._known[key] = value
         return value, spent
 
     def _done(self, kind: str, arguments: tuple[Any, ...], seconds: float) -> tuple[Any, float]:
@@ -129,25 +134,3 @@ def _explain(died: Died, seconds: float) -> NoReturn:
         raise NotComputed("its helper has ended without an answer", seconds)
     name = signal.Signals(died.signal_number).name
     raise NotComputed(f"its helper was ended by {name}: it may take too much memory", seconds)
-
-
-class _Known:
-    """Results of the latest jobs."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: OrderedDict[Hashable, tuple[Any]] = OrderedDict()
-
-    def get(self, key: Hashable) -> tuple[Any] | None:
-        """The result, alone in a tuple."""
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def put(self, key: Hashable, value: Any) -> None:
-        with self._lock:
-            self._kept[key] = (value,)
-            while len(self._kept) > _REMEMBERED:
-                self._kept.popitem(last=False)

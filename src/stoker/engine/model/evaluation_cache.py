@@ -6,7 +6,7 @@ through here. Nothing depends on what is kept; what is not is evaluated again.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from cachetools import LRUCache
 
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -15,28 +15,16 @@ class KeptEvaluations:
     """At most ``size`` resources in all; the evaluation longest unused is given up first."""
 
     def __init__(self, size: int = 50_000) -> None:
-        self._size = size
-        self._kept: OrderedDict[str, Evaluation] = OrderedDict()
-        self._resources = 0
+        # one that is larger than all that may be kept is kept alone
+        self._kept: LRUCache[str, Evaluation] = LRUCache(size, lambda each: min(_size(each), size))
 
     def get(self, input_id: str) -> Evaluation | None:
         """The evaluation of an input, if it is kept."""
-        known = self._kept.get(input_id)
-        if known is not None:
-            self._kept.move_to_end(input_id)
-        return known
+        return self._kept.get(input_id)
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
         """Keep an evaluation, unless there is one for the input. Returns the one that is kept."""
-        known = self.get(input_id)
-        if known is not None:
-            return known
-        self._kept[input_id] = evaluation
-        self._resources += _size(evaluation)
-        while self._resources > self._size and len(self._kept) > 1:
-            _, gone = self._kept.popitem(last=False)
-            self._resources -= _size(gone)
-        return evaluation
+        return self._kept.setdefault(input_id, evaluation)
 
 
 def _size(evaluation: Evaluation) -> int:
