@@ -34,7 +34,7 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
         if instance is None:
             return self
         values = vars(instance)
-        with values.setdefault(_LOCK, RLock()):
+        with values.get(_LOCK) or values.setdefault(_LOCK, RLock()):
             if self._name not in values:
                 values[self._name] = self._compute(instance)
             found: Value = values[self._name]

@@ -95,37 +95,34 @@ class _Checker:
                     (*path, key),
                     did_you_mean(str(key), schema),
                 )
-        given_by_alias = {
-            declared.renamed_to
-            for name, declared in schema.items()
-            if declared.renamed_to is not None and given.get(name) is not None
-        }
-        values = {
-            name: self._property(given, name, declared, (*path, name))
-            for name, declared in schema.items()
-            if given.get(name) is not None or name not in given_by_alias
-        }
+        renamed = {name: d.renamed_to for name, d in schema.items() if d.renamed_to is not None}
+        given_by_alias = {to for name, to in renamed.items() if given.get(name) is not None}
+        values: dict[str, Any] = {}
         for name, declared in schema.items():
-            if declared.renamed_to is not None:
-                self._move_alias(values, given, name, declared.renamed_to, (*path, name))
+            if given.get(name) is not None:
+                values[name] = self._given(given[name], declared, (*path, name))
+            elif name not in given_by_alias:
+                values[name] = self._absent(given, name, declared, path)
+        for name, to in renamed.items():
+            self._move_alias(values, given, name, to, (*path, name))
         return values
 
-    def _property(self, given: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
-        value = given.get(name)
-        if value is None:
-            if declared.default is not None:
-                return self._quiet_default(declared)
-            if not declared.required:
-                return None
-            if name in given:
-                return self.check_value(_EMPTY[declared.type], declared, path)
-            self._error(MISSING, f"Property {name} not assigned: it is required", path[:-1], None)
-            return None
+    def _given(self, value: Any, declared: Property, path: Path) -> Any:
         if not declared.implemented:
             self._error("unimplemented-property", "this property is not implemented", path, None)
         elif declared.support.status is Support.DEPRECATED:
             self._deprecated(declared, path)
         return self.check_value(value, declared, path)
+
+    def _absent(self, given: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
+        if declared.default is not None:
+            return self._quiet_default(declared)
+        if not declared.required:
+            return None
+        if name in given:
+            return self.check_value(_EMPTY[declared.type], declared, (*path, name))
+        self._error(MISSING, f"Property {name} not assigned: it is required", path, None)
+        return None
 
     def _quiet_default(self, declared: Property) -> Any:
         if declared.type is Type.LIST or declared.type is Type.MAP:

@@ -197,6 +197,8 @@ class _Entries:
 
     def key_for(self, name: str, without: str | None = None) -> str | None:
         """The first key, in alphabetical order, that is the name or a glob that covers it."""
+        if not self.by_key:
+            return None
         globs = (f"{name[:length]}*" for length in self.lengths if length <= len(name))
         keys = (key for key in (*globs, name) if key in self.by_key and key != without)
         return min(keys, default=None)

@@ -2,8 +2,7 @@
 
 Evaluation is pure. Everything is computed on demand and once: which resources there are, what
 they need, and, with the facts of live resources, their definitions and the outputs. What an
-earlier version of the template has in common with this one is taken over from its evaluation,
-where that makes no difference.
+earlier version of the template has in common with this one is not analysed again.
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ class Evaluation:
         """The first look at each enabled resource."""
         evaluator, earlier = self.evaluator, self._earlier
         self._earlier = None  # it must not live as long as this one
-        known = {} if earlier is None else evaluator.taken_over(earlier.evaluator, earlier.analyses)
+        known = {} if earlier is None else evaluator.reusable(earlier.evaluator, earlier.analyses)
         return {
             body.name: known.get(body.name) or evaluator.analyse(body)
             for body in self.resolved.resources

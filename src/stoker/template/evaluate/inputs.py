@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.json_tree import same
 from stoker.template.environment.environment import EMPTY, Environment
-from stoker.template.evaluate.reuse import same
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import HOT, VERSIONS, Version

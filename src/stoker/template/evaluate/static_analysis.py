@@ -1,14 +1,14 @@
 """A first look at each resource, before anything exists: what it refers to, and what is wrong.
 
-The look is an evaluation in which every reference is recorded and gives an unknown value. Thus
-it follows the same branches, names and paths as every later evaluation. Looks that would not see
-anything new are taken over from the evaluation of an earlier version of the template.
+It is an evaluation in which every reference is recorded and gives an unknown value. Thus it follows
+the same branches, names and paths as every later evaluation. Where nothing has changed that it
+depends on, the analysis that was made for an earlier version of the template is reused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -20,6 +20,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
 )
 from stoker.kernel.errors import INVALID_REFERENCE
+from stoker.kernel.json_tree import same
 from stoker.kernel.time_limit import check
 from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
@@ -28,7 +29,6 @@ from stoker.schema.values import MISSING, check_properties
 from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.evaluate.policies import deletion_policy
-from stoker.template.evaluate.reuse import Evaluated, Question, answered, noting, noting_all, same
 from stoker.template.functions.budget import Budget, check_size, is_small
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
@@ -56,6 +56,40 @@ class RecordedReferences:
         return Unknown(frozenset((name,)))
 
 
+Answer = tuple[str, str | None, Any]
+"""The name of a resource, that of an attribute (None for the reference), and what it is."""
+
+
+class RecordedFacts:
+    """Facts, and what they have answered."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self.answers: list[Answer] = []
+
+    def reference(self, name: str) -> Any:
+        """What the facts say."""
+        answer = self._facts.reference(name)
+        self.answers.append((name, None, answer))
+        return answer
+
+    def attribute(self, name: str, attribute: str) -> Any:
+        """What the facts say."""
+        answer = self._facts.attribute(name, attribute)
+        self.answers.append((name, attribute, answer))
+        return answer
+
+
+_ABSENT = object()
+
+
+def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
+    try:
+        return facts.reference(name) if attribute is None else facts.attribute(name, attribute)
+    except Failure:
+        return _ABSENT
+
+
 @dataclass(slots=True)
 class StaticAnalysis:
     """What is known of a resource in advance."""
@@ -68,10 +102,8 @@ class StaticAnalysis:
     custom_checks: list[CustomCheck] = field(default_factory=list)
     final: bool = False
     """Nothing in the definition is unknown, so that it will not change."""
-    questions: Sequence[Question] = ()
-    """What the look asked of its scope, facts aside."""
-    latest: Evaluated | None = None
-    """The definition that was last made with facts."""
+    latest: tuple[Definition, Sequence[Answer]] | None = None
+    """The definition that was last made with facts, and what they answered."""
     objections: Sequence[Diagnostic] | None = None
     """What the type says against the definition, once it has been asked."""
     misspelled_functions: Sequence[Diagnostic] | None = None
@@ -92,12 +124,11 @@ class Evaluator:
         """The first look at a resource."""
         facts = RecordedReferences()
         found: list[Diagnostic] = []
-        questions: list[Question] = []
-        scope = noting(self.scope, facts, questions)
+        scope = self.scope.with_facts(facts, self.scope.budget)
         explicit = self._explicit(body, scope.resources, found)
         parts = self._parts(body, scope, found)
         needs = frozenset(facts.names) | explicit
-        analysis = StaticAnalysis(None, needs, facts.attributes, found, questions=questions)
+        analysis = StaticAnalysis(None, needs, facts.attributes, found)
         type_ = self.types.get(body.name)
         if type_ is None or parts is None:
             return analysis
@@ -107,32 +138,39 @@ class Evaluator:
             analysis.final = not facts.names or unknown_in(parts) is None
         return analysis
 
-    def taken_over(
+    def reusable(
         self, earlier: Evaluator, analyses: Mapping[str, StaticAnalysis]
     ) -> dict[str, StaticAnalysis]:
-        """Those of the analyses of an earlier version that would be made again just so."""
-        mine, other = self.scope, earlier.scope
-        if not (
-            mine.version == other.version
-            and mine.url == other.url
-            and same(mine.mappings, other.mappings)
-            and same(_parts_of(mine.facade), _parts_of(other.facade))
-        ):
+        """Those of the analyses of an earlier version that would come out the same.
+
+        An analysis depends on what is written of the resource, on the types that it refers to,
+        and on values that all resources share: where one of those differs, none is reused. To
+        record which resource reads which value would save more, at the price of as much again
+        for each analysis and of a layer between functions and their scope.
+        """
+        if not _sees_same(self.scope, earlier.scope, self.template, earlier.template):
             return {}
-        section = mine.version.dialect.resources
+        section = self.template.version.dialect.resources
         bodies = self.template.data.get(section) or {}
         written = earlier.template.data.get(section) or {}
-        nothing = RecordedReferences()
+        types, before = self.scope.resources, earlier.scope.resources
         return {
             name: analysis
             for name, analysis in analyses.items()
-            if name in mine.resources
+            if name in types
             and not analysis.diagnostics
             and same(bodies[name], written[name])
-            and self.types.get(name) is earlier.types.get(name)
+            and all(
+                types.get(n, _ABSENT) is before.get(n, _ABSENT) for n in (name, *analysis.needs)
+            )
             and self.restricted.get(name) == earlier.restricted.get(name)
-            and answered(analysis.questions, mine, nothing)
+            and self._needs_no_others(self.template.resources[name], analysis)
         }
+
+    def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
+        """Whether what ``depends_on`` names was enabled before, if it is now."""
+        found: list[Diagnostic] = []
+        return self._explicit(body, self.scope.resources, found) <= analysis.needs and not found
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
@@ -155,18 +193,18 @@ class Evaluator:
             self.require_light(body, analysis)
         if analysis.final:
             return self._checked(analysis)
-        latest = analysis.latest
-        if not light and latest is not None and answered(latest.questions, self.scope, facts):
-            return latest.definition
-        questions: list[Question] = []
-        scope = noting_all(self.scope, facts, questions)
-        if light:
-            scope = replace(scope, budget=Budget.light())
+        if not light and analysis.latest is not None:
+            definition, answers = analysis.latest
+            if all(same(_ask(facts, name, key), answer) for name, key, answer in answers):
+                return definition
+        recorded = RecordedFacts(facts)
+        scope = self.scope.with_facts(recorded, Budget.light() if light else None)
         found = self._again(body, scope, analysis)
         if light and scope.budget.used_up:
             raise TooMuch
         definition = self._checked(found)
-        analysis.latest = Evaluated(definition, questions)
+        if all(name in analysis.needs for name, _, _ in recorded.answers):
+            analysis.latest = definition, recorded.answers
         return definition
 
     def _checked(self, analysis: StaticAnalysis) -> Definition:
@@ -302,6 +340,19 @@ def needs_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]
             found = definition.type.implicit_needs(definition.properties, neighbours)
             needs[definition.name] |= found - {definition.name}
     return needs
+
+
+def _sees_same(scope: Scope, other: Scope, template: Template, before: Template) -> bool:
+    """Whether two scopes have the same values for all resources, facts aside."""
+    return (
+        scope.version == other.version
+        and scope.url == other.url
+        and scope.files == other.files
+        and same(scope.parameters, other.parameters)
+        and same(template.conditions, before.conditions)
+        and same(scope.mappings, other.mappings)
+        and same(_parts_of(scope.facade), _parts_of(other.facade))
+    )
 
 
 def _parts_of(facade: Facade | None) -> list[Any]:

@@ -147,6 +147,7 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
             bad_name(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
     type_ = scope.resources[name]
     if not path:
+        scope.facts.reference(name)  # a type without attributes is depended on, too
         names = () if type_ is None else type_.attributes
         return {attribute: scope.facts.attribute(name, attribute) for attribute in names}
     first, *rest = path

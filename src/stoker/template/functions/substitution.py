@@ -54,7 +54,7 @@ def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
     if name in values:
         return values[name]
     resource, dot, rest = name.partition(".")
-    if dot and resource in scope.resources:
+    if dot and resource in scope.resources and name not in scope.parameters:
         return attribute(resource, [rest], scope)
     return ref(name, scope)
 
