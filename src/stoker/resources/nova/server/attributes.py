@@ -23,7 +23,7 @@ _CONSOLE_KINDS = (
 )
 
 
-def read_server(call: Call) -> dict[str, Any]:
+def read_attributes(call: Call) -> dict[str, Any]:
     """All attributes of the server, ``show`` included."""
     assert call.physical_id is not None
     server = SERVERS.get(call.cloud, call.physical_id, _TAGS)

@@ -30,7 +30,7 @@ _PLAIN = (
 """What is said of a block device in the service's own words."""
 
 
-def server_request(
+def request_body(
     call: Call, wanted: Sequence[Nic], ports: Sequence[str], user_data: str
 ) -> tuple[Object, str]:
     """The body of the request and its microversion."""

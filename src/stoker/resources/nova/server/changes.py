@@ -16,7 +16,7 @@ from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server.body import metadata_texts, tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
-from stoker.resources.nova.server.states import ACTIVE, BROKEN, broken, live_server
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, broken, live
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
@@ -118,7 +118,7 @@ def _set_password(call: Call, _asked: bool) -> None:
 
 
 def _resize(call: Call, asked: bool) -> Outcome | None:
-    server = live_server(call)
+    server = live(call)
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
     wanted = call.properties["flavor"]
     if status in BROKEN:
@@ -153,7 +153,7 @@ def _last_fault(server: Object) -> str:
 
 
 def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome | None:
-    server = live_server(call)
+    server = live(call)
     status = server.get("status")
     if status in BROKEN:
         return broken(server)

@@ -6,9 +6,9 @@ from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova.server import software
-from stoker.resources.nova.server.body import server_request
+from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import Nic, ensure_ports, lead_floating_ips, nics
-from stoker.resources.nova.server.states import ACTIVE, live_server, until
+from stoker.resources.nova.server.states import ACTIVE, live, until
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -25,7 +25,7 @@ def request(call: Call) -> Outcome:
     """Make the ports and ask for the server."""
     wanted = nics(call.properties.get("networks"))
     ports = ensure_ports(call, wanted)
-    body, version = server_request(call, wanted, ports, user_data(call))
+    body, version = request_body(call, wanted, ports, user_data(call))
     try:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
     except CloudFault as fault:
@@ -38,7 +38,7 @@ def request(call: Call) -> Outcome:
 
 def settle(call: Call) -> Outcome:
     """Wait until the server is active, then lead its floating IPs to it."""
-    waiting = until(call, live_server(call), ACTIVE)
+    waiting = until(call, live(call), ACTIVE)
     if waiting is not None:
         return waiting
     wanted = nics(call.properties.get("networks"))

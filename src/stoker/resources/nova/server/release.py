@@ -1,4 +1,4 @@
-"""What a server frees for the server that replaces it, and takes again if it stays after all.
+"""What a server releases for its replacement, and reclaims if it stays after all.
 
 A port belongs to one server at a time, and so does a fixed address: the ports that the user names
 are detached, those made for the server lose the addresses that the user has chosen.
@@ -41,7 +41,7 @@ def release(call: Call) -> Outcome:
 
 
 def reclaim(call: Call) -> Outcome:
-    """Give the ports back what they had, and the server its ports."""
+    """Restore the addresses of the ports, and attach the ports again."""
     assert call.physical_id is not None
     kept = {key: value for key, value in call.data.items() if key not in (RELEASED, _ASKED)}
     if SERVERS.find(call.cloud, call.physical_id) is None:

@@ -13,7 +13,7 @@ from typing import Any
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.network_order import Others, subnets_of
-from stoker.resources.nova.server.attributes import read_server
+from stoker.resources.nova.server.attributes import read_attributes
 from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
 from stoker.resources.nova.server.create import finished, prepare, request, settle, user_data
@@ -85,7 +85,7 @@ class Server(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes of the live server."""
-        return read_server(call)
+        return read_attributes(call)
 
     def check(self, call: Call) -> Outcome:
         """Whether the server is active."""

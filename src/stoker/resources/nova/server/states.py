@@ -15,7 +15,7 @@ BROKEN = frozenset({"ERROR", "DELETED", "SOFT_DELETED", "UNKNOWN"})
 _TASK = "OS-EXT-STS:task_state"
 
 
-def live_server(call: Call) -> Object:
+def live(call: Call) -> Object:
     """The server as the service describes it. Raises :class:`CloudFault` (404) if it is gone."""
     assert call.physical_id is not None
     return SERVERS.get(call.cloud, call.physical_id)
