@@ -74,7 +74,10 @@ class Nesting:
     async def _action_failed(self, row: Resource, failed: NestedFailed) -> ActionFailed:
         """The failure of the resource's own action, committed on the row as it is by now."""
         reason = reason_of_nested(row.name, str(failed))
-        return ActionFailed(await self._actions.fail(self._session.rows[row.id], reason), reason)
+        known = self._session.rows.get(row.id)
+        if known is None or known.status is not Status.IN_PROGRESS:
+            known = row  # it has failed before its beginning was committed
+        return ActionFailed(await self._actions.fail(known, reason), reason)
 
     async def bring(
         self,
