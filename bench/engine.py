@@ -180,14 +180,14 @@ async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
     files = {"child.yaml": child()}
     request = StackRequest(name="bench", template=wanted, files=files)
     if "n0" not in wanted["resources"]:
-        await bench.timed("plan", bench.operations.preview_create(CALLER, request))
+        await bench.timed("plan", bench.service.previews.create(CALLER, request))
     address = await bench.timed("create", bench.operations.create(CALLER, request))
     await bench.check(address, "CREATE_COMPLETE")
     if "n0" not in wanted["resources"]:
         await bench.timed("same", bench.operations.update(CALLER, address, request))
         await bench.check(address, "UPDATE_COMPLETE")
         request = replace(request, template=with_one_changed(wanted))
-        preview = bench.operations.preview_update(CALLER, address, request)
+        preview = bench.service.previews.update(CALLER, address, request)
         changes = await bench.timed("plan_one", preview)
         if sum(change.change != "unchanged" for change in changes) != 1:
             raise RuntimeError("the plan of one change has not one change")

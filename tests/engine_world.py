@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.engine.model.records import Event, Operation, Resource, Stack
-from stoker.engine.model.requests import EventQuery, StackRequest
+from stoker.engine.model.requests import Caller, EventQuery, StackRequest
+from stoker.engine.service.commands import Operations
+from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from tests.simulation.world import CALLER, EngineLife, World
 
@@ -23,6 +25,17 @@ def thing(depends_on: str | None = None, **properties: Any) -> dict[str, Any]:
     if depends_on is not None:
         body["depends_on"] = depends_on
     return body
+
+
+class Seen(Finder):
+    """Finds one stack, as it was when it was seen."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+
+    async def at(self, caller: Caller, address: StackAddress) -> Stack:
+        """The stack."""
+        return self._stack
 
 
 class Lab:
@@ -88,6 +101,10 @@ class Lab:
     async def operations(self) -> list[Operation]:
         """The operations that have not ended."""
         return list(await self.engine.ports.store.operations((await self.stack()).id))
+
+    def as_seen(self, stack: Stack) -> Operations:
+        """Operations for a caller whose request was read when the stack was still like this."""
+        return Operations(self.engine.ports, Seen(stack), self.engine.dispatch.notify)
 
     async def pass_time(self, seconds: float) -> None:
         """Let virtual time pass."""

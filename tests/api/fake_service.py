@@ -46,6 +46,14 @@ class FakeService:
         return self
 
     @property
+    def previews(self) -> FakePreviews:
+        return FakePreviews(self)
+
+    @property
+    def descriptions(self) -> FakeService:
+        return self
+
+    @property
     def views(self) -> FakeService:
         return self
 
@@ -94,47 +102,9 @@ class FakeService:
             raise Exists(f'There is a stack "{request.name}" already.')
         return self.add(request.name or "", tags=request.tags or ()).address
 
-    async def preview_create(
-        self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView]]:
-        self._ask("preview_create", request)
-        stack = StackAddress(PROJECT, request.name or "", "None")
-        nested = StackAddress(PROJECT, f"{request.name}-g", "None")
-        view = StackView(stack, "CREATE", "COMPLETE", "", CREATED, outputs=())
-        group = replace(_resource(stack, "g"), nested=nested)
-        member = replace(_resource(nested, "0"), parent_resource="g")
-        return view, [_resource(stack, "a"), group, member]
-
     async def update(self, caller: Caller, stack: StackAddress, request: StackRequest) -> None:
         self._view(stack)
         self._ask("update", request)
-
-    async def preview_update(
-        self,
-        caller: Caller,
-        stack: StackAddress,
-        request: StackRequest,
-        *,
-        show_nested: bool = False,
-    ) -> Sequence[ChangeView]:
-        self._view(stack)
-        self._ask("preview_update", request)
-        return [
-            ChangeView(
-                "a",
-                "OS::Heat::None",
-                self.change,
-                "r",
-                "p",
-                "CREATE",
-                "COMPLETE",
-                "",
-                stack,
-                "property",
-                ("x",),
-                (PropertyChange("x", 1, 2),),
-            )
-        ]
 
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
         try:
@@ -311,3 +281,48 @@ def _event(stack: StackAddress, name: str, event_id: str) -> EventView:
         "physical",
         {"value": "x"},
     )
+
+
+class FakePreviews:
+    """What the fake service answers to previews."""
+
+    def __init__(self, service: FakeService) -> None:
+        self._service = service
+
+    async def create(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[StackView, Sequence[ResourceView]]:
+        self._service._ask("preview_create", request)
+        stack = StackAddress(PROJECT, request.name or "", "None")
+        nested = StackAddress(PROJECT, f"{request.name}-g", "None")
+        view = StackView(stack, "CREATE", "COMPLETE", "", CREATED, outputs=())
+        group = replace(_resource(stack, "g"), nested=nested)
+        member = replace(_resource(nested, "0"), parent_resource="g")
+        return view, [_resource(stack, "a"), group, member]
+
+    async def update(
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
+    ) -> Sequence[ChangeView]:
+        self._service._view(stack)
+        self._service._ask("preview_update", request)
+        return [
+            ChangeView(
+                "a",
+                "OS::Heat::None",
+                self._service.change,
+                "r",
+                "p",
+                "CREATE",
+                "COMPLETE",
+                "",
+                stack,
+                "property",
+                ("x",),
+                (PropertyChange("x", 1, 2),),
+            )
+        ]

@@ -158,12 +158,13 @@ def test_an_unknown_property_inside_a_nested_stack_is_for_its_creation_to_refuse
             "files": {"nested.yaml": NOT_THERE},
         }
         operations = lab.engine.operations
-        _, warnings = await operations.validate(CALLER, StackRequest(**request))
+        descriptions = lab.engine.service.descriptions
+        _, warnings = await descriptions.validate(CALLER, StackRequest(**request))
         assert [found.code for found in warnings] == ["unknown-property"]
         with pytest.raises(DiagnosticError, match="x"):
             await operations.create(CALLER, StackRequest(name="stack", **request))
         outside = template({"n": {**thing(), "properties": {"x": 1}}})
         with pytest.raises(DiagnosticError, match="x"):
-            await operations.validate(CALLER, StackRequest(template=outside))
+            await descriptions.validate(CALLER, StackRequest(template=outside))
 
     in_lab(story)

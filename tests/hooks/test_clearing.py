@@ -11,7 +11,6 @@ import pytest
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.service import EngineService
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, NotFound
 from tests.api.fake_service import FakeCatalogue, one_engine
@@ -138,7 +137,7 @@ def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() 
         address = await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
         settings, policy = RestSettings(), Everything()
-        service = EngineService(lab.engine.operations, lab.engine.views, lab.engine.signals)
+        service = lab.engine.service
         app = build(
             service,
             FakeCatalogue(),

@@ -21,10 +21,10 @@ def test_a_delete_that_was_accepted_is_not_superseded_by_an_update(seed: int) ->
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing(value="0")}))
         stack = await lab.stack()
-        acceptance = lab.engine.operations._acceptance
+        acceptance = lab.as_seen(stack)
         wanted = {"a": thing(value="1"), "b": thing()}
-        update = acceptance.update(CALLER, stack, StackRequest(template=template(wanted)))
-        delete = acceptance.delete(stack)
+        update = acceptance.update(CALLER, stack.address, StackRequest(template=template(wanted)))
+        delete = acceptance.delete(CALLER, stack.address)
         done = await asyncio.gather(update, delete, return_exceptions=True)
         assert done[1] is None
         assert done[0] is None or isinstance(done[0], NotFound | NotSupported)
@@ -40,14 +40,14 @@ def test_an_update_that_was_evaluated_before_a_delete_is_refused_after_it() -> N
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(slow=30)}))
         before = await lab.stack()
-        acceptance = lab.engine.operations._acceptance
-        await acceptance.delete(before)
+        acceptance = lab.as_seen(before)
+        await acceptance.delete(CALLER, before.address)
         request = StackRequest(template=template({"a": thing(value="1")}))
         with pytest.raises(NotSupported):
-            await acceptance.update(CALLER, before, request)
+            await acceptance.update(CALLER, before.address, request)
         await lab.engine.dispatch.idle()
         with pytest.raises(NotFound):
-            await acceptance.update(CALLER, before, request)
+            await acceptance.update(CALLER, before.address, request)
         assert lab.cloud.objects == {}
 
     in_lab(story)
@@ -57,8 +57,8 @@ def test_a_second_delete_is_as_good_as_the_first() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(value="0")}))
         before = await lab.stack()
-        acceptance = lab.engine.operations._acceptance
-        await asyncio.gather(*(acceptance.delete(before) for _ in range(5)))
+        acceptance = lab.as_seen(before)
+        await asyncio.gather(*(acceptance.delete(CALLER, before.address) for _ in range(5)))
         assert len(await lab.engine.ports.store.queue(before.id)) == 1
         await lab.engine.dispatch.idle()
 

@@ -207,7 +207,9 @@ def test_validation_fetches_as_creation_does() -> None:
 
     async def story(lab: Lab) -> None:
         body = StackRequest(template=template({"n": {"type": "http://web/t.yaml"}}))
-        described, _ = await lab.engine.operations.validate(CALLER, body, show_nested=True)
+        described, _ = await lab.engine.service.descriptions.validate(
+            CALLER, body, show_nested=True
+        )
         assert "n" in described["NestedParameters"]
 
     on_web(web, story)

@@ -32,9 +32,7 @@ async def changes(
     """The changes as ``change name in parent``."""
     address = (await lab.stack()).address
     body = StackRequest(template=wanted, **request)
-    found = await lab.engine.operations.preview_update(
-        CALLER, address, body, show_nested=show_nested
-    )
+    found = await lab.engine.service.previews.update(CALLER, address, body, show_nested=show_nested)
     return [f"{each.change} {each.name} in {each.parent_resource or 'stack'}" for each in found]
 
 
@@ -112,13 +110,13 @@ def test_members_whose_properties_refer_to_others_are_in_the_preview_of_a_create
         uses = {"get_resource": "a"}
         wanted = template({"a": thing(), "g": make(2, uses=uses, value="v")})
         body = StackRequest(name="stack", template=wanted)
-        _, found = await lab.engine.operations.preview_create(CALLER, body)
+        _, found = await lab.engine.service.previews.create(CALLER, body)
         members = [each for each in found if each.parent_resource == "g"]
         assert [each.properties["value"] for each in members] == ["v", "v"]
         bad = template({"a": thing(), "g": make(2, uses=uses, valeu="v")})
         refused = StackRequest(name="stack", template=bad)
         with pytest.raises(Exception, match="valeu"):
-            await lab.engine.operations.preview_create(CALLER, refused)
+            await lab.engine.service.previews.create(CALLER, refused)
 
     in_lab(story)
 
@@ -156,7 +154,7 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
         await lab.create(wanted("first secret", "old"))
         address = (await lab.stack()).address
         body = StackRequest(template=wanted("second secret", "new"))
-        views = await lab.engine.operations.preview_update(CALLER, address, body, show_nested=True)
+        views = await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
         found = {view.name: view.changed_properties for view in views}
         assert found["a"] == (PropertyChange("value", "old", "new"),)
         assert found["b"] in ((), (PropertyChange("value", "old", None, known=False),))

@@ -68,7 +68,7 @@ def test_a_preview_says_why(
         await lab.create(template({"a": old, "b": thing()} if old else {"b": thing()}), files=files)
         await before(lab)
         wanted = template({"a": new, "new": thing()} if new else {"b": thing()})
-        views = await lab.engine.operations.preview_update(
+        views = await lab.engine.service.previews.update(
             CALLER, (await lab.stack()).address, StackRequest(template=wanted, files=files)
         )
         [view] = [view for view in views if view.name == "a"]

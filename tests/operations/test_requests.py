@@ -48,7 +48,7 @@ def test_types_that_the_policy_withholds_cannot_be_used() -> None:
 def test_a_preview_shows_resources_and_outputs_and_records_nothing() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=PLAIN)
-        stack, resources = await lab.engine.operations.preview_create(CALLER, request)
+        stack, resources = await lab.engine.service.previews.create(CALLER, request)
         assert [resource.name for resource in resources] == ["a"]
         assert stack.parameters["OS::stack_id"] == "None"
         assert stack.outputs is not None
@@ -63,7 +63,7 @@ def test_a_preview_refuses_names_that_a_create_would_refuse(name: str) -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name=name, template=PLAIN)
         with pytest.raises(DiagnosticError) as refused:
-            await lab.engine.operations.preview_create(CALLER, request)
+            await lab.engine.service.previews.create(CALLER, request)
         assert refused.value.first.error_type.name == "StackValidationFailed"
 
     in_lab(story)
@@ -74,7 +74,7 @@ def test_a_preview_refuses_the_name_of_a_stack_that_there_is() -> None:
         await lab.create(PLAIN)
         request = StackRequest(name="stack", template=PLAIN)
         with pytest.raises(Exists):
-            await lab.engine.operations.preview_create(CALLER, request)
+            await lab.engine.service.previews.create(CALLER, request)
 
     in_lab(story)
 

@@ -35,8 +35,7 @@ def test_an_update_that_ends_while_the_next_is_accepted_is_what_that_goes_back_t
         given = StackRequest(template=bad, disable_rollback=False)
         await lab.pass_time(slow + 3)
         assert address.id == stack.id
-        acceptance = lab.engine.operations._acceptance
-        await acceptance.update(CALLER, stack, given)
+        await lab.as_seen(stack).update(CALLER, address, given)
         await lab.engine.dispatch.idle()
         assert await lab.status() == "ROLLBACK_COMPLETE"
         assert await values(lab) == {"a": "1", "b": "1"}

@@ -15,10 +15,7 @@ from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Limits, Ports, Store
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.service.commands import Operations
-from stoker.engine.service.lookup import Finder
-from stoker.engine.service.queries import Views
-from stoker.engine.service.signals import SignalService
+from stoker.engine.service.service import make_service
 from stoker.kernel.ids import RandomIds
 from stoker.schema.pending import CustomCheck, NameLookup
 from stoker.store import tables
@@ -170,10 +167,9 @@ class EngineLife:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.dispatch = InProcess(ports)
-        finder = Finder(ports)
-        self.operations = Operations(ports, finder, self.dispatch.notify)
-        self.views = Views(ports, finder)
-        self.signals = SignalService(ports, finder, self.dispatch.notify)
+        self.service = make_service(ports, self.dispatch.notify)
+        self.operations, self.views = self.service.operations, self.service.views
+        self.signals = self.service.signals
         self.missed = asyncio.Event()
         """Set once it is known that no other engine lives, and what others have left is taken."""
 

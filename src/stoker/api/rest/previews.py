@@ -29,7 +29,7 @@ async def preview_create(call: Call) -> Response:
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
-    stack, resources = await call.service.operations.preview_create(call.caller, request)
+    stack, resources = await call.service.previews.create(call.caller, request)
 
     def described() -> dict[str, Any]:
         shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
@@ -51,7 +51,7 @@ async def preview_patch(call: Call) -> Response:
 async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     request = await stack_request(call, await call.document(), existing=existing)
-    changes = await call.service.operations.preview_update(
+    changes = await call.service.previews.update(
         call.caller, call.stack, request, show_nested=show_nested
     )
 

@@ -27,7 +27,7 @@ async def index(call: Call) -> Response:
     pattern = call.query.get("name")
     names = {name for name, _ in types}
     if pattern is not None:
-        names = set(await call.service.operations.beginning_with(pattern, sorted(names)))
+        names = set(await call.service.descriptions.beginning_with(pattern, sorted(names)))
     matching = [
         (name, description)
         for name, description in types

@@ -31,7 +31,7 @@ async def validate(call: Call) -> Response:
         _check_ignorable(call.query["ignore_errors"].split(","))
     request = await stack_request(call, await call.document())
     try:
-        described, warnings = await call.service.operations.validate(
+        described, warnings = await call.service.descriptions.validate(
             call.caller, request, show_nested=show_nested
         )
     except DiagnosticError as error:

@@ -1,119 +1,221 @@
-"""What users can ask for that changes something, or shows what a change would do."""
+"""What users can ask for that changes something: checked, recorded, and left to a driver.
+
+A request is refused before anything is recorded, or it is recorded whole, in one transaction:
+the input, the operation and, for a new stack, the stack. From then on it survives any crash.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.interfaces import Change, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.kinds import ChangeRequest, MarkRequest, OperationKind, Request
+from stoker.engine.model.records import Action, Operation, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.secrets import findings_of
-from stoker.engine.model.views import ChangeView, ResourceView, StackView
-from stoker.engine.service.acceptance import Acceptance, new_stack
-from stoker.engine.service.evaluating import evaluated
+from stoker.engine.model.transitions import Transitions
+from stoker.engine.planning.permissions import OWNER, owner_facts
+from stoker.engine.service.evaluating import description_of, evaluated_new, evaluated_update
+from stoker.engine.service.guards import (
+    DeletedAlready,
+    live,
+    most_stacks,
+    record,
+    refuse_second_delete,
+    require_room,
+    require_updatable,
+    update_under_way,
+)
 from stoker.engine.service.lookup import Finder, no_resource
 from stoker.engine.service.presenters import current_rows
-from stoker.engine.service.previews import Previews
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.diagnostics import Diagnostic, Severity
-from stoker.kernel.errors import NotSupported
-from stoker.schema.helpers import NotComputed
-from stoker.template.describe.description import describe_template
-from stoker.template.evaluate.validation import as_template_diagnostics
+from stoker.kernel.errors import InProgress, NotFound, NotSupported
 
-_MATCHING_SECONDS = 0.5
+_MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
+"""Seconds between looks at a mark that was accepted; after seven in all the answer is given."""
 
 
 class Operations:
-    """Operations on stacks, for a caller."""
+    """Operations on stacks, for a caller. ``notify`` tells the dispatcher of a stack."""
 
     def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
         self._ports = ports
         self._finder = finder
-        self._acceptance = Acceptance(ports, notify)
-        self._previews = Previews(ports, self._acceptance)
+        self._notify = notify
+        self._transitions = Transitions(ports.clock, ports.ids)
 
     async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
-        """The address of a stack by name, id or ARN."""
+        """The address of a stack by name, id or ARN. Deleted stacks are found by id only."""
         return (await self._finder.by_name_or_id(caller, name_or_id)).address
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         """Check everything, record the stack, start it, and return at once."""
-        return await self._acceptance.create(caller, request)
+        stack, given, evaluation = await evaluated_new(self._ports, caller, request)
+        credentials = await self._ports.deferred.grant(caller)
+        stack = replace(
+            stack,
+            input_id=given.id,
+            credentials={**credentials, OWNER: owner_facts(caller)},
+        )
+        stack, event = self._transitions.stack_to(
+            stack, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+        )
+        asked = ChangeRequest(rollback=not stack.disable_rollback)
+        operation = self._operation(stack, Action.CREATE, given.id, asked)
+        change = Change(
+            stack.id,
+            None,
+            (given,),
+            (stack,),
+            operations=(operation,),
+            events=(event,),
+            guard=self._room_for(caller),
+        )
+        self._ports.kept.put(given.id, evaluation)
+        try:
+            await record(self._ports, self._notify, change)
+        except StoreFault:
+            raise  # perhaps the stack was recorded, and needs its credentials
+        except Exception:
+            await self._ports.deferred.revoke(credentials)
+            raise
+        finally:
+            self._ports.deferred.settle(credentials)
+        return stack.address
 
     async def update(self, caller: Caller, address: StackAddress, request: StackRequest) -> None:
-        """Accept an update, also while another operation is under way."""
+        """Record an update; whatever is under way on the stack gives way to it."""
         stack = await self._finder.at(caller, address)
-        await self._acceptance.update(caller, stack, request)
-
-    async def preview_create(
-        self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView]]:
-        """What a create would make; nothing is recorded."""
-        return await self._previews.create(caller, request)
-
-    async def preview_update(
-        self,
-        caller: Caller,
-        address: StackAddress,
-        request: StackRequest,
-        *,
-        show_nested: bool = False,
-    ) -> Sequence[ChangeView]:
-        """The plan of an update, if asked for with its nested stacks; nothing is recorded."""
-        stack = await self._finder.at(caller, address)
-        return await self._previews.update(caller, stack, request, show_nested=show_nested)
-
-    async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
-        """Those of the names that begin with what a regular expression of a user matches."""
-        helpers = self._ports.helpers
-
-        def fitting() -> list[str]:
-            try:
-                found, _ = helpers.fit(f"(?:{pattern}).*", names, _MATCHING_SECONDS)
-            except NotComputed:
-                return []
-            return [name for name, fits in zip(names, found, strict=True) if fits]
-
-        return await self._ports.workers.compute(fitting)
+        require_updatable(stack)
+        given, evaluation = await evaluated_update(self._ports, caller, stack, request)
+        disable_rollback = stack.disable_rollback
+        if request.disable_rollback is not None:
+            disable_rollback = request.disable_rollback
+        settings: dict[str, Any] = {
+            "description": description_of(evaluation),
+            "disable_rollback": disable_rollback,
+        }
+        if request.timeout_mins is not None or not request.existing:
+            settings["timeout_mins"] = request.timeout_mins
+        if request.tags is not None or not request.existing:
+            settings["tags"] = request.tags or ()
+        stack = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
+        operation = self._operation(
+            stack,
+            Action.UPDATE,
+            given.id,
+            ChangeRequest(rollback=not disable_rollback, settings=settings),
+        )
+        self._ports.kept.put(given.id, evaluation)
+        change = Change(
+            stack.id,
+            None,
+            inputs=(given,),
+            operations=(operation,),
+            guard=lambda inside: require_updatable(live(inside, stack)),
+        )
+        await record(self._ports, self._notify, change)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
-        """Start deleting the stack."""
-        await self._acceptance.delete(await self._finder.at(caller, address))
+        """Record a delete; whatever is under way on the stack gives way to it.
+
+        Raises NotFound when the stack is gone.
+        """
+        stack = await self._finder.at(caller, address)
+        if stack.deleted_at is not None:
+            raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
+        change = Change(
+            stack.id,
+            None,
+            operations=(self._operation(stack, Action.DELETE),),
+            guard=lambda inside: refuse_second_delete(live(inside, stack)),
+        )
+        try:
+            await record(self._ports, self._notify, change)
+        except DeletedAlready:
+            self._notify(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
         """``cancel_update``; other actions are refused."""
         stack = await self._finder.at(caller, address)
         if action != "cancel_update":
             raise NotSupported(f'the action "{action}" is not available in this release')
-        await self._acceptance.cancel_update(stack)
+        await self._cancel_update(stack)
 
-    async def validate(
-        self, caller: Caller, request: StackRequest, *, show_nested: bool = False
-    ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
-        """The description that the API's validate call answers, and warnings."""
-        stack = new_stack(self._ports, caller, request.name or "stack", request)
-        _, evaluation = await evaluated(self._ports, stack, request)
-        findings = await self._ports.workers.compute(
-            lambda: as_template_diagnostics(
-                findings_of(evaluation), evaluation.template.source.file
-            )
-        )
-        findings.raise_errors()
-        warnings = [d for d in findings if d.severity is not Severity.ERROR]
-        description = await self._ports.workers.compute(
-            lambda: describe_template(evaluation, show_nested=show_nested)
-        )
-        return description, warnings
+    async def _cancel_update(self, stack: Stack) -> None:
+        """Give up the update under way and go back to what the stack was before."""
+        update = update_under_way(stack, await self._ports.store.queue(stack.id))
+        operation = self._operation(stack, Action.ROLLBACK, cancels=update)
+
+        def guard(inside: Inside) -> None:
+            if update_under_way(live(inside, stack), inside.queue(stack.id)) != update:
+                raise InProgress(
+                    f"another update of the stack {stack.name} came in between; cancel again"
+                )
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str
     ) -> None:
-        """Mark a resource so that the next update replaces it, or take the mark back."""
+        """Mark a resource so that the next update replaces it, or take the mark back.
+
+        Returns when that is done. Raises InProgress while anything else is under way.
+        """
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._ports.store.resources(stack.id))
         row = next((row for row in rows if row.name == name), None)
         if row is None:
             raise no_resource(stack, name)
-        if unhealthy != row.unhealthy:
-            await self._acceptance.mark(stack, row.id, unhealthy=unhealthy, reason=reason)
+        if unhealthy == row.unhealthy:
+            return
+        request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
+        operation = self._operation(stack, Action.SIGNAL, request=request)
+
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            if any(op.kind is not OperationKind.MARK for op in inside.queue(stack.id)):
+                raise InProgress(
+                    f"Stack {now.name} already has an action ({now.action}) in progress; wait for"
+                    " its end"
+                )
+
+        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        await record(self._ports, self._notify, change)
+        # whoever drives the stack may be another process, which tells nobody here
+        for pause in _MARK_PAUSES:
+            found = await self._ports.store.operation_status(operation.id)
+            if found is None or found[0].final:
+                return
+            await asyncio.sleep(pause)
+
+    def _operation(
+        self,
+        stack: Stack,
+        action: Action,
+        input_id: str | None = None,
+        request: Request | None = None,
+        *,
+        cancels: str | None = None,
+    ) -> Operation:
+        now = self._ports.clock.now()
+        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
+        return Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=action,
+            created_at=now,
+            request=request or ChangeRequest(),
+            input_id=input_id,
+            deadline=now + minutes * 60,
+            cancels=cancels,
+        )
+
+    def _room_for(self, caller: Caller) -> Guard | None:
+        most = most_stacks(self._ports.limits, caller)
+        if most is None:
+            return None
+        return lambda inside: require_room(inside.count_stacks(caller.project_id), most)

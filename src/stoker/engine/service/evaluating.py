@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.records import Action, Input, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.secrets import findings_of, masking_of
 from stoker.engine.planning.evaluations import Documents, evaluation_at, evaluation_of
@@ -13,9 +15,11 @@ from stoker.engine.planning.permissions import require_types
 from stoker.engine.service.fetching import with_fetched
 from stoker.engine.service.inputs import input_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import LimitExceeded
+from stoker.kernel.errors import BAD_REQUEST, Exists, Invalid, LimitExceeded
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
 
 
 async def evaluated(
@@ -40,6 +44,21 @@ async def evaluated(
     return await with_fetched(ports, stack, given, documents, evaluation, earlier)
 
 
+async def evaluated_new(
+    ports: Ports, caller: Caller, request: StackRequest, stack_id: str | None = None
+) -> tuple[Stack, Input, Evaluation]:
+    """The stack that a create would make, its input and its evaluation, fully checked."""
+    name = _check_name(request.name)
+    stack = new_stack(ports, caller, name, request, stack_id)
+    given, evaluation = await evaluated(ports, stack, request)
+    if await ports.store.find_stack(caller.project_id, name) is not None:
+        raise Exists(
+            f"The Stack ({name}) already exists. Choose another name, or update or delete that one"
+        )
+    await _check(ports, caller, stack, evaluation)
+    return replace(stack, description=description_of(evaluation)), given, evaluation
+
+
 async def evaluated_update(
     ports: Ports, caller: Caller, stack: Stack, request: StackRequest
 ) -> tuple[Input, Evaluation]:
@@ -53,11 +72,11 @@ async def evaluated_update(
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
-    await check(ports, caller, stack, evaluation)
+    await _check(ports, caller, stack, evaluation)
     return given, evaluation
 
 
-async def check(ports: Ports, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
+async def _check(ports: Ports, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
     """Raise what can be found wrong before anything is done."""
     findings = await ports.workers.compute(lambda: findings_of(evaluation))
     findings.raise_errors()
@@ -78,3 +97,47 @@ async def check(ports: Ports, caller: Caller, stack: Stack, evaluation: Evaluati
             told = Diagnostic("not-in-cloud", masking.text(verdict), each.path)
             findings.add(evaluation.template.source.located(told))
     findings.raise_errors()
+
+
+def new_stack(
+    ports: Ports, caller: Caller, name: str, request: StackRequest, stack_id: str | None = None
+) -> Stack:
+    """A stack as a create request asks for it, not recorded."""
+    now = ports.clock.now()
+    return Stack(
+        id=ports.ids.uuid() if stack_id is None else stack_id,
+        project_id=caller.project_id,
+        name=name,
+        action=Action.INIT,
+        status=Status.COMPLETE,
+        reason="",
+        created_at=now,
+        input_id="",
+        user_id=caller.user_id,
+        user_name=caller.user_name,
+        credentials={"token": caller.token, "project_id": caller.project_id},
+        timeout_mins=request.timeout_mins,
+        disable_rollback=request.disable_rollback is not False,
+        tags=request.tags or (),
+    )
+
+
+def description_of(evaluation: Evaluation) -> str:
+    """The description of a template, as it is shown."""
+    return str(evaluation.template.description or "No description")
+
+
+def _check_name(name: str | None) -> str:
+    if name is None:
+        raise Invalid("No stack name specified", BAD_REQUEST)
+    if not NAME.fullmatch(name):
+        raise DiagnosticError(
+            [
+                Diagnostic(
+                    code="invalid-stack-name",
+                    message=f'Invalid stack name "{name[:80]}": it must contain only alphanumeric'
+                    ' or "_-." characters, must start with alpha and have 255 characters at most',
+                )
+            ]
+        )
+    return name

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from stoker.engine.model.interfaces import Change, Inside, Ports, StoreFault
+from stoker.engine.model.interfaces import Change, Inside, Limits, Ports, StoreFault
 from stoker.engine.model.records import Action, Queued, Stack, Status
-from stoker.kernel.errors import NotFound, NotSupported
+from stoker.engine.model.requests import Caller
+from stoker.kernel.errors import LimitExceeded, NotFound, NotSupported
 
 
 class DeletedAlready(Exception):
@@ -67,3 +68,17 @@ def update_under_way(stack: Stack, queue: Sequence[Queued]) -> str:
             f" {stack.name} has no update in progress"
         )
     return changes[-1].id
+
+
+def most_stacks(limits: Limits, caller: Caller) -> int | None:
+    """How many stacks the caller's project may have; None for any number."""
+    most = limits.stacks_per_project
+    return None if caller.is_admin or most < 0 else most
+
+
+def require_room(count: int, most: int) -> None:
+    """Raise LimitExceeded for a project that has all the stacks that it may have."""
+    if count >= most:
+        raise LimitExceeded(
+            f"You have reached the maximum stacks per tenant, {most}. Delete stacks of this project"
+        )

@@ -8,31 +8,39 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
-from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
-from stoker.engine.service.acceptance import Acceptance
-from stoker.engine.service.evaluating import evaluated_update
+from stoker.engine.service.evaluating import evaluated_new, evaluated_update
+from stoker.engine.service.guards import most_stacks, require_room
+from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import resource_view, stack_view
 from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
+from stoker.kernel.addresses import StackAddress
 from stoker.schema.resource_type import Foresees, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
+UNMADE = "None"
+"""Shown as the id of a stack that is only previewed."""
+
 
 class Previews:
     """Previews of creates and updates, for a caller."""
 
-    def __init__(self, ports: Ports, acceptance: Acceptance) -> None:
+    def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
-        self._acceptance = acceptance
+        self._finder = finder
 
     async def create(
         self, caller: Caller, request: StackRequest
     ) -> tuple[StackView, Sequence[ResourceView]]:
         """What a create would make."""
-        stack, evaluation = await self._acceptance.evaluate_new(caller, request)
+        ports = self._ports
+        stack, _, evaluation = await evaluated_new(ports, caller, request, UNMADE)
+        if (most := most_stacks(ports.limits, caller)) is not None:
+            require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
         def view() -> tuple[StackView, Sequence[ResourceView]]:
             outputs = tuple(evaluation.outputs(RecordedReferences()))
@@ -58,9 +66,15 @@ class Previews:
         return views
 
     async def update(
-        self, caller: Caller, stack: Stack, request: StackRequest, *, show_nested: bool
+        self,
+        caller: Caller,
+        address: StackAddress,
+        request: StackRequest,
+        *,
+        show_nested: bool = False,
     ) -> Sequence[ChangeView]:
-        """The plan of an update."""
+        """The plan of an update, if asked for with its nested stacks."""
+        stack = await self._finder.at(caller, address)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
         previews = UpdatePreviews(self._ports, show_nested=show_nested)
         return await previews.changes(stack, given, evaluation)

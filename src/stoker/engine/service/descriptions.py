@@ -1,0 +1,58 @@
+"""What templates are and what types there are, whatever stacks exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.secrets import findings_of
+from stoker.engine.service.evaluating import evaluated, new_stack
+from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.schema.helpers import NotComputed
+from stoker.template.describe.description import describe_template
+from stoker.template.evaluate.validation import as_template_diagnostics
+
+_MATCHING_SECONDS = 0.5
+
+
+class Descriptions:
+    """Descriptions, for a caller."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    async def validate(
+        self, caller: Caller, request: StackRequest, *, show_nested: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
+        """The description that the API's validate call answers, and warnings. Raises on errors."""
+        stack = new_stack(self._ports, caller, request.name or "stack", request)
+        _, evaluation = await evaluated(self._ports, stack, request)
+        findings = await self._ports.workers.compute(
+            lambda: as_template_diagnostics(
+                findings_of(evaluation), evaluation.template.source.file
+            )
+        )
+        findings.raise_errors()
+        warnings = [d for d in findings if d.severity is not Severity.ERROR]
+        description = await self._ports.workers.compute(
+            lambda: describe_template(evaluation, show_nested=show_nested)
+        )
+        return description, warnings
+
+    async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
+        """Those of the names that begin with what a regular expression of a user matches.
+
+        One that is malformed, or takes too long, matches nothing.
+        """
+        helpers = self._ports.helpers
+
+        def fitting() -> list[str]:
+            try:
+                found, _ = helpers.fit(f"(?:{pattern}).*", names, _MATCHING_SECONDS)
+            except NotComputed:
+                return []
+            return [name for name, fits in zip(names, found, strict=True) if fits]
+
+        return await self._ports.workers.compute(fitting)
