@@ -22,6 +22,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
+    made,
 )
 from stoker.kernel.log import Log
 from stoker.store import tables
@@ -130,7 +131,11 @@ def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
         values[name] = value
     if unreadable and kind is not Event:
         values[_UNREADABLE] = tuple(unreadable)
-    return kind(**values)
+    # the other kinds are small
+    return made(kind, **values) if kind in _LARGE else kind(**values)
+
+
+_LARGE = frozenset((Stack, Operation, Resource))
 
 
 def _close(seal: Seal, value: Any) -> str | None:

@@ -59,7 +59,7 @@ def make_call(
 
 async def handed_on(session: Session, row: Resource) -> Inherited:
     """What a stack that a resource has made elsewhere gets from this one, for the call."""
-    given = await session.ports.store.input(session.stack.input_id)
+    given = await session.input()
 
     def inherited() -> dict[str, Any]:
         return stored(child_environment(parse_environment(given.environment), row.name, {}))

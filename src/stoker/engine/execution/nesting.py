@@ -180,7 +180,7 @@ class Nesting:
         )
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
-        own = await self._session.ports.store.input(self._session.stack.input_id)
+        own = await self._session.input()
         return await self._input_from(own, child_id, definition, nested)
 
     async def _input_from(

@@ -22,6 +22,7 @@ from stoker.engine.model.records import (
     Status,
     StoredSignal,
     evolve,
+    made,
 )
 from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.transitions import Transitions
@@ -56,6 +57,7 @@ class Session:
         """What resource types see, by row."""
         self.clears: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
+        self._input: Input | None = None
         self.transitions = Transitions(ports.clock, ports.ids)
         self.masking = Masking()
         """Over the values that no text may show."""
@@ -84,10 +86,17 @@ class Session:
             [evolve(operation, reason=text(operation.reason)) for operation in operations],
         )
 
+    async def input(self) -> Input:
+        """What the stack is to be."""
+        if self._input is None or self._input.id != self.stack.input_id:
+            self._input = await self.ports.store.input(self.stack.input_id)
+        return self._input
+
     def new_row(self, name: str) -> Resource:
         """A row for a resource that is to be made, not stored yet."""
         now = self.ports.clock.now()
-        return Resource(
+        return made(
+            Resource,
             id=self.ports.ids.uuid(),
             stack_id=self.stack.id,
             name=name,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import fields as dataclass_fields
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from stoker.engine.model.kinds import ChangeRequest, OperationKind, Request
 from stoker.engine.model.plans import Plan
@@ -30,6 +31,25 @@ def evolve(record: Record, **changes: Any) -> Record:
     fields = vars(new)
     fields.update(vars(record))
     fields.update(changes)
+    return new
+
+
+Made = TypeVar("Made")
+_BLANKS: dict[type, dict[str, Any]] = {}
+
+
+def made(kind: type[Made], **fields: Any) -> Made:
+    """A record as its class makes it, at the cost of :func:`evolve`; all that has no default must
+    be given.
+    """
+    blank = _BLANKS.get(kind)
+    if blank is None:
+        declared = dataclass_fields(cast("Any", kind))
+        needed = [field.name for field in declared if field.default is field.default_factory]
+        blank = _BLANKS[kind] = vars(kind(**dict.fromkeys(needed)))
+    new = object.__new__(kind)
+    vars(new).update(blank)
+    vars(new).update(fields)
     return new
 
 
