@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path
 from stoker.schema.unknown import Unknown
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import Failure, failed
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 
@@ -77,14 +77,10 @@ class NamedConditions:
                 return self._value(name)
             except Failure as failure:
                 raise Failure([self._repeated(name, failure.diagnostics[0])]) from None
-        raise Failure(
-            [
-                Diagnostic(
-                    "unknown-condition",
-                    f'Invalid condition "{name}": there is none of that name',
-                    suggestion=did_you_mean(name, self._written),
-                )
-            ]
+        raise failed(
+            "unknown-condition",
+            f'Invalid condition "{name}": there is none of that name',
+            suggestion=did_you_mean(name, self._written),
         )
 
     def _value(self, name: str) -> bool:
@@ -126,7 +122,7 @@ class NamedConditions:
         if isinstance(value, Unknown):
             if self._assumed is not None:
                 return self._assumed
-            raise Failure([Diagnostic("unknown-value", "a condition must be known in advance")])
+            raise failed("unknown-value", "a condition must be known in advance")
         raise _invalid(value)
 
 

@@ -10,7 +10,7 @@ from stoker.kernel.errors import LIMIT_EXCEEDED
 from stoker.kernel.json_tree import exceeds, weigh
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.patterns import PatternBudget
-from stoker.template.functions.failure import Failure, bad_value
+from stoker.template.functions.failure import bad_value, failed
 
 MEBIBYTE = 1024 * 1024
 MAX_TEXT = 8 * MEBIBYTE
@@ -149,4 +149,4 @@ class Budget:
 
 def _used_up(what: str, advice: str) -> NoReturn:
     message = f"the functions of this template handle more {what} than they may together"
-    raise Failure([Diagnostic("too-large", message, suggestion=advice)])
+    raise failed("too-large", message, suggestion=advice)

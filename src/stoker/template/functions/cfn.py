@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.functions.failure import Failure, bad_arguments, bad_value
+from stoker.template.functions.failure import bad_arguments, bad_value, failed
 from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import (
@@ -30,15 +30,11 @@ def ref(arguments: Any, scope: Scope) -> Any:
         return scope.parameters[arguments]
     if isinstance(arguments, str) and arguments in scope.resources:
         return scope.facts.reference(arguments)
-    raise Failure(
-        [
-            Diagnostic(
-                "unknown-name",
-                f'The specified reference "{arguments}" is incorrect: there is no parameter and no'
-                " enabled resource of that name",
-                suggestion=did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
-            )
-        ]
+    raise failed(
+        "unknown-name",
+        f'The specified reference "{arguments}" is incorrect: there is no parameter and no'
+        " enabled resource of that name",
+        suggestion=did_you_mean(str(arguments), [*scope.resources, *scope.parameters]),
     )
 
 
@@ -48,15 +44,11 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
         bad_arguments(f"a parameter is named by text, not {kind_of(arguments)}")
     if isinstance(arguments, str) and arguments in scope.parameters:
         return scope.parameters[arguments]
-    raise Failure(
-        [
-            Diagnostic(
-                "unknown-name",
-                f'there is no parameter "{arguments}"',
-                error_type=INVALID_REFERENCE,
-                suggestion=did_you_mean(str(arguments), scope.parameters),
-            )
-        ]
+    raise failed(
+        "unknown-name",
+        f'there is no parameter "{arguments}"',
+        error_type=INVALID_REFERENCE,
+        suggestion=did_you_mean(str(arguments), scope.parameters),
     )
 
 
@@ -64,7 +56,7 @@ def get_att(arguments: Any, scope: Scope) -> Any:
     """An attribute of a resource."""
     if isinstance(arguments, str) and "." not in arguments:
         message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
-        raise Failure([Diagnostic("unknown-resource", message)])
+        raise failed("unknown-resource", message)
     name, *path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
     if isinstance(name, Unknown):
         return name
@@ -158,15 +150,8 @@ def find_in_map(arguments: Any, scope: Scope) -> Any:
         if not isinstance(value, Mapping) or key not in value:
             names = [str(name) for name in value] if isinstance(value, Mapping) else []
             message = f'there is no key "{key}" in {".".join(["Mappings", *path[:position]])}'
-            raise Failure(
-                [
-                    Diagnostic(
-                        "unknown-key",
-                        message,
-                        (position,),
-                        suggestion=did_you_mean(str(key), names),
-                    )
-                ]
+            raise failed(
+                "unknown-key", message, (position,), suggestion=did_you_mean(str(key), names)
             )
         value = value[key]
     return value

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path
-from stoker.kernel.errors import BAD_REQUEST
+from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED, ErrorType
 
 SHAPE = "bad-arguments"
 """Code of diagnostics on the form of arguments: wrong whatever the values will be."""
@@ -27,16 +27,28 @@ class Failure(Exception):
         return Failure(each.below(*path) for each in self.diagnostics)
 
 
+def failed(
+    code: str,
+    message: str,
+    path: Path = (),
+    *,
+    error_type: ErrorType = VALIDATION_FAILED,
+    suggestion: str | None = None,
+) -> Failure:
+    """The failure of one snippet, for one reason."""
+    return Failure([Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)])
+
+
 def bad_arguments(message: str, path: Path = ()) -> NoReturn:
     """The arguments do not have the form that the function takes."""
-    raise Failure([Diagnostic(SHAPE, message, path)])
+    raise failed(SHAPE, message, path)
 
 
 def bad_name(message: str, path: Path = ()) -> NoReturn:
     """What stands in the place of a name cannot be one."""
-    raise Failure([Diagnostic(SHAPE, message, path, error_type=BAD_REQUEST)])
+    raise failed(SHAPE, message, path, error_type=BAD_REQUEST)
 
 
 def bad_value(message: str, path: Path = (), code: str = "bad-value") -> NoReturn:
     """The arguments have the right form, but the function has no result for these values."""
-    raise Failure([Diagnostic(code, message, path)])
+    raise failed(code, message, path)

@@ -7,12 +7,11 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.json_tree import weigh
 from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.functions.budget import MAX_TEXT, check_text
-from stoker.template.functions.failure import Failure, bad_arguments, bad_value
+from stoker.template.functions.failure import bad_arguments, bad_value, failed
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 
@@ -151,7 +150,7 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
     if count > most:
         message = f"there would be {count} repetitions; at most {most} are allowed here"
         advice = "repeat a smaller template, or over shorter lists"
-        raise Failure([Diagnostic("too-large", message, suggestion=advice)])
+        raise failed("too-large", message, suggestion=advice)
     result = []
     for row in rows:
         filled = _filled(template, words, row)

@@ -11,7 +11,7 @@ from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value
+from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value, failed
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.words import kind_of
 from stoker.template.source.files import find_file
@@ -52,14 +52,10 @@ def parameter(name: str, scope: Scope) -> Any:
         pass
     if not name:
         bad_value("a parameter must be named")
-    raise Failure(
-        [
-            Diagnostic(
-                "unknown-parameter",
-                f'there is no parameter "{name}"',
-                suggestion=did_you_mean(name, scope.parameters),
-            )
-        ]
+    raise failed(
+        "unknown-parameter",
+        f'there is no parameter "{name}"',
+        suggestion=did_you_mean(name, scope.parameters),
     )
 
 
@@ -101,16 +97,12 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
     if isinstance(name, list | dict):
         bad_name(f"a resource is named by text, not {kind_of(name)}")
     if not isinstance(name, str) or name not in scope.resources:
-        raise Failure(
-            [
-                Diagnostic(
-                    code,
-                    f'The specified reference "{name}" is incorrect: there is no enabled resource'
-                    " of that name",
-                    error_type=INVALID_REFERENCE,
-                    suggestion=did_you_mean(str(name), scope.resources),
-                )
-            ]
+        raise failed(
+            code,
+            f'The specified reference "{name}" is incorrect: there is no enabled resource'
+            " of that name",
+            error_type=INVALID_REFERENCE,
+            suggestion=did_you_mean(str(name), scope.resources),
         )
     return name
 
@@ -224,13 +216,9 @@ def get_file(arguments: Any, scope: Scope) -> Any:
         bad_value(f"a file is named by text, not {kind_of(name)}")
     full_name = find_file(name, scope.files, scope.url)
     if full_name is None:
-        raise Failure(
-            [
-                Diagnostic(
-                    "unknown-file",
-                    f'the file "{name}" did not come with the request, which has it under "files"',
-                    suggestion=did_you_mean(name, scope.files),
-                )
-            ]
+        raise failed(
+            "unknown-file",
+            f'the file "{name}" did not come with the request, which has it under "files"',
+            suggestion=did_you_mean(name, scope.files),
         )
     return scope.files[full_name]

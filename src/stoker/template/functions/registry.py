@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic
 from stoker.template.functions import (
     cfn,
     expressions,
@@ -17,7 +16,7 @@ from stoker.template.functions import (
     strings,
     substitution,
 )
-from stoker.template.functions.failure import SHAPE, Failure
+from stoker.template.functions.failure import SHAPE, failed
 from stoker.template.functions.scope import Function, Scope
 from stoker.template.versions import CFN, Version
 
@@ -130,6 +129,6 @@ def _removed(name: str, version: Version) -> Function:
 
 def _refusal(message: str, suggestion: str | None = None) -> Function:
     def refuse(arguments: Any, scope: Scope) -> Any:
-        raise Failure([Diagnostic(SHAPE, message, suggestion=suggestion)])
+        raise failed(SHAPE, message, suggestion=suggestion)
 
     return refuse
