@@ -12,7 +12,7 @@ ACTIONS = ("suspend", "resume", "check", "cancel_update", "cancel_without_rollba
 
 
 async def act(call: Call) -> Response:
-    """Start the one action that the body names; its value is of no account."""
+    """Start the one action that the body names; its value is ignored."""
     names = list(await call.document())
     if len(names) != 1:
         raise bad_request("Multiple actions specified" if names else "No action specified")

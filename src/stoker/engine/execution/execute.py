@@ -75,7 +75,7 @@ class Execution:
             await self._applying.apply(node)
 
     async def _pause(self, node: Node) -> None:
-        """Let the time pass since the batch before has changed; rows tell, whoever has died."""
+        """Wait out the pause since the last change of the previous batch, which the rows record."""
         current, now = self._session.current, self._session.ports.clock.now()
         changed = max(current[name].updated_at for name in node.needs)
         if (left := changed + self._plan.pause - now) > 0:

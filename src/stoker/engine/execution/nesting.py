@@ -86,7 +86,7 @@ class Nesting:
         parent: Operation,
         attributes: frozenset[str],
     ) -> Resource:
-        """As :meth:`apply`, but the row's status is nobody's business; raises NestedFailed."""
+        """As :meth:`apply`, but leave the row's status alone. Raises NestedFailed."""
         # an engine that died may have begun it: it is done once, and is what it was
         operation_id = await _begun(self._session, row, parent, removing=False)
         if operation_id is None:

@@ -230,7 +230,7 @@ class Driver:
 def _require_readable(operation: Operation) -> None:
     """Raise Invalid for an operation of which nobody knows what it is to do."""
     if "request" in operation.unreadable and operation.action is not Action.DELETE:
-        raise Invalid("what is stored of the operation cannot be read; ask for it again")
+        raise Invalid("the stored operation cannot be read; send the request again")
 
 
 def _timed_out(operation: Operation) -> str:

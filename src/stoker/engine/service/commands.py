@@ -125,7 +125,7 @@ class Operations:
         """
         stack = await self._finder.at(caller, address)
         if stack.deleted_at is not None:
-            raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
+            raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
         change = Change(
             stack.id,
             None,
@@ -152,7 +152,7 @@ class Operations:
         def guard(inside: Inside) -> None:
             if update_under_way(live(inside, stack), inside.queue(stack.id)) != update:
                 raise InProgress(
-                    f"another update of the stack {stack.name} came in between; cancel again"
+                    f"another update of the stack {stack.name} was accepted meanwhile; cancel again"
                 )
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)

@@ -37,7 +37,7 @@ def live(inside: Inside, stack: Stack) -> Stack:
     """The stack as it is now. Raises NotFound for one that is deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
-        raise NotFound(f"the stack {stack.name} ({stack.id}) is deleted already")
+        raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
     return now
 
 

@@ -103,12 +103,12 @@ class SignalService:
                 ACTION_NOT_SUPPORTED,
             )
         if row.action is Action.DELETE:
-            raise Invalid(f"{name} is being deleted and takes no signals any more")
+            raise Invalid(f"{name} is being deleted and no longer takes signals")
         await session.load_signals()
         most = self._ports.limits.signals_per_resource
         known = len(session.signals.get(row.id, ()))
         if known >= most:
-            raise LimitExceeded(f"{name} has {most} signals, which is all that a resource may have")
+            raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
         call = make_call(session, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
@@ -133,7 +133,7 @@ class SignalService:
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
     async def _clear(self, session: Session, name: str, hook: Any) -> None:
-        """Store that a hook is cleared; a second time is as good as once."""
+        """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
             raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', INVALID_HOOK)

@@ -84,8 +84,8 @@ def _settle(strategies: dict[str, str], environment: Environment, file: str) -> 
             strategies[name] = asked.get(name, asked.get(DEFAULT, OVERWRITE))
         elif asked.get(name, strategies[name]) != strategies[name]:
             message = (
-                f'the values of "{name}" are merged by the strategy "{strategies[name]}", which '
-                f'an earlier file has settled, not by "{asked[name]}"'
+                f'the strategy "{asked[name]}" for "{name}" conflicts with'
+                f' "{strategies[name]}", which an earlier file uses'
             )
             raise _refused(
                 message,
