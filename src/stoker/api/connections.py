@@ -1,4 +1,4 @@
-"""Limits of connections: what uvicorn leaves open to whoever can connect.
+"""Limits on connections that uvicorn does not have.
 
 Uvicorn bounds how long a connection may be idle after an answer. Everything before an application
 is called has no bound there: how long a client takes for its headers and its body, how many and

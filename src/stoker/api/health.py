@@ -1,4 +1,4 @@
-"""Whether the service is alive, and figures of its health for those who ask for JSON."""
+"""The health check, with figures for clients that accept JSON."""
 
 from __future__ import annotations
 

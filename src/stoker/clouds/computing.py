@@ -1,4 +1,4 @@
-"""Threads for work that takes long and asks nobody, shared fairly between projects.
+"""Threads for long computations, shared fairly between projects.
 
 A project gets few of them at once, and projects take turns: whoever asks for much waits for
 himself, not others for him.

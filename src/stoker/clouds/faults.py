@@ -1,4 +1,4 @@
-"""What went wrong in a cloud, in the cloud's own words.
+"""Errors of a cloud, in the cloud's own words.
 
 Resource types and engines must tell "gone" from "busy" from "broken" without importing the SDK
 (its import is slow), so faults are recognised by what they carry, not by their class. Answers to

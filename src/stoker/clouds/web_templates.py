@@ -1,4 +1,4 @@
-"""Templates that requests and templates name by address: fetched within bounds, or not at all.
+"""Templates by URL: fetched within bounds, or not at all.
 
 Whoever sends a request chooses what the service connects to. So it connects to public addresses
 alone, unless the operator allows more: each name is resolved once, the addresses are checked, and

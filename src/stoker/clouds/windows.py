@@ -1,4 +1,4 @@
-"""How many calls a service is given at once: grown while it answers well, cut when it does not.
+"""Limits concurrent calls to each service: raised while it answers well, cut when it does not.
 
 A service is overloaded when it says so, or when calls of one kind take much longer than calls of
 that kind did: calls of different kinds differ by nature. A conflict is no overload, unless it asks

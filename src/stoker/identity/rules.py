@@ -1,4 +1,4 @@
-"""The policies that hold where an operator's policy file says nothing: Heat's names and defaults.
+"""The default policies: Heat's names and defaults. An operator's policy file overrides them.
 
 Each rule is written as (name, who, who by the older defaults); the older ones count in addition
 where ``[oslo_policy] enforce_new_defaults`` is off. An empty text means everybody.

@@ -1,4 +1,4 @@
-"""Where the built-in types are, and which there were once.
+"""Where the built-in types are, and which were withdrawn.
 
 A type is found by its file: whatever module of a service's package says ``type_name = "..."`` in
 a class declares that type. The files are read and not imported, so that a service starts without

@@ -1,4 +1,4 @@
-"""Tells faults of the database from faults of what is written to it."""
+"""Distinguishes errors of the database from errors in what is written."""
 
 from __future__ import annotations
 

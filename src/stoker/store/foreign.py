@@ -1,4 +1,4 @@
-"""What must not be opened: databases of other programs, and those of another key.
+"""Refuses databases of other programs, and those of another key.
 
 A ``heat.conf`` names Heat's own database. Nothing is written to one that is not ours, and its
 tables are looked at before anything else is done.

@@ -1,4 +1,4 @@
-"""The last way to end operations: in SQL, from columns that are never encrypted.
+"""The last resort for ending an operation: in SQL, from columns that are never encrypted.
 
 It is for what no engine can bring to an end, because its rows cannot be read, or because whoever
 tries dies of it. Status, event and operation change together, as everywhere.

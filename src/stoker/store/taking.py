@@ -1,4 +1,4 @@
-"""Taking a stack over, and counting how often that was in vain.
+"""Taking a stack over, and counting take-overs without progress.
 
 A stack whose operation kills its engine, or makes every driver fail, is taken up again and again.
 What tells that from a stack whose engine was killed by somebody is that it gets no further: no

@@ -1,4 +1,4 @@
-"""Drops what nobody needs any more, so that a stack that is updated for years stays small."""
+"""Deletes what is no longer needed, so that a stack updated for years stays small."""
 
 from __future__ import annotations
 

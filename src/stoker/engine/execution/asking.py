@@ -1,4 +1,4 @@
-"""Calls of resource types' methods: on a worker, repeated where a cloud turns them away for now.
+"""Calls to resource types: on a worker thread, retried while a cloud refuses them for now.
 
 Knows nothing of what an answer means for a row.
 """

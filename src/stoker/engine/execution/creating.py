@@ -1,4 +1,4 @@
-"""Creates: sent once, found again where the answer got lost, sent again only when nothing comes.
+"""Creates: sent once, looked for if the answer was lost, sent again only if nothing is found.
 
 A create whose answer is lost may have been done, or may still be: the service goes on with it,
 whatever becomes of the caller. So the time of sending is on record before the call is made, and

@@ -1,4 +1,4 @@
-"""Hooks: places at which the action on a resource stops until a user lets it go on.
+"""Hooks: points at which the action on a resource pauses until a user clears them.
 
 A row comes to a hook in the transaction of the event that tells of it, so that an engine which
 starts again finds the row at the same hook and tells nothing twice. A user clears the hook with a

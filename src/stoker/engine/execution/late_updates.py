@@ -1,4 +1,4 @@
-"""Updates that an engine has sent and did not live to see answered: the cloud may still do them.
+"""Updates sent by an engine that died before the answer: the cloud may still carry them out.
 
 The same update sent again does no harm: whichever request is done last leaves the object the same.
 Another update must not be overtaken: it waits until the earlier request can no longer be done.

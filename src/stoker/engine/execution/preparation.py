@@ -1,4 +1,4 @@
-"""What must be known of the live objects before a plan is made, and after one is done."""
+"""What has to be read from live objects before planning, and at the end of an operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes one recorded row and its object away: the remove step of an operation."""
+"""Removes a row and its object: the remove step of an operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object and its replacement cannot have at once, an address say, passes between them.
+"""Hands over what an object and its replacement cannot both have, such as an address.
 
 A replacement is made before the object that it replaces goes. Types that :class:`Releases` free
 such things first, and take them again where the replacement goes and the object stays. Which row

@@ -1,1 +1,1 @@
-"""What the engine works on and with: rows, requests, views, and the interfaces that it needs."""
+"""The engine's data: records, requests, views, plans, and the Protocols of what it needs."""

@@ -1,4 +1,4 @@
-"""Evaluations of recorded inputs, kept in memory: inputs never change.
+"""A cache of evaluations by input; inputs never change.
 
 Whoever accepts a request hands its evaluation to the driver, to the views and to the next update
 through here. Nothing depends on what is kept; what is not is evaluated again.

@@ -1,5 +1,4 @@
-"""Calls that go on when whoever made them has given up: an operation that timed out, a driver that
-failed.
+"""Calls that outlive their caller: an operation that timed out, a driver that failed.
 
 A thread cannot be stopped, and what it does to an object must not come later than what is done to
 that object next. Whoever calls about a row therefore lets the call that was left behind end first.

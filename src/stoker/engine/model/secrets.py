@@ -1,4 +1,4 @@
-"""The values of hidden parameters: in no finding, no reason and no event."""
+"""Keeps the values of hidden parameters out of diagnostics, reasons and events."""
 
 from __future__ import annotations
 

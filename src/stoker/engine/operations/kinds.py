@@ -1,4 +1,4 @@
-"""All kinds of operations, each with the module that takes it to its end."""
+"""All kinds of operations, each with the class that runs it."""
 
 from __future__ import annotations
 

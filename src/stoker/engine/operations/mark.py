@@ -1,4 +1,4 @@
-"""The mark on an unhealthy resource: set by whoever owns the stack, as every row is.
+"""Marks a resource unhealthy. The owner of the stack does it, as it writes every row.
 
 It changes neither the status of the stack nor any object. It comes before what was accepted after
 it, so that the update of a user who has just marked a resource replaces it.

@@ -1,4 +1,4 @@
-"""What the driver knows of an operation that it takes to its end, of whatever kind."""
+"""What the driver knows of a running operation, whatever its kind."""
 
 from __future__ import annotations
 

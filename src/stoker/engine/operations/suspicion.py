@@ -1,4 +1,4 @@
-"""Stacks that were taken up again and again without getting further: held, then given up.
+"""Stacks taken over repeatedly without progress: delayed, then given up.
 
 An operation that kills its engine, or makes every driver fail, would be taken up for ever. The
 store counts the take-ups that were in vain; here stands what follows from the count.

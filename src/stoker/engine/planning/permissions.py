@@ -1,5 +1,4 @@
-"""Which types of resources a stack may have: the policy's word, for requests and for what they
-make later.
+"""Which resource types the policy allows in a stack, now and in what it creates later.
 
 A group gets members when its size is known, a scaling group when it is signalled: nobody asks for
 these then. So a stack remembers what decided about its owner, and the policy is asked again when

@@ -1,4 +1,4 @@
-"""Finds the stack that a caller names. Nobody learns of another project's stacks."""
+"""Finds the stack that a caller names, and reveals nothing of other projects' stacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rows to what interfaces are shown. Pure."""
+"""From rows to views. Pure."""
 
 from __future__ import annotations
 

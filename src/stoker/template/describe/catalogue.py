@@ -1,4 +1,4 @@
-"""What can stand in a template: resource types, template versions and their functions."""
+"""What templates can use: resource types, template versions and their functions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Environments: what users say beside the template."""
+"""Environments: what users give beside the template."""

@@ -1,4 +1,4 @@
-"""What type names stand for in an environment: other types, template files, nothing.
+"""What type names are mapped to: other types, template files, nothing.
 
 The section ``resource_registry`` maps names of types, or their beginnings with ``*``, for the
 whole stack or (below ``resources``) for single resources, and holds hooks and restricted actions.

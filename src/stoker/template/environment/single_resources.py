@@ -1,4 +1,4 @@
-"""What registries say of single resources: hooks, restricted actions, and what is nested below.
+"""Registry entries for single resources: hooks, restricted actions, and nested entries.
 
 The entries stand below ``resources`` and name a resource or, with a glob, several. Separate from
 the mapping of types, which knows no globs of resources.

@@ -1,4 +1,4 @@
-"""Values that look like calls of functions and are none: they stay as they are, with a warning.
+"""Values that look like function calls and are not: plain text, with a warning.
 
 A map with one key that is no function of the template's version is an ordinary map. Whoever
 misspells a function, or takes one of another version, would otherwise learn it from a server.

@@ -1,4 +1,4 @@
-"""Nested stacks in advance: what the template around them knows before anything exists."""
+"""Nested stacks before they exist: what the template around them can know."""
 
 from __future__ import annotations
 

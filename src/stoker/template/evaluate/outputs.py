@@ -1,4 +1,4 @@
-"""Outputs: their values, and what can be said against them in advance."""
+"""Outputs: their values, and their validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested templates that were read before: many stacks nest the same few."""
+"""A cache of parsed nested templates: many stacks nest the same few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is settled before any resource is looked at: parameters, conditions, what they enable."""
+"""What is resolved before any resource: parameters, conditions, what these enable."""
 
 from __future__ import annotations
 

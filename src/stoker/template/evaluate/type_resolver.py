@@ -1,4 +1,4 @@
-"""Finds the types of resources: built in, or a template that stands for a type.
+"""Resolves resource types: built in, or a template used as a type.
 
 The parameters of the template are the properties of the type, its outputs are the attributes.
 """

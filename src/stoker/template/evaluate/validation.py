@@ -1,4 +1,4 @@
-"""All that can be said against a template before anything exists, in one go.
+"""Everything that is wrong with a template, as far as it can be known before anything exists.
 
 The order of the diagnostics is the order in which a reader would meet them: parameters, conditions,
 resources (form, references, circles, properties), outputs. The first error decides what kind of

@@ -1,4 +1,4 @@
-"""Bounds on what a template may grow to: functions and references can multiply without end."""
+"""Bounds on what a template may grow to; functions and references can multiply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for values, for messages."""
+"""Descriptions of values, for messages."""
 
 from __future__ import annotations
 

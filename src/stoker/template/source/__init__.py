@@ -1,1 +1,1 @@
-"""Text as data, and the way back from data to its place in the text."""
+"""Text to data, and from data back to its position in the text."""

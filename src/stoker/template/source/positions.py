@@ -1,4 +1,4 @@
-"""From paths in a document to places in its text, in one scan for all of them."""
+"""From paths in a document to positions in its text, in one scan."""
 
 from __future__ import annotations
 
