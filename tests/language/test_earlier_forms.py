@@ -61,7 +61,11 @@ def test_the_form_of_a_version_gives_its_value(version: str, call: Any, value: A
         ("2013-05-23", {"get_attr": ["r"]}, "the attribute is missing"),
         ("2015-04-30", {"get_attr": ["r"]}, "the attribute is missing"),
         ("2015-04-30", {"list_join": ["-", ""]}, "only lists can be joined"),
-        ("2015-04-30", {"list_join": ["-", ["a"], ["b"]]}, "the arguments are"),
+        (
+            "2015-04-30",
+            {"list_join": ["-", ["a"], ["b"]]},
+            "Arguments to",
+        ),
         (
             "2017-09-01",
             {"repeat": {"template": "x", "for_each": {"x": ["a"]}, "permutations": "maybe"}},

@@ -54,3 +54,25 @@ def types() -> Registry:
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_is_explained(mistake: Mistake, types: Registry) -> None:
     assert _messages(mistake, types) == mistake.messages
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ({"if": [True]}, 'Arguments to "if" must be of the form: [condition'),
+        ({"yaql": "x"}, 'Arguments to "yaql" must be a map'),
+        ({"repeat": "x"}, 'Arguments to "repeat" must be a map'),
+        ({"str_replace": "x"}, 'Arguments to "str_replace" must be a map'),
+        ({"str_replace_strict": "x"}, 'Arguments to "str_replace_strict" must be a map'),
+        ({"contains": "x"}, 'Arguments to "contains" must be of the form: [value'),
+        ({"list_concat": ["x"]}, None),
+    ],
+)
+def test_calls_of_a_wrong_form_are_told_in_the_words_of_heat(call: Any, words: str | None) -> None:
+    template = {
+        "heat_template_version": "2021-04-16",
+        "resources": {"a": {"type": "OS::Heat::Value", "properties": {"value": call}}},
+    }
+    found = Evaluation(parse(template), with_helpers(), Registry()).validate().errors[0].message
+    assert found.startswith("Arguments to ") == (words is not None)
+    assert words is None or found.startswith(words)

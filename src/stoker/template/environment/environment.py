@@ -56,6 +56,11 @@ class Environment:
 EMPTY = Environment()
 
 
+_NOT_A_MAP = (
+    "Environment not in valid format: The environment is not a valid YAML mapping data type."
+)
+
+
 def parse_environment(
     given: Mapping[str, Any] | str | None, file: str | None = None
 ) -> Environment:
@@ -72,12 +77,12 @@ def parse_environment(
     if given is None:
         return EMPTY
     if not isinstance(given, Mapping):
-        raise _refused("invalid-environment", "an environment must be a map", (), file, wrong)
+        raise _refused("invalid-environment", _NOT_A_MAP, (), file, wrong)
     for section in given:
         if section not in SECTIONS:
             raise _refused(
                 "unknown-section",
-                f'an environment has no section "{section}"',
+                f'Environment not in valid format: environment has wrong section "{section}"',
                 (str(section),),
                 file,
                 wrong,

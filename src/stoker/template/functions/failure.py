@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path
@@ -22,9 +23,27 @@ class Failure(Exception):
     def __str__(self) -> str:
         return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 
+    def naming(self, function: str) -> Failure:
+        """The same failure with the words by which users of Heat know a call of a wrong form."""
+        return Failure(
+            replace(each, message=_named(function, each.message)) if not each.path else each
+            for each in self.diagnostics
+        )
+
     def inside(self, *path: str | int) -> Failure:
         """The same failure, seen from further out."""
         return Failure(each.below(*path) for each in self.diagnostics)
+
+
+_FORM = "the arguments are "
+
+
+def _named(function: str, message: str) -> str:
+    if not message.startswith(_FORM):
+        return message
+    form = message.removeprefix(_FORM)
+    words = "must be of the form: " if form.startswith("[") else "must be "
+    return f'Arguments to "{function}" {words}{form}'
 
 
 def failed(

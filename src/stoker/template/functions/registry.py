@@ -123,7 +123,7 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def _removed(name: str, version: Version) -> Function:
-    message = f'"{name}" is not a function of {version.key} {version.name}'
+    message = f"The function {name} is not supported in this version of HOT. ({version.name})"
     return _refusal(message, _INSTEAD.get(name))
 
 

@@ -127,7 +127,7 @@ class Scope:
                 self.budget.count(value)
             return value
         except Failure as failure:
-            raise failure.inside(name) from None
+            raise failure.naming(name).inside(name) from None
         except RecursionError:
             raise Failure([TOO_DEEP]) from None
 
