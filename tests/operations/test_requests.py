@@ -12,7 +12,7 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
-from stoker.engine.service.queries import Views
+from stoker.engine.service.queries import Queries
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Exists, Forbidden, Refused
 
@@ -117,7 +117,7 @@ def test_a_list_after_a_stack_that_there_is_not_is_the_whole_list() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(PLAIN)
         query = StackQuery(page=Page(marker="nothing"))
-        found = await Views(lab.engine.ports, Finder(lab.engine.ports)).stacks(CALLER, query)
+        found = await Queries(lab.engine.ports, Finder(lab.engine.ports)).stacks(CALLER, query)
         assert [stack.address.name for stack in found] == ["stack"]
 
     in_lab(story)
@@ -126,7 +126,7 @@ def test_a_list_after_a_stack_that_there_is_not_is_the_whole_list() -> None:
 def test_a_list_of_resources_has_attributes_where_asked_for() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(PLAIN)
-        views = Views(lab.engine.ports, Finder(lab.engine.ports))
+        views = Queries(lab.engine.ports, Finder(lab.engine.ports))
         (bare,) = await views.resources(CALLER, address, ResourceQuery())
         (full,) = await views.resources(CALLER, address, ResourceQuery(with_attributes=True))
         assert bare.attributes is None

@@ -52,7 +52,7 @@ def pause_reason(hook: str) -> str:
     return f"{action} paused until Hook {hook} is cleared"
 
 
-def clear_details(row: Resource) -> dict[str, Any]:
+def release_details(row: Resource) -> dict[str, Any]:
     """The details of a signal that clears the hook at which the row stands."""
     return {UNSET_HOOK: row.hook[_AT], _OPERATION: row.hook[_OPERATION]}
 
@@ -62,12 +62,10 @@ def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
     return row.hook.get(_AT) == hook and row.hook[_OPERATION] == operation.id
 
 
-def clears_of(clears: Sequence[StoredSignal], row: Resource) -> list[str]:
+def releases_of(releases: Sequence[StoredSignal], row: Resource) -> list[str]:
     """Ids of the signals that clear the hook at which the row stands."""
-    details = clear_details(row)
-    return [
-        clear.id for clear in clears if clear.resource_id == row.id and clear.details == details
-    ]
+    details = release_details(row)
+    return [each.id for each in releases if each.resource_id == row.id and each.details == details]
 
 
 def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
@@ -75,7 +73,7 @@ def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
     nowhere, and the ids of all signals that clear hooks: whoever they were for has ended.
     """
     rows = [evolve(row, hook={}) for row in session.rows.values() if hook_of(row) is not None]
-    return rows, [clear.id for clear in session.clears]
+    return rows, [each.id for each in session.hook_releases]
 
 
 class Hooks:
@@ -127,7 +125,7 @@ class Hooks:
             return row
         while True:
             seen = self._waiting.round
-            heard = clears_of(self._session.clears, row)
+            heard = releases_of(self._session.hook_releases, row)
             if heard:
                 break
             await self._waiting.wait(_UNTIL_CLEARED, seen)

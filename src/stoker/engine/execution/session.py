@@ -55,7 +55,7 @@ class Session:
         self._configs = {row.id for row in self.rows.values() if "config" in row.data}
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
-        self.clears: Sequence[StoredSignal] = ()
+        self.hook_releases: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self._input: Input | None = None
         self.transitions = Transitions(ports.clock, ports.ids)
@@ -192,15 +192,15 @@ class Session:
     async def load_signals(self) -> None:
         """Read the stack's signals anew."""
         by_resource: dict[str, list[Signal]] = defaultdict(list)
-        clears = []
+        releases = []
         for stored in await self.ports.store.signals(self.stack.id):
             if UNSET_HOOK in stored.details:
-                clears.append(stored)
+                releases.append(stored)
             else:
                 by_resource[stored.resource_id].append(
                     Signal(stored.id, stored.received_at, stored.details)
                 )
-        self.signals, self.clears = by_resource, clears
+        self.signals, self.hook_releases = by_resource, releases
 
     def with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, once a resource has made the first."""

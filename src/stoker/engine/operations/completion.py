@@ -62,13 +62,13 @@ async def begin(session: Session, operation: Operation) -> Operation:
         operation = replace(operation, back_to=in_force(session.stack))
     operation = replace(operation, status=OperationStatus.RUNNING)
     stack, events = _in_progress(session, operation)
-    paused, clears = superseded_pauses(session)
+    paused, releases = superseded_pauses(session)
     await session.commit(
         stack=stack,
         resources=paused,
         operations=[operation],
         events=events,
-        dropped_signals=clears,
+        dropped_signals=releases,
     )
     return operation
 

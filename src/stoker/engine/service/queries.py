@@ -1,4 +1,4 @@
-"""Views of stacks, resources and events, from rows. Reads only what is committed."""
+"""Answers questions about stacks, resources and events from rows. Reads only what is committed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FEW = 100
 """Rows whose views are made on the loop, in a millisecond; more are worth a thread."""
 
 
-class Views:
+class Queries:
     """Everything that a caller may look at."""
 
     def __init__(self, ports: Ports, finder: Finder) -> None:

@@ -15,7 +15,7 @@ from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.previews import Previews
-from stoker.engine.service.queries import Views
+from stoker.engine.service.queries import Queries
 from stoker.engine.service.signals import SignalService
 
 
@@ -27,7 +27,7 @@ class Service:
     """What changes stacks."""
     previews: Previews
     """What shows what a change would do."""
-    views: Views
+    views: Queries
     """What shows stacks, resources and events."""
     descriptions: Descriptions
     """What says what templates and types are."""
@@ -41,7 +41,7 @@ def make_service(ports: Ports, notify: Callable[[str], None]) -> Service:
     return Service(
         Operations(ports, finder, notify),
         Previews(ports, finder),
-        Views(ports, finder),
+        Queries(ports, finder),
         Descriptions(ports),
         SignalService(ports, finder, notify),
     )

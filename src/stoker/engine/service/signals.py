@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.hooks import clear_details, clears_of, stands_at
+from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
 from stoker.engine.model.kinds import ScaleRequest
@@ -94,7 +94,7 @@ class SignalService:
             raise no_resource(stack, name)
         require_own(caller, row)
         if details and UNSET_HOOK in details:
-            await self._clear(session, name, details[UNSET_HOOK])
+            await self._release_hook(session, name, details[UNSET_HOOK])
             return
         type_ = session.type_of(row)
         if not can(type_, Signals):
@@ -132,7 +132,7 @@ class SignalService:
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
-    async def _clear(self, session: Session, name: str, hook: Any) -> None:
+    async def _release_hook(self, session: Session, name: str, hook: Any) -> None:
         """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
@@ -153,13 +153,13 @@ class SignalService:
             )
         await session.load_signals()
         ids, now = self._ports.ids, self._ports.clock.now()
-        clears = tuple(
-            StoredSignal(ids.uuid(), stack_id, row.id, now, clear_details(row))
+        releases = tuple(
+            StoredSignal(ids.uuid(), stack_id, row.id, now, release_details(row))
             for row in standing
-            if not clears_of(session.clears, row)
+            if not releases_of(session.hook_releases, row)
         )
-        if clears:
-            await store.commit(Change(stack_id, None, signals=clears))
+        if releases:
+            await store.commit(Change(stack_id, None, signals=releases))
         self._notify(stack_id)
 
     async def _scale(self, stack: Stack, policy: Resource) -> None:
