@@ -150,7 +150,7 @@ def test_a_corrected_stack_comes_up_although_its_server_has_reported_a_failure(
     assert service.run("deploy", example, "--name", "second-try").exit_code == 1
     done = service.run("deploy", example, "--name", "second-try", "-P", "licence=/etc/passwd")
     assert done.exit_code == 0, done.output
-    assert "ready_handle keeps the failure of an earlier attempt" in done.output
+    assert "ready_handle still holds the failure of an earlier attempt" in done.output
 
 
 def test_a_failure_in_a_nested_stack_is_shown_down_to_its_cause(
