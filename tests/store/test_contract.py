@@ -197,6 +197,8 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     assert await other.resources(stack.id) == [row]
     assert await other.events([stack.id], EventQuery()) == [event]
     assert await other.signals(stack.id) == [signal]
+    seen = replace(signal, details={"seen": True})
+    assert await other.signals(stack.id, {signal.id: seen, "gone": seen}) == [seen]
     assert await other.input(given.id) == given
     [found] = await other.operations(stack.id)
     assert found == replace(operation, number=found.number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -26,6 +27,8 @@ from stoker.store.runners import Runner
 from stoker.store.sealing import Seal
 
 Result = TypeVar("Result")
+_AT_ONCE = 500
+"""Ids in one statement."""
 
 
 # built once: to put together a statement takes longer than to execute it
@@ -57,10 +60,13 @@ _RESOURCES = (
     .where(tables.resources.c.stack_id == _STACK_ID)
     .order_by(tables.resources.c.created_at, tables.resources.c.id)
 )
-_SIGNALS = (
-    sa.select(tables.signals)
+_SIGNAL_IDS = (
+    sa.select(tables.signals.c.id)
     .where(tables.signals.c.stack_id == _STACK_ID)
     .order_by(tables.signals.c.number)
+)
+_SIGNALS = sa.select(tables.signals).where(
+    tables.signals.c.id.in_(sa.bindparam("ids", expanding=True))
 )
 
 
@@ -204,7 +210,21 @@ class SqlReads:
 
         return await self._read(query)
 
-    async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
-        """The signals of a stack's resources, oldest first."""
-        found = await self._records(rows.to_signal, _SIGNALS, stack_id)
-        return [signal for signal in found if signal is not None]
+    async def signals(
+        self, stack_id: str, known: Mapping[str, StoredSignal] = MappingProxyType({})
+    ) -> Sequence[StoredSignal]:
+        """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
+
+        def query(connection: sa.Connection) -> list[StoredSignal]:
+            ids = list(connection.execute(_SIGNAL_IDS, {"stack": stack_id}).scalars())
+            found = {id_: known[id_] for id_ in ids if id_ in known}
+            new = [id_ for id_ in ids if id_ not in known]
+            for begin in range(0, len(new), _AT_ONCE):
+                some = {"ids": new[begin : begin + _AT_ONCE]}
+                for row in rows.dicts(connection.execute(_SIGNALS, some)):
+                    signal = rows.to_signal(row, self._seal)
+                    if signal is not None:
+                        found[signal.id] = signal
+            return [found[id_] for id_ in ids if id_ in found]
+
+        return await self._read(query)

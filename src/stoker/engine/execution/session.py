@@ -55,6 +55,7 @@ class Session:
         self._configs = {row.id for row in self.rows.values() if "config" in row.data}
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
+        self._stored_signals: Mapping[str, StoredSignal] = {}
         self.hook_releases: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self._input: Input | None = None
@@ -190,10 +191,12 @@ class Session:
         return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
 
     async def load_signals(self) -> None:
-        """Read the stack's signals anew."""
+        """Read the signals that have come in, and forget those that are gone."""
+        signals = await self.ports.store.signals(self.stack.id, self._stored_signals)
+        self._stored_signals = {stored.id: stored for stored in signals}
         by_resource: dict[str, list[Signal]] = defaultdict(list)
         releases = []
-        for stored in await self.ports.store.signals(self.stack.id):
+        for stored in signals:
             if UNSET_HOOK in stored.details:
                 releases.append(stored)
             else:

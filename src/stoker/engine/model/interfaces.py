@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.model.evaluation_cache import KeptEvaluations
@@ -192,8 +193,10 @@ class Store(TakesOver, Protocol):
     async def event(self, stack_id: str, event_id: str) -> Event | None:
         """One event."""
 
-    async def signals(self, stack_id: str) -> Sequence[StoredSignal]:
-        """The signals of a stack's resources, oldest first."""
+    async def signals(
+        self, stack_id: str, known: Mapping[str, StoredSignal] = MappingProxyType({})
+    ) -> Sequence[StoredSignal]:
+        """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
 
 
 class Workers(Protocol):
