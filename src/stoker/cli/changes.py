@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from stoker.cli.client import Odd
+from stoker.cli.client import parsed
 
 _SIGNS = {
     "added": ("+", "green"),
@@ -106,12 +106,12 @@ class Change:
 
 def changes_of_new(answer: Any) -> list[Change]:
     """All resources of a stack to be; nested stacks are lists within the list."""
-    return _read(_added, answer)
+    return parsed(lambda found: list(_added(found)), answer)
 
 
 def changes_of_update(answer: Any) -> list[Change]:
     """What an update changes."""
-    return _read(_of_update, answer)
+    return parsed(lambda found: list(_of_update(found)), answer)
 
 
 def summary(changes: Iterable[Change]) -> str:
@@ -119,13 +119,6 @@ def summary(changes: Iterable[Change]) -> str:
     kinds = [change.kind for change in changes]
     counts = [f"{kinds.count(kind)} {kind}" for kind in _SIGNS if kind in kinds]
     return ", ".join(counts) or "nothing changes"
-
-
-def _read(parse: Any, answer: Any) -> list[Change]:
-    try:
-        return list(parse(answer))
-    except (KeyError, TypeError, AttributeError):
-        raise Odd("the service") from None
 
 
 def _added(answer: Mapping[str, Any]) -> Iterator[Change]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -11,6 +11,7 @@ import httpx
 from stoker.cli.credentials import Credentials
 from stoker.cli.failures import BadInput, CommandFailed
 
+Value = TypeVar("Value")
 _TIMEOUT = httpx.Timeout(60, connect=5)
 
 
@@ -33,6 +34,14 @@ class Odd(CommandFailed):
 
     def __init__(self, url: str) -> None:
         super().__init__(f"{url} answers as no service of OpenStack does; is the address right?")
+
+
+def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
+    """What ``parse`` makes of an answer. Raises :class:`Odd` if it is something else."""
+    try:
+        return parse(answer)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Odd("the service") from None
 
 
 class Client:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from stoker.cli.client import Client, Odd, Refused
+from stoker.cli.client import Client, Refused, parsed
 from stoker.cli.failures import BadInput
 
 Value = TypeVar("Value")
@@ -208,11 +208,8 @@ def console_log(client: Client, server_id: str, lines: int | None = None) -> str
 
 
 def _parsed(parse: Callable[[Any], Value], answer: Any, key: str) -> Value:
-    """What an answer holds under a key. Raises :class:`CommandFailed` if it is something else."""
-    try:
-        return parse(answer[key])
-    except (KeyError, TypeError, AttributeError, ValueError):
-        raise Odd("the service") from None
+    """What an answer holds under a key."""
+    return parsed(lambda found: parse(found[key]), answer)
 
 
 def _each(parse: Callable[[Any], Value]) -> Callable[[Any], list[Value]]:
