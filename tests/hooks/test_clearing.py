@@ -28,10 +28,10 @@ GATE = template({"gate": {"type": "Sim::Gate", "properties": {"count": 1}}})
         ("pre-delete", "does not stand at the hook pre-delete"),
         ("post-create", "does not stand at the hook post-create"),
         ("pre-foo", "pre-create, pre-update"),
-        (None, "is no hook"),
-        (["pre-create"], "is no hook"),
-        ({"pre-create": 1}, "is no hook"),
-        ("x" * 100_000, "is no hook"),
+        (None, "is not a hook"),
+        (["pre-create"], "is not a hook"),
+        ({"pre-create": 1}, "is not a hook"),
+        ("x" * 100_000, "is not a hook"),
     ],
 )
 def test_a_clear_of_another_hook_is_refused(hook: Any, word: str) -> None:

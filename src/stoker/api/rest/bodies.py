@@ -52,7 +52,7 @@ def stack_name(body: Body) -> str:
         raise bad_request("No stack name specified: the request has no stack_name.")
     name = body["stack_name"]
     if not isinstance(name, str):
-        raise Invalid("stack_name takes a text.", VALIDATION_FAILED)
+        raise Invalid("stack_name must be a string.", VALIDATION_FAILED)
     return name
 
 
@@ -88,7 +88,7 @@ async def _template(
     if isinstance(template, str | dict):
         return template, None
     if template is not None:
-        raise bad_request(f"template takes an object or a text, not {type(template).__name__}.")
+        raise bad_request(f"template must be an object or a string, not {type(template).__name__}.")
     url = optional_text(body, "template_url")
     if url is not None:
         return await call.api.fetch_template(url), url
@@ -101,7 +101,9 @@ def _environment(body: Body) -> Mapping[str, Any] | str | None:
     environment = body.get("environment")
     if environment is None or isinstance(environment, str | dict):
         return environment
-    raise bad_request(f"environment takes an object or a text, not {type(environment).__name__}.")
+    raise bad_request(
+        f"environment must be an object or a string, not {type(environment).__name__}."
+    )
 
 
 def _environment_files(body: Body) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ def _names(body: Body, field: str, *, split_text: bool = True) -> tuple[str, ...
     if isinstance(value, str) and split_text:
         return (value,)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise bad_request(f"{field} takes a list of texts.")
+        raise bad_request(f"{field} must be a list of strings.")
     return tuple(value)
 
 
@@ -124,7 +126,7 @@ def _mapping(body: Body, field: str) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Invalid(f"{field} takes an object, not {type(value).__name__}.")
+        raise Invalid(f"{field} must be an object, not {type(value).__name__}.")
     return value
 
 
@@ -141,7 +143,7 @@ def _file(name: str, content: Any) -> str:
     if isinstance(content, dict | list):
         return "".join(long_json.pieces(content, json.dumps))
     if not isinstance(content, str):
-        raise Invalid(f'The file "{name}" is no text.')
+        raise Invalid(f'The file "{name}" is not a string.')
     return content
 
 
@@ -169,7 +171,7 @@ def _tags(body: Body) -> tuple[str, ...] | None:
         return None
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise Invalid("tags takes a text with commas between the tags.", ATTRIBUTE_ERROR)
+        raise Invalid("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
     for tag in tags:
         if len(tag) > _LONGEST_TAG:
             raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')

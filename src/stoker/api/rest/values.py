@@ -67,7 +67,7 @@ def optional_text(body: Mapping[str, Any], name: str) -> str | None:
     """A text of the body, or None. Refuses other types (400)."""
     value = body.get(name)
     if value is not None and not isinstance(value, str):
-        raise bad_request(f"{name} takes a text, not {type(value).__name__}.")
+        raise bad_request(f"{name} must be a string, not {type(value).__name__}.")
     if value is not None and "\0" in value:
-        raise bad_request(f"{name} has a NUL character inside.")
+        raise bad_request(f"{name} contains a NUL character.")
     return value

@@ -124,5 +124,5 @@ def _address(request: Request) -> tuple[str, ResourceAddress]:
         raise Refused(f"This address takes {_METHODS[kind]} only.", METHOD_NOT_ALLOWED)
     resource = parse_arn(arn)
     if not isinstance(resource, ResourceAddress):
-        raise Invalid("The address names no resource of a stack.")
+        raise Invalid("The address does not name a resource of a stack.")
     return kind, resource

@@ -136,7 +136,7 @@ class SignalService:
         """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
-            raise Invalid(f'"{str(hook)[:80]}" is no hook; there are {known}', INVALID_HOOK)
+            raise Invalid(f'"{str(hook)[:80]}" is not a hook; hooks are {known}', INVALID_HOOK)
         stack_id, store = session.stack.id, self._ports.store
         changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
         # rows of replaced objects, which bear the same name, stand at hooks as well
