@@ -158,9 +158,7 @@ class Arena:
         return arena
 
     @contextlib.contextmanager
-    def attacked(
-        self, *, mebibytes: float = 300, seconds: float = 60, pauses: bool = True
-    ) -> Iterator[Person]:
+    def attacked(self, *, mebibytes: float = 300, seconds: float = 60) -> Iterator[Person]:
         """Attack the service within the block; what is wrong with it fails the test afterwards.
 
         ``mebibytes`` may the service grow meanwhile; the block takes at most ``seconds``.
@@ -184,8 +182,8 @@ class Arena:
         assert worst <= max(SLOWEST_ANSWER, 30 * usual), f"others waited {worst:.1f} s"
         grown = _memory(service.pid, "VmHWM") - before
         assert grown <= mebibytes, f"the service grew by {grown:.0f} MiB"
-        if pauses:
-            assert self.pauses_since(begin) == []
+        pauses = self.pauses_since(begin)
+        assert not pauses, f"the event loop has paused: {pauses}"
         self.assert_calm()
 
     def pauses_since(self, begin: float) -> list[dict[str, Any]]:

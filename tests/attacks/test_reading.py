@@ -37,7 +37,7 @@ LONG_BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.long  # some pauses are over 50 ms while the machine is busy
+@pytest.mark.long  # half a minute
 @pytest.mark.parametrize("what", LONG_BODIES)
 def test_a_long_body_keeps_nobody_waiting(arena: Arena, what: str) -> None:
     with arena.attacked(seconds=60) as attacker:
@@ -46,7 +46,7 @@ def test_a_long_body_keeps_nobody_waiting(arena: Arena, what: str) -> None:
     assert answer.status_code == (200 if accepted else 400), answer.text[:500]
 
 
-@pytest.mark.long  # pauses of up to 60 ms, see docs/limits.md
+@pytest.mark.long
 def test_a_long_document_is_kept_and_shown_while_others_are_answered(arena: Arena) -> None:
     with arena.attacked(seconds=60) as attacker:
         stack = attacker.create("long", PLAIN, files=LONG_TEXT)
