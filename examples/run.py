@@ -1,10 +1,10 @@
-"""The tour that ``make run`` gives: a service with a cloud, a stack with a web server, its page.
+"""The tour of ``make run``: a service with a local cloud, a stack with a web server, its page.
 
-Needs nothing but an installed Stoker. Uses the service of the directory ``var`` if one runs there,
-else starts one, and stops it at the end unless ``KEEP=1`` is set.
+Needs an installed Stoker only. Uses the service in the directory ``var`` if one runs there;
+otherwise starts one, and stops it at the end unless ``KEEP=1`` is set.
 
     python examples/run.py             a web application that works
-    python examples/run.py --failing   one that does not, and what is said about it
+    python examples/run.py --failing   one that fails, and what Stoker reports
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
     try:
         code = stoker("deploy", str(HERE / f"{name}.yaml"), "--name", name, "--yes")
         if failing:
-            said = "As it should be: it failed, and says why." if code == 1 else "It did not fail!"
+            said = "It failed as expected, and says why." if code == 1 else "It did not fail!"
             print(f"\n{said}")
             return 0 if code == 1 else 1
         if code == 0:
@@ -43,11 +43,11 @@ def main() -> int:
         if stoker("status", name, quiet=True) == 0:
             say_how_to_go_on(name)
         if was_running:
-            print(f"\nThe service in {DATA_DIR} goes on, as it ran before.")
+            print(f"\nThe service in {DATA_DIR} keeps running, as before.")
         elif os.environ.get("KEEP") == "1":
-            print(f'\nThe service goes on; "stoker stop --data-dir {DATA_DIR}" ends it.')
+            print(f'\nThe service keeps running; "stoker stop --data-dir {DATA_DIR}" stops it.')
         else:
-            print("\nEverything is being stopped; KEEP=1 leaves it running.")
+            print("\nStopping everything; set KEEP=1 to leave it running.")
             stoker("stop")
 
 
@@ -87,7 +87,7 @@ def show_page(url: str) -> None:
 def say_how_to_go_on(name: str) -> None:
     """Lines to copy."""
     print(f"""
-To look further (with KEEP=1, while the service runs):
+To explore (with KEEP=1, while the service runs):
   export STOKER_DATA_DIR={DATA_DIR}
   stoker status {name}
   stoker logs {name}
