@@ -53,6 +53,19 @@ class AllocationMachine(RuleBasedStateMachine):
 
 TestAllocation = AllocationMachine.TestCase
 
+
+def test_an_address_that_came_back_and_was_taken_by_name_is_not_given_again() -> None:
+    subnet = ipam.SubnetAddresses(POOLS)
+    first = subnet.next_free()
+    assert first is not None
+    subnet.take(first, "someone")
+    subnet.take("10.0.0.3", "someone")
+    assert subnet.next_free() == "10.0.0.4"
+    subnet.release(first)
+    subnet.take(first, "another")
+    assert subnet.next_free() == "10.0.0.4"
+
+
 networks = st.builds(
     lambda number, length: ip_network((number, length), strict=False),
     st.integers(0, 2**32 - 1),
