@@ -21,12 +21,12 @@ def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> No
         await lab.pass_time(5)
         await other.dispatch.recover()
         await lab.pass_time(25)
-        assert (await lab.stack()).epoch == 2
+        assert (await lab.stack()).fencing_token == 2
         # this engine no longer drives the stack, and is told of what the other one is not
         await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
         await asyncio.gather(lab.engine.dispatch.idle(), other.dispatch.idle())
         assert await lab.status() == "CREATE_COMPLETE"
-        assert (await lab.stack()).epoch <= 4
+        assert (await lab.stack()).fencing_token <= 4
 
     in_lab(story)
 

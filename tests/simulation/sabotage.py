@@ -73,7 +73,7 @@ class WithoutOwner(_Around):
         try:
             await self._store.commit(change)
         except Fenced:
-            await self._store.commit(replace(change, epoch=None))
+            await self._store.commit(replace(change, fencing_token=None))
 
 
 class WithoutEvent(_Around):
@@ -82,7 +82,7 @@ class WithoutEvent(_Around):
     async def commit(self, change: Change) -> None:
         await self._store.commit(replace(change, events=()))
         await asyncio.sleep(0.01)
-        late = Change(change.stack_id, change.epoch, events=change.events)
+        late = Change(change.stack_id, change.fencing_token, events=change.events)
         await self._store.commit(late)
 
 
@@ -109,7 +109,7 @@ class WithoutDurability(_Around):
     """Rule 8: a commit returns before its transaction has been written."""
 
     async def commit(self, change: Change) -> None:
-        if change.epoch is None:
+        if change.fencing_token is None:
             await self._store.commit(change)
         else:
             _later(self._store, change, 0.05)

@@ -207,12 +207,12 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     assert await other.operation_status(operation.id) == (OperationStatus.WAITING, "")
 
 
-async def test_no_two_takers_get_the_same_epoch(stores: TwoProcesses) -> None:
+async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = await asyncio.gather(
         *(store.take(stack.id) for _ in range(25) for store in (stores.one, stores.other))
     )
-    assert sorted(each.epoch for each in taken) == list(range(1, 51))
+    assert sorted(each.fencing_token for each in taken) == list(range(1, 51))
 
 
 async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None:
@@ -221,13 +221,13 @@ async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None
     second = await stores.other.take(stack.id)
     late = replace(first, reason="late")
     with pytest.raises(Fenced):
-        await stores.one.commit(Change(stack.id, first.epoch, stacks=(late,)))
+        await stores.one.commit(Change(stack.id, first.fencing_token, stacks=(late,)))
     await stores.other.commit(
-        Change(stack.id, second.epoch, stacks=(replace(second, reason="in time"),))
+        Change(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
     )
     found = await stores.one.stack(stack.id)
     assert found is not None
-    assert (found.reason, found.epoch) == ("in time", second.epoch)
+    assert (found.reason, found.fencing_token) == ("in time", second.fencing_token)
 
 
 async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
@@ -293,7 +293,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
     stack = await made(stores.one)
     taken = await stores.one.take(stack.id)
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
-    await stores.one.commit(Change(stack.id, taken.epoch, resources=(row,)))
+    await stores.one.commit(Change(stack.id, taken.fencing_token, resources=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -306,7 +306,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
         (None, Status.FAILED),
     ]
     with pytest.raises(Fenced):
-        await stores.one.commit(Change(stack.id, taken.epoch, resources=(row,)))
+        await stores.one.commit(Change(stack.id, taken.fencing_token, resources=(row,)))
 
 
 async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:

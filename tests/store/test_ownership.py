@@ -25,33 +25,37 @@ async def store() -> SqlStore:
     return store
 
 
-async def test_each_take_over_has_an_epoch_of_its_own(store: SqlStore) -> None:
-    epochs = [(await store.take(STACK.id)).epoch for _ in range(3)]
-    assert epochs == sorted(set(epochs))
+async def test_each_take_over_has_a_fencing_token_of_its_own(store: SqlStore) -> None:
+    tokens = [(await store.take(STACK.id)).fencing_token for _ in range(3)]
+    assert tokens == sorted(set(tokens))
 
 
 @pytest.mark.parametrize("off", [-1, 1])
-async def test_only_the_newest_epoch_writes(store: SqlStore, off: int) -> None:
+async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -> None:
     await store.take(STACK.id)
     taken = await store.take(STACK.id)
     late = replace(taken, reason="late")
     with pytest.raises(Fenced):
-        await store.commit(Change(STACK.id, taken.epoch + off, stacks=(late,)))
+        await store.commit(Change(STACK.id, taken.fencing_token + off, stacks=(late,)))
     found = await store.stack(STACK.id)
     assert found is not None
     assert found.reason == ""
-    await store.commit(Change(STACK.id, taken.epoch, stacks=(replace(taken, reason="ours"),)))
+    await store.commit(
+        Change(STACK.id, taken.fencing_token, stacks=(replace(taken, reason="ours"),))
+    )
     found = await store.stack(STACK.id)
     assert found is not None
     assert found.reason == "ours"
 
 
-async def test_a_write_never_sets_the_epoch(store: SqlStore) -> None:
+async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
     taken = await store.take(STACK.id)
-    await store.commit(Change(STACK.id, taken.epoch, stacks=(replace(taken, epoch=0),)))
+    await store.commit(
+        Change(STACK.id, taken.fencing_token, stacks=(replace(taken, fencing_token=0),))
+    )
     found = await store.stack(STACK.id)
     assert found is not None
-    assert found.epoch == taken.epoch
+    assert found.fencing_token == taken.fencing_token
 
 
 async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:

@@ -17,7 +17,7 @@ OTHER = TrustRecord("t3", "p", "v", "s", ())
 
 def add_stack(database: sa.Engine, user: str, deleted_at: float | None) -> None:
     row = {
-        column.name: 0 if isinstance(column.type, sa.Integer | sa.Float | sa.Boolean) else "{}"
+        column.key: 0 if isinstance(column.type, sa.Integer | sa.Float | sa.Boolean) else "{}"
         for column in tables.stacks.columns
         if not column.nullable and column.server_default is None
     }

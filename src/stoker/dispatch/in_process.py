@@ -98,18 +98,18 @@ class InProcess:
         other one does not hear of that.
         """
         while await self._has_work(stack_id, driver):
-            before = await self._epoch(stack_id)
+            before = await self._fencing_token(stack_id)
             try:
                 await asyncio.wait_for(driver.news(), LOOK_AGAIN)
             except TimeoutError:
-                if await self._epoch(stack_id) != before:
+                if await self._fencing_token(stack_id) != before:
                     continue
             return True
         return False
 
-    async def _epoch(self, stack_id: str) -> int | None:
+    async def _fencing_token(self, stack_id: str) -> int | None:
         stack = await self._ports.store.stack(stack_id)
-        return None if stack is None else stack.epoch
+        return None if stack is None else stack.fencing_token
 
     async def _has_work(self, stack_id: str, driver: Driver) -> bool:
         """Whether an operation of the stack has not ended; a store that fails is asked again."""

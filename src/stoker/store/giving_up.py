@@ -31,7 +31,7 @@ def give_up(connection: sa.Connection, stack_id: str, reason: str, now: float) -
     found = connection.execute(sa.select(stacks).where(stacks.c.id == stack_id)).one_or_none()
     if found is None:
         return
-    values: dict[str, Any] = {"epoch": stacks.c.epoch + 1, "take_ups": 0}
+    values: dict[str, Any] = {"fencing_token": stacks.c.fencing_token + 1, "take_ups": 0}
     told: list[dict[str, Any]] = []
     if actions:
         values |= {"action": actions[-1], "status": "FAILED", "reason": reason}

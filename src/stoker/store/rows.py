@@ -52,7 +52,7 @@ Kind_ = TypeVar("Kind_", bound=Record)
 def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     """The columns of a record."""
     row = {}
-    for name, write, _, _ in _form(type(record)):
+    for name, _, write, _, _ in _form(type(record)):
         value = getattr(record, name)
         row[name] = value if write is None else write(seal, value)
     if isinstance(record, Stack):
@@ -65,9 +65,9 @@ def to_row(record: Record, seal: Seal) -> dict[str, Any]:
 
 
 Convert = Callable[[Seal, Any], Any]
-Form = list[tuple[str, Convert | None, Convert | None, Any]]
-"""Of each column: its name, what writes it, what reads it, and what stands for what cannot be
-read.
+Form = list[tuple[str, str, Convert | None, Convert | None, Any]]
+"""Of each column: its field, its name in the database, what writes it, what reads it, and what
+stands for what cannot be read.
 """
 _TABLES: Mapping[type, sa.Table] = {
     Stack: tables.stacks,
@@ -85,7 +85,7 @@ def _form(kind: type) -> Form:
         columns = _TABLES[kind].c
         statuses: Any = OperationStatus if kind is Operation else Status
         _FORMS[kind] = [
-            (field.name, *_conversion(columns[field.name], statuses))
+            (field.name, columns[field.name].name, *_conversion(columns[field.name], statuses))
             for field in fields(kind)
             if field.name not in _READ_ONLY
         ]
@@ -118,8 +118,8 @@ def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
     """The record of a row. What cannot be read is empty, and named where the record can say so."""
     values: dict[str, Any] = read_only
     unreadable: list[str] = []
-    for name, _, read, empty in _form(kind):
-        value = row[name]
+    for name, column, _, read, empty in _form(kind):
+        value = row[column]
         if read is not None:
             try:
                 value = read(seal, value)

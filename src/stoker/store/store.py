@@ -30,7 +30,7 @@ class SqlStore(SqlReads):
         await self._commits.commit(change)
 
     async def take(self, stack_id: str) -> Stack:
-        """Raise the stack's epoch and return the stack."""
+        """Raise the stack's fencing token and return the stack."""
         return await self._commits.run(
             lambda connection: taking.take(connection, stack_id, self._seal)
         )

@@ -85,7 +85,7 @@ stacks = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float),
     sa.Column("deleted_at", sa.Float),
-    sa.Column("epoch", sa.Integer, nullable=False),
+    sa.Column("epoch", sa.Integer, key="fencing_token", nullable=False),
     sa.Column("take_ups", sa.Integer, nullable=False, server_default="0"),
     sa.Column("taken_for", _ID, comment="the operation that it was last taken up for"),
     sa.Column("taken_event", sa.Integer, comment="the number of its last event by then"),

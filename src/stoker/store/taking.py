@@ -45,12 +45,12 @@ def _taking() -> Any:
         stacks.c.taken_for == foremost,
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
-    # one statement: two that take at the same time must not be given the same epoch
+    # one statement: two that take at the same time must not be given the same fencing token
     return (
         stacks.update()
         .where(stacks.c.id == _STACK)
         .values(
-            epoch=stacks.c.epoch + 1,
+            fencing_token=stacks.c.fencing_token + 1,
             take_ups=sa.case(
                 (sa.not_(in_vain), 1),
                 (in_vain.is_(None), 1),
@@ -68,7 +68,7 @@ _TAKE = _taking()
 
 
 def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack:
-    """Raise the epoch; returns the stack. Raises NotFound."""
+    """Raise the fencing token; returns the stack. Raises NotFound."""
     for row in rows.dicts(connection.execute(_TAKE, {"taken": stack_id})):
         return rows.to_stack(row, seal, None)
     raise NotFound(f"there is no stack {stack_id}")
@@ -87,7 +87,7 @@ def forget(connection: sa.Connection, stack: Stack) -> None:
 def _set(connection: sa.Connection, stack: Stack, value: object) -> None:
     statement = (
         stacks.update()
-        .where(stacks.c.id == stack.id, stacks.c.epoch == stack.epoch)
+        .where(stacks.c.id == stack.id, stacks.c.fencing_token == stack.fencing_token)
         .values(take_ups=value)
     )
     if connection.execute(statement).rowcount != 1:

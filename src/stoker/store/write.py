@@ -1,4 +1,4 @@
-"""Writes changes: many in one transaction, each fenced by the epoch of its stack."""
+"""Writes changes: many in one transaction, each fenced by its stack's token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(
     for index, change in enumerate(changes):
         if verdicts[index] is not None:
             continue
-        if change.guard is not None or (change.epoch is None and change.stacks):
+        if change.guard is not None or (change.fencing_token is None and change.stacks):
             # it is judged by all that came before it
             _write_all(connection, ready, seal)
             ready.clear()
@@ -42,8 +42,9 @@ def write(
 
 def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception | None:
     """Why the change is not to be written."""
+    owned = change.fencing_token is not None
     for stack in change.stacks:
-        if change.epoch is None and stack.parent_id is None and _is_taken(connection, stack):
+        if not owned and stack.parent_id is None and _is_taken(connection, stack):
             return Exists(f"The Stack ({stack.name}) already exists.")
     if change.guard is None:
         return None
@@ -65,22 +66,22 @@ _OF_NAME = sa.select(tables.stacks.c.id).where(
     tables.stacks.c.project_id == sa.bindparam("project"),
     tables.stacks.c.live_name == sa.bindparam("name"),
 )
-_EPOCHS = (
-    sa.select(tables.stacks.c.id, tables.stacks.c.epoch)
+_FENCING_TOKENS = (
+    sa.select(tables.stacks.c.id, tables.stacks.c.fencing_token)
     .where(tables.stacks.c.id.in_(sa.bindparam("held", expanding=True)))
     .with_for_update()
 )
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    held = {change.stack_id for change in changes if change.epoch is not None}
+    held = {change.stack_id for change in changes if change.fencing_token is not None}
     if not held:
         return [None] * len(changes)
-    found = connection.execute(_EPOCHS, {"held": sorted(held)})
-    epochs: dict[str, int] = {row.id: row.epoch for row in found}
+    found = connection.execute(_FENCING_TOKENS, {"held": sorted(held)})
+    tokens: dict[str, int] = {row.id: row.fencing_token for row in found}
     return [
         None
-        if change.epoch is None or epochs.get(change.stack_id) == change.epoch
+        if change.fencing_token is None or tokens.get(change.stack_id) == change.fencing_token
         else Fenced(change.stack_id)
         for change in changes
     ]
@@ -99,7 +100,7 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal)
     _insert(connection, tables.contents, list(contents.values()), "hash", keep=None)
     _insert(connection, tables.inputs, inputs)
     stacks = [rows.to_row(stack, seal) for change in changes for stack in change.stacks]
-    _insert(connection, tables.stacks, stacks, "id", keep=("epoch",))
+    _insert(connection, tables.stacks, stacks, "id", keep=("fencing_token",))
     operations = [rows.to_row(op, seal) for change in changes for op in change.operations]
     _insert(connection, tables.operations, operations, "id")
     # of several changes to one row only the last counts

@@ -1,6 +1,6 @@
 """The working memory of one engine on one stack: rows as they were last committed.
 
-Nothing outside this engine writes a stack's resources while it holds the stack's epoch, so the
+Nothing outside this engine writes a stack's resources while it holds its fencing token, so the
 rows in memory are the rows in the store. Whatever changes them goes through :meth:`commit`.
 """
 
@@ -155,7 +155,7 @@ class Session:
             )
         change = Change(
             stack_id=self.stack.id,
-            epoch=self.stack.epoch,
+            fencing_token=self.stack.fencing_token,
             inputs=tuple(inputs),
             stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
             operations=tuple(operations),

@@ -81,16 +81,16 @@ It runs on the store's thread: it computes nothing and waits for nothing.
 class Change:
     """Rows to be written in one transaction.
 
-    ``stack_id`` and ``epoch`` fence the change: it is written only while the stack's epoch is
-    still that; an epoch of None marks a change that needs no ownership, such as accepting a
-    request or storing a signal.
+    ``stack_id`` and ``fencing_token`` fence the change: it is written only while the stack's
+    token is still that; None marks a change that needs no ownership, such as accepting a request
+    or storing a signal.
     """
 
     stack_id: str
-    epoch: int | None = None
+    fencing_token: int | None = None
     inputs: tuple[Input, ...] = ()
     stacks: tuple[Stack, ...] = ()
-    """Inserted, or updated but for the epoch."""
+    """Inserted, or updated but for the fencing token."""
     operations: tuple[Operation, ...] = ()
     resources: tuple[Resource, ...] = ()
     dropped_resources: tuple[str, ...] = ()
@@ -111,7 +111,7 @@ class TakesOver(Protocol):
     """Who drives a stack, and what becomes of one that nobody can drive."""
 
     async def take(self, stack_id: str) -> Stack:
-        """Raise the stack's epoch and return the stack: from now on only this engine writes.
+        """Raise the stack's token and return the stack: from now on only this engine writes.
 
         It is counted how often that happens for the same operation without an event in between,
         up to :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
@@ -124,7 +124,7 @@ class TakesOver(Protocol):
         """The stack is being driven well: begin to count anew."""
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
-        """End as failed the operations of a stack, whatever its rows hold; raises its epoch.
+        """End as failed the operations of a stack, whatever its rows hold; raises its token.
 
         For what no engine could bring to an end: it reads nothing that may be unreadable.
         """
@@ -138,7 +138,7 @@ class Store(TakesOver, Protocol):
     async def commit(self, change: Change) -> None:
         """Write a change; changes of one turn of the loop share a transaction.
 
-        Raises :class:`Fenced` when the stack's epoch is no longer the change's,
+        Raises :class:`Fenced` when the stack's fencing token is no longer the change's,
         :class:`stoker.kernel.errors.Exists` for a second live stack of one name, and whatever the
         change's guard raises.
         """

@@ -1,7 +1,7 @@
 """What the store keeps for the engine: frozen rows. Every change is a new value, then a commit.
 
 Times are seconds since the epoch. A row's identity is its ``id``; a stack's writes carry the
-``epoch`` that its engine holds (see :mod:`stoker.engine.model.interfaces`).
+``fencing_token`` that its engine holds (see :mod:`stoker.engine.model.interfaces`).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Stack:
     good_input_id: str | None = None
     updated_at: float | None = None
     deleted_at: float | None = None
-    epoch: int = 0
+    fencing_token: int = 0
     description: str = ""
     user_id: str = ""
     user_name: str = ""
