@@ -24,7 +24,7 @@ async def test_a_signal_ends_a_pause_for_signals_and_no_other() -> None:
     for_signal = asyncio.ensure_future(waiting.wait(LONG, waiting.round))
     for_time = asyncio.ensure_future(waiting.wait(POLL, waiting.round))
     assert not await over(for_signal)
-    waiting.rouse()
+    waiting.wake()
     assert await over(for_signal)
     assert not await over(for_time)
     for_time.cancel()
@@ -33,7 +33,7 @@ async def test_a_signal_ends_a_pause_for_signals_and_no_other() -> None:
 async def test_a_signal_between_a_look_and_the_pause_is_not_missed() -> None:
     waiting = Waiting()
     seen = waiting.round
-    waiting.rouse()
+    waiting.wake()
     async with asyncio.timeout(1):
         await waiting.wait(LONG, seen)
 

@@ -1,7 +1,7 @@
 """Nested stacks: stacks with operations of their own, which a resource of the parent waits for.
 
 The nested stack is recorded in the transaction that records the parent's resource as in progress
-with its id, so it can neither be made twice nor be lost. Whoever drives it, its end rouses the
+with its id, so it can neither be made twice nor be lost. Whoever drives it, its end wakes the
 parent; an occasional look covers engines that are not in this process.
 """
 

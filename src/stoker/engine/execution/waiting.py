@@ -21,7 +21,7 @@ class Waiting:
 
     ``stop`` ends every pause at once and leaves the actions in progress: another operation, or
     another engine, goes on from there. ``fail`` says that the operation has failed: pauses for a
-    signal end at once, all others after ``grace`` seconds. ``rouse`` ends the pauses for a signal,
+    signal end at once, all others after ``grace`` seconds. ``wake`` ends the pauses for a signal,
     or for the end of one nested stack, because it has come.
     """
 
@@ -68,7 +68,7 @@ class Waiting:
         self.expired = True
         self._end_pauses()
 
-    def rouse(self, source: str = SIGNAL) -> None:
+    def wake(self, source: str = SIGNAL) -> None:
         """A signal has arrived, or the nested stack of that id has come to an end."""
         self._rounds[source] += 1
         for pause, awaited in self._pauses.items():

@@ -72,7 +72,7 @@ class Driver:
     def child_ended(self, child_id: str) -> None:
         """An operation of this nested stack has ended."""
         if self._running is not None:
-            self._running.waiting.rouse(child_id)
+            self._running.waiting.wake(child_id)
 
     async def run(self) -> None:
         """Drive until every operation has ended.
@@ -224,7 +224,7 @@ class Driver:
         if first is not None and first.id != running.operation.id:
             running.waiting.stop()
         else:
-            running.waiting.rouse()
+            running.waiting.wake()
 
 
 def _require_readable(operation: Operation) -> None:
