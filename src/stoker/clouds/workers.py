@@ -1,6 +1,6 @@
-"""Threads for blocking calls to clouds, admitted by each service's window.
+"""Threads for blocking calls to clouds, admitted by each service's limit.
 
-A thread is taken only when its call can start: who waits for a place in a window waits on the
+A thread is taken only when its call can start: who waits for a place waits on the
 event loop and holds nothing.
 """
 
@@ -13,22 +13,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from stoker.clouds.computing import Computing
-from stoker.clouds.windows import Limits, Window
+from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.kernel.clock import Clock
 
 Answer = TypeVar("Answer")
 
 
 class _Gate:
-    """The window of a service, and who waits for a place in it, first come first served."""
+    """The limit of a service, and who waits for a place in it, first come first served."""
 
-    def __init__(self, window: Window) -> None:
-        self.window = window
+    def __init__(self, limit: ConcurrencyLimit) -> None:
+        self.limit = limit
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
     async def enter(self) -> None:
-        if not self._waiting and self.window.enter():
+        if not self._waiting and self.limit.enter():
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
@@ -41,21 +41,21 @@ class _Gate:
             raise
 
     def leave(self) -> None:
-        self.window.leave()
+        self.limit.leave()
         self._admit()
 
     def _admit(self) -> None:
         while self._waiting:
             if self._waiting[0].done():
                 self._waiting.popleft()
-            elif self.window.enter():
+            elif self.limit.enter():
                 self._waiting.popleft().set_result(None)
             else:
                 self._wake_after_pause()
                 return
 
     def _wake_after_pause(self) -> None:
-        pause = self.window.pause()
+        pause = self.limit.pause()
         if pause > 0 and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(pause + 0.01, self._resume)
 
@@ -67,16 +67,16 @@ class _Gate:
 class Workers:
     """Runs blocking calls on threads, as many at once as each service bears."""
 
-    def __init__(self, clock: Clock, threads: int = 64, limits: Limits | None = None) -> None:
+    def __init__(self, clock: Clock, threads: int = 64, bounds: Bounds | None = None) -> None:
         self._clock = clock
-        self._limits = limits
+        self._bounds = bounds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = Computing()
         self._gates: dict[str, _Gate] = {}
 
-    def window(self, service: str) -> Window:
-        """The window of a service, made when it is first asked for."""
-        return self._gate(service).window
+    def limit(self, service: str) -> ConcurrencyLimit:
+        """The limit of a service, made when it is first asked for."""
+        return self._gate(service).limit
 
     def observe(
         self,
@@ -86,8 +86,8 @@ class Workers:
         retry_after: float | None,
         kind: str = "",
     ) -> None:
-        """Hand an answer to the service's window. May be called from any thread."""
-        self._gate(service).window.observe(status, seconds, retry_after, kind)
+        """Hand an answer to the service's limit. May be called from any thread."""
+        self._gate(service).limit.observe(status, seconds, retry_after, kind)
 
     async def run(
         self,
@@ -95,7 +95,7 @@ class Workers:
         call: Callable[[], Answer],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Answer:
-        """What ``call`` returns or raises, run on a thread when the window has a place.
+        """What ``call`` returns or raises, run on a thread when the limit allows it.
 
         ``admitted`` is awaited between the two. Without a service the call does not block, and is
         run where it is.
@@ -132,5 +132,7 @@ class Workers:
     def _gate(self, service: str) -> _Gate:
         gate = self._gates.get(service)
         if gate is None:
-            gate = self._gates.setdefault(service, _Gate(Window(self._clock, self._limits)))
+            gate = self._gates.setdefault(
+                service, _Gate(ConcurrencyLimit(self._clock, self._bounds))
+            )
         return gate

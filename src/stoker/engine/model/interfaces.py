@@ -208,7 +208,7 @@ class Workers(Protocol):
         call: Callable[[], Result],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Result:
-        """The result of ``call``; ``service`` names the endpoint whose window it takes part in.
+        """The result of ``call``; ``service`` names the endpoint that bounds how many run at once.
 
         ``admitted`` is awaited when the call has its place and before it is made.
         """

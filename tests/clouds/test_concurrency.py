@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.clouds.sdk import kind_of
-from stoker.clouds.windows import Limits, Window
 from stoker.clouds.workers import Workers
 
 
@@ -23,130 +23,130 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-def filled(window: Window) -> int:
+def filled(limit: ConcurrencyLimit) -> int:
     places = 0
-    while window.enter():
+    while limit.enter():
         places += 1
     return places
 
 
-def test_a_window_admits_as_many_calls_as_its_size(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=3))
-    assert filled(window) == 3
-    window.leave()
-    assert window.enter()
+def test_a_limit_admits_as_many_calls_as_its_size(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=3))
+    assert filled(limit) == 3
+    limit.leave()
+    assert limit.enter()
 
 
-def test_a_full_window_doubles_with_each_round_until_it_is_cut(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=4))
+def test_a_full_limit_doubles_with_each_round_until_it_is_cut(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=4))
     for _ in range(4):
-        filled(window)
-        window.observe(200, 0.01)
-    assert window.size == 8
+        filled(limit)
+        limit.observe(200, 0.01)
+    assert limit.size == 8
 
 
-def test_a_window_that_was_cut_grows_by_one_per_round(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=8))
-    window.observe(503, 0.01)
-    filled(window)
+def test_a_limit_that_was_cut_grows_by_one_per_round(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=8))
+    limit.observe(503, 0.01)
+    filled(limit)
     for _ in range(4):
-        window.observe(200, 0.01)
-    assert 4.8 < window.size < 5.2
+        limit.observe(200, 0.01)
+    assert 4.8 < limit.size < 5.2
 
 
-def test_a_window_that_is_not_used_does_not_grow(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=4))
+def test_a_limit_that_is_not_used_does_not_grow(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=4))
     for _ in range(100):
-        window.observe(200, 0.01)
-    assert window.size == 4
+        limit.observe(200, 0.01)
+    assert limit.size == 4
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_overload_halves_the_window_once_per_episode(clock: ManualClock, status: int) -> None:
-    window = Window(clock, Limits(start=16))
+def test_overload_halves_the_limit_once_per_episode(clock: ManualClock, status: int) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(5):
-        window.observe(status, 0.01)
-    assert window.size == 8
+        limit.observe(status, 0.01)
+    assert limit.size == 8
     clock.time += 2
-    window.observe(status, 0.01)
-    assert window.size == 4
+    limit.observe(status, 0.01)
+    assert limit.size == 4
 
 
-def test_a_window_never_closes_for_good(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=2))
+def test_a_limit_never_falls_to_nothing(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=2))
     for _ in range(20):
         clock.time += 2
-        window.observe(503, 0.01)
-    assert filled(window) == 1
+        limit.observe(503, 0.01)
+    assert filled(limit) == 1
 
 
 def test_the_pause_that_a_service_asks_for_is_kept(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=2))
-    window.observe(429, 0.01, retry_after=7)
-    assert window.pause() == 7
-    assert not window.enter()
+    limit = ConcurrencyLimit(clock, Bounds(start=2))
+    limit.observe(429, 0.01, retry_after=7)
+    assert limit.pause() == 7
+    assert not limit.enter()
     clock.time += 7
-    assert window.enter()
+    assert limit.enter()
 
 
-def test_rising_latency_of_one_kind_shrinks_the_window(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=16))
+def test_rising_latency_of_one_kind_lowers_the_limit(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(10):
-        window.observe(200, 0.1, kind="POST /ports")
+        limit.observe(200, 0.1, kind="POST /ports")
     for _ in range(20):
-        window.observe(200, 3.0, kind="POST /ports")
-    assert window.size == 8
+        limit.observe(200, 3.0, kind="POST /ports")
+    assert limit.size == 8
 
 
-def test_calls_of_kinds_that_differ_in_speed_leave_the_window_as_it_is(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=16))
+def test_calls_of_kinds_that_differ_in_speed_leave_the_limit_as_it_is(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(100):
         clock.time += 1
-        window.observe(200, 0.01, kind="GET /ports")
-        window.observe(201, 1.0, kind="POST /ports")
-    assert window.size == 16
+        limit.observe(200, 0.01, kind="GET /ports")
+        limit.observe(201, 1.0, kind="POST /ports")
+    assert limit.size == 16
 
 
-def test_a_kind_whose_calls_take_now_long_now_short_leaves_the_window_as_it_is(
+def test_a_kind_whose_calls_take_now_long_now_short_leaves_the_limit_as_it_is(
     clock: ManualClock,
 ) -> None:
-    window = Window(clock, Limits(start=16))
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
     for turn in range(400):
         clock.time += 1
-        window.observe(201, 2.0 if turn % 2 else 0.1, kind="POST /servers")
-    assert window.size == 16
+        limit.observe(201, 2.0 if turn % 2 else 0.1, kind="POST /servers")
+    assert limit.size == 16
 
 
 def test_quick_refusals_do_not_make_what_works_seem_slow(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=16))
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
     for _ in range(100):
         clock.time += 1
-        window.observe(404, 0.01, kind="DELETE /ports/*")
-        window.observe(204, 1.0, kind="DELETE /ports/*")
-    assert window.size == 16
+        limit.observe(404, 0.01, kind="DELETE /ports/*")
+        limit.observe(204, 1.0, kind="DELETE /ports/*")
+    assert limit.size == 16
 
 
-def test_slowness_alone_never_makes_a_window_narrow_and_is_got_used_to(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=16))
-    window.observe(200, 0.1, kind="POST /ports")
+def test_slowness_alone_never_makes_a_limit_low_and_is_got_used_to(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
+    limit.observe(200, 0.1, kind="POST /ports")
     sizes = []
     for _ in range(300):
         clock.time += 2
-        places = filled(window)
-        window.observe(200, 5.0, kind="POST /ports")
+        places = filled(limit)
+        limit.observe(200, 5.0, kind="POST /ports")
         for _ in range(places):
-            window.leave()
-        sizes.append(window.size)
+            limit.leave()
+        sizes.append(limit.size)
     assert min(sizes) == 4
     assert sizes[-1] > 16
 
 
 def test_a_conflict_is_overload_only_where_it_asks_for_a_pause(clock: ManualClock) -> None:
-    window = Window(clock, Limits(start=16))
-    window.observe(409, 0.01)
-    assert window.size == 16
-    window.observe(409, 0.01, retry_after=2)
-    assert (window.size, window.pause()) == (8, 2)
+    limit = ConcurrencyLimit(clock, Bounds(start=16))
+    limit.observe(409, 0.01)
+    assert limit.size == 16
+    limit.observe(409, 0.01, retry_after=2)
+    assert (limit.size, limit.pause()) == (8, 2)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_calls_are_told_apart_by_method_and_collection(url: str, kind: str) -> N
     assert kind_of("POST", url) == kind
 
 
-async def test_no_more_calls_run_at_once_than_the_window_admits(clock: ManualClock) -> None:
-    workers = Workers(clock, limits=Limits(start=2, ceiling=2))
+async def test_no_more_calls_run_at_once_than_the_limit_admits(clock: ManualClock) -> None:
+    workers = Workers(clock, bounds=Bounds(start=2, ceiling=2))
     lock, running, most = threading.Lock(), 0, 0
     gate = threading.Event()
 
@@ -184,7 +184,7 @@ async def test_no_more_calls_run_at_once_than_the_window_admits(clock: ManualClo
 async def test_what_a_call_raises_reaches_the_caller_and_frees_its_place(
     clock: ManualClock,
 ) -> None:
-    workers = Workers(clock, limits=Limits(start=1))
+    workers = Workers(clock, bounds=Bounds(start=1))
 
     def fail() -> None:
         raise LookupError("gone")
@@ -192,14 +192,14 @@ async def test_what_a_call_raises_reaches_the_caller_and_frees_its_place(
     for _ in range(3):
         with pytest.raises(LookupError, match="gone"):
             await workers.run("compute", fail)
-    assert workers.window("compute").under_way == 0
+    assert workers.limit("compute").under_way == 0
     workers.close()
 
 
 async def test_a_caller_that_gives_up_while_its_call_is_under_way_gives_the_place_back_at_its_end(
     clock: ManualClock,
 ) -> None:
-    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
     gate, begun = threading.Event(), threading.Event()
 
     def call() -> None:
@@ -211,17 +211,17 @@ async def test_a_caller_that_gives_up_while_its_call_is_under_way_gives_the_plac
     first.cancel()
     second = asyncio.ensure_future(workers.run("compute", lambda: 2))
     await asyncio.sleep(0)
-    assert workers.window("compute").under_way == 1
+    assert workers.limit("compute").under_way == 1
     gate.set()
     assert await second == 2
-    assert workers.window("compute").under_way == 0
+    assert workers.limit("compute").under_way == 0
     workers.close()
 
 
 async def test_a_caller_that_gives_up_at_the_moment_of_its_turn_passes_the_place_on(
     clock: ManualClock,
 ) -> None:
-    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
     gate = workers._gate("compute")
     await gate.enter()
     second = asyncio.ensure_future(gate.enter())
@@ -231,14 +231,14 @@ async def test_a_caller_that_gives_up_at_the_moment_of_its_turn_passes_the_place
     second.cancel()
     await asyncio.wait_for(third, 10)
     gate.leave()
-    assert workers.window("compute").under_way == 0
+    assert workers.limit("compute").under_way == 0
     workers.close()
 
 
 async def test_a_call_that_fails_between_its_turn_and_its_start_gives_the_place_back(
     clock: ManualClock,
 ) -> None:
-    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
 
     async def refuse() -> None:
         raise LookupError("the store says no")
@@ -252,7 +252,7 @@ async def test_a_call_that_fails_between_its_turn_and_its_start_gives_the_place_
     await asyncio.sleep(0)
     waiting.cancel()
     assert await asyncio.wait_for(workers.run("compute", lambda: 2), 10) == 2
-    assert workers.window("compute").under_way == 0
+    assert workers.limit("compute").under_way == 0
     workers.close()
 
 
@@ -265,7 +265,7 @@ async def test_a_call_without_a_service_runs_where_it_is(clock: ManualClock) -> 
 
 
 async def test_a_caller_that_gives_up_in_the_queue_takes_no_place(clock: ManualClock) -> None:
-    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
     gate = threading.Event()
     first = asyncio.ensure_future(workers.run("compute", gate.wait))
     second = asyncio.ensure_future(workers.run("compute", lambda: 2))
@@ -281,7 +281,7 @@ async def test_a_caller_that_gives_up_in_the_queue_takes_no_place(clock: ManualC
 async def test_a_caller_that_gives_up_when_its_turn_has_come_gives_its_place_back(
     clock: ManualClock,
 ) -> None:
-    workers = Workers(clock, limits=Limits(start=1, ceiling=1))
+    workers = Workers(clock, bounds=Bounds(start=1, ceiling=1))
     gate = threading.Event()
     first = asyncio.ensure_future(workers.run("compute", gate.wait))
     second = asyncio.ensure_future(workers.run("compute", lambda: 2))

@@ -31,8 +31,8 @@ _KINDS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of a window."""
+class Bounds:
+    """Where a limit begins, and what it stays within."""
 
     start: float = 8.0
     floor: float = 1.0
@@ -58,13 +58,13 @@ class _Speed:
         return self.recent > max(_ALWAYS_FAST, _SLOW * self.usual)
 
 
-class Window:
-    """The adaptive window of one service endpoint. Safe to use from many threads."""
+class ConcurrencyLimit:
+    """The adaptive limit of one service endpoint. Safe to use from many threads."""
 
-    def __init__(self, clock: Clock, limits: Limits | None = None) -> None:
+    def __init__(self, clock: Clock, bounds: Bounds | None = None) -> None:
         self._clock = clock
-        self._limits = limits or Limits()
-        self._size = self._limits.start
+        self._bounds = bounds or Bounds()
+        self._size = self._bounds.start
         self._under_way = 0
         self._closed_until = 0.0
         self._cut_at = float("-inf")
@@ -111,9 +111,9 @@ class Window:
             if overloaded and retry_after:
                 self._closed_until = max(self._closed_until, now + retry_after)
             if overloaded:
-                self._cut(now, self._limits.floor)
+                self._cut(now, self._bounds.floor)
             elif status < _ERRORS and self._rises(kind, seconds):
-                self._cut(now, min(self._limits.slow_floor, self._size))
+                self._cut(now, min(self._bounds.slow_floor, self._size))
             elif self._under_way >= int(self._size) - 1:
                 self._grow()
 
@@ -129,13 +129,13 @@ class Window:
     def _grow(self) -> None:
         """Twice as large with each round until the first cut, by one after that."""
         by = 1.0 / self._size if self._was_cut else 1.0
-        self._size = min(self._limits.ceiling, self._size + by)
+        self._size = min(self._bounds.ceiling, self._size + by)
 
     @property
     def _was_cut(self) -> bool:
         return self._cut_at > float("-inf")
 
     def _cut(self, now: float, floor: float) -> None:
-        if now - self._cut_at >= self._limits.hold:
+        if now - self._cut_at >= self._bounds.hold:
             self._size = max(floor, self._size * _DECREASE)
             self._cut_at = now
