@@ -161,3 +161,43 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
         assert found["c"] == (PropertyChange("value", "******", "******"),)
 
     in_lab(story)
+
+
+def test_a_preview_shows_no_generated_secret_nor_one_that_was_there_before() -> None:
+    inner = """
+heat_template_version: 2018-08-31
+resources: {p: {type: OS::Heat::RandomString}}
+outputs: {word: {value: {get_attr: [p, value]}}}
+"""
+    random = {"type": "OS::Heat::RandomString"}
+    hidden = {"secret": {"type": "string", "hidden": True, "default": "secret of old"}}
+
+    def text(value: Any, suffix: str) -> dict[str, Any]:
+        return thing(value={"str_replace": {"template": f"X {suffix}", "params": {"X": value}}})
+
+    def wanted(suffix: str, plain: Any, **outer: Any) -> dict[str, Any]:
+        things = {
+            "attribute": text({"get_attr": ["p", "value"]}, suffix),
+            "reference": text({"get_resource": "p"}, suffix),
+            "nested": text({"get_attr": ["n", "word"]}, suffix),
+            "dropped": thing(value=plain),
+            "unknown": thing(value={"get_param": "secret"}),
+        }
+        body = template({"p": random, "n": {"type": "n.yaml"}, **things, **outer})
+        return {**body, "parameters": hidden}
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted("one", {"get_param": "secret"}), files={"n.yaml": inner})
+        address = (await lab.stack()).address
+        new = wanted("two", "plain", unknown=thing(value={"get_attr": ["new", "id"]}), new=thing())
+        body = StackRequest(template=new, files={"n.yaml": inner})
+        views = await lab.engine.service.previews.update(CALLER, address, body)
+        found = {view.name: view.changed_properties for view in views}
+        masked = (PropertyChange("value", "******", "******"),)
+        assert found["attribute"] == found["reference"] == found["dropped"] == masked
+        nested = (await lab.rows())["nested"].properties["value"].removesuffix(" one")
+        assert len(nested) == 32
+        assert nested not in str(found)
+        assert "secret of old" not in str(found)
+
+    in_lab(story)

@@ -8,6 +8,7 @@ from typing import Any
 from stoker.kernel.errors import Invalid
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.delay import Delay
+from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
@@ -160,6 +161,7 @@ BUILT_IN = (
     ResourceGroup(),
     ResourceChain(),
     Delay(),
+    RandomString(),
 )
 
 

@@ -1,28 +1,37 @@
-"""Keeps the values of hidden parameters out of diagnostics, reasons and events."""
+"""Keeps secrets out of what is shown: the values of hidden parameters, and what types generate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.records import Event
+from stoker.engine.model.records import Event, Resource
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.masking import Masking
+from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-def masking_of(*evaluations: Evaluation) -> Masking:
-    """A mask over the values of all hidden parameters, those of nested stacks included."""
-    return Masking(value for evaluation in evaluations for value in _hidden(evaluation))
+def masking_of(*evaluations: Evaluation, secrets: Iterable[Any] = ()) -> Masking:
+    """A mask over other secrets and the values of all hidden parameters, also of nested stacks."""
+    hidden = (value for evaluation in evaluations for value in hidden_values(evaluation))
+    return Masking((*secrets, *hidden))
 
 
-def _hidden(evaluation: Evaluation) -> Iterator[Any]:
+def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
+    """The secrets that the type has generated for a resource."""
+    kept = (values.get(name) for name in type_.secrets for values in (row.data, row.attributes))
+    return [value for value in kept if value is not None]
+
+
+def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
+    """The values of all hidden parameters, those of nested stacks included."""
     for name, parameter in evaluation.declarations.items():
         if parameter.hidden and name in evaluation.parameters:
             yield evaluation.parameters[name]
     for child in evaluation.children.values():
-        yield from _hidden(child)
+        yield from hidden_values(child)
 
 
 def findings_of(evaluation: Evaluation) -> Diagnostics:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from stoker.engine.execution.session import Session
+from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, defined
-from stoker.engine.model.records import Resource
-from stoker.engine.model.secrets import masking_of
+from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.secrets import generated_secrets, hidden_values, masking_of
 from stoker.engine.model.views import PropertyChange
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.masking import MASK, Masking
@@ -16,10 +18,32 @@ from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 
 
+async def secrets_in(ports: Ports, stack: Stack, wanted: Evaluation) -> list[Any]:
+    """The secrets in a stack and in those nested in it, before an update and after it."""
+    earlier = ports.kept.get(stack.input_id)
+    evaluations = [wanted] if earlier is None else [wanted, earlier]
+    found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
+    pending = [stack.id]
+    while pending:
+        for row in await ports.store.resources(pending.pop()):
+            type_ = ports.types.find(row.implementation)
+            if type_ is not None:
+                found += generated_secrets(row, type_)
+            if row.nested_id is not None:
+                pending.append(row.nested_id)
+    return found
+
+
 def property_changes(
-    session: Session, evaluation: Evaluation, planned: Mapping[str, Node]
+    session: Session,
+    evaluation: Evaluation,
+    planned: Mapping[str, Node],
+    secrets: Iterable[Any],
 ) -> dict[str, tuple[PropertyChange, ...]]:
-    """Of resources whose properties change: their values before and after, as far as known now."""
+    """Of resources whose properties change: their values before and after, as far as known now.
+
+    Values with secrets in them are masked.
+    """
 
     def is_another(name: str) -> bool:
         return name in planned and planned[name].change not in (Change.KEEP, Change.UPDATE)
@@ -27,7 +51,7 @@ def property_changes(
     facts = RecordedFacts(
         session.current, session.reference_of, is_another, lambda name: name in planned
     )
-    masking = masking_of(evaluation)
+    masking = masking_of(evaluation, secrets=secrets)
     found = {}
     for name, node in planned.items():
         row = session.current.get(name)
@@ -44,9 +68,9 @@ def _property_change(
     name: str, row: Resource, definition: Definition, masking: Masking
 ) -> PropertyChange:
     old, new = row.properties.get(name), definition.properties.get(name)
-    if unknown_in(new) is not None:
-        return PropertyChange(name, old, None, known=False)
+    known = unknown_in(new) is None
     declared = definition.type.properties.get(name)
-    if (declared is not None and declared.sensitive) or masking.data(new) != new:
-        return PropertyChange(name, MASK, MASK)
-    return PropertyChange(name, old, new)
+    sensitive = declared is not None and declared.sensitive
+    if sensitive or masking.data(old) != old or (known and masking.data(new) != new):
+        return PropertyChange(name, MASK, MASK if known else None, known)
+    return PropertyChange(name, old, new if known else None, known)

@@ -6,7 +6,9 @@ the operation were under way, from what is known now.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.execution.preparation import call_about, find_usable
@@ -18,7 +20,7 @@ from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
-from stoker.engine.service.property_changes import property_changes
+from stoker.engine.service.property_changes import property_changes, secrets_in
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.nested_stacks import is_foreseen
@@ -44,6 +46,12 @@ class UpdatePreviews:
 
     async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
         """What happens to the resources of a stack; after each, to those of the nested stack."""
+        secrets = await secrets_in(self._ports, stack, evaluation)
+        return await self._changes(stack, given, evaluation, secrets)
+
+    async def _changes(
+        self, stack: Stack, given: Input, evaluation: Evaluation, secrets: Sequence[Any]
+    ) -> list[ChangeView]:
         rows = tuple(await self._ports.store.resources(stack.id))
         session = Session(self._ports, stack, rows)
         usable = await find_usable(session, evaluation)
@@ -51,7 +59,7 @@ class UpdatePreviews:
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.nodes(Step.APPLY)}
         compared = await self._ports.workers.compute(
-            lambda: property_changes(session, evaluation, planned)
+            lambda: property_changes(session, evaluation, planned, secrets)
         )
         changes = []
         for name in evaluation.names:
@@ -74,7 +82,7 @@ class UpdatePreviews:
             if view.change == "replaced" and row is not None:
                 changes += await self._deleted(row)
             elif row is not None and is_nested(row):
-                changes += await self._below(session, row, given, evaluation)
+                changes += await self._below(session, row, given, evaluation, secrets)
         for row in session.current.values():
             if row.name not in evaluation.needs:
                 changes.append(_change_view(stack, row, "deleted", Reason.NOT_WANTED))
@@ -82,7 +90,12 @@ class UpdatePreviews:
         return changes
 
     async def _below(
-        self, session: Session, row: Resource, own: Input, evaluation: Evaluation
+        self,
+        session: Session,
+        row: Resource,
+        own: Input,
+        evaluation: Evaluation,
+        secrets: Sequence[Any],
     ) -> list[ChangeView]:
         """What happens in the nested stack of a resource that stays, as far as it is known."""
         facts = RecordedFacts(session.current, session.reference_of)
@@ -102,7 +115,7 @@ class UpdatePreviews:
             return evaluation_of(self._ports, child, given, Documents.of(given))
 
         inner = await self._ports.workers.compute(evaluate)
-        return await self.changes(child, given, inner)
+        return await self._changes(child, given, inner, secrets)
 
     def _added(self, stack: Stack, evaluation: Evaluation, name: str) -> list[ChangeView]:
         """The resources of a nested stack that there will be."""

@@ -75,6 +75,7 @@ class RandomString(ManagedType):
         "salt": Property(Type.STRING, "Any value; changing it generates a new string."),
     }
     attributes = {"value": Attribute("The string.", Type.STRING)}
+    secrets = frozenset({"value"})
 
     def create(self, call: Call) -> Outcome:
         """Generate the string, unless an earlier call has."""

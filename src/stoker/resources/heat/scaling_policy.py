@@ -53,6 +53,7 @@ class AutoScalingPolicy(ManagedType):
             update_allowed=True,
         ),
     }
+    secrets = frozenset({"alarm_url", "password", "secret"})
     attributes = {
         "alarm_url": Attribute("A signed address; a POST to it is a signal.", Type.STRING),
         "signal_url": Attribute(

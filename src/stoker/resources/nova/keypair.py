@@ -57,6 +57,7 @@ class KeyPair(ManagedType):
             support=since("9.0.0"),
         ),
     }
+    secrets = frozenset({"private_key"})
     attributes = {
         "private_key": Attribute("Private key, if it is stored.", type=Type.STRING, cached=False),
         "public_key": Attribute("Public key.", type=Type.STRING),
