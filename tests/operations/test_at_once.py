@@ -131,7 +131,7 @@ def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -
 
 
 def _parts(store: Any) -> tuple[Any, Any]:
-    return store._seal, store._runner
+    return store._cipher, store._runner
 
 
 def test_a_mark_is_not_written_while_an_operation_has_been_accepted() -> None:

@@ -55,7 +55,7 @@ def operations_of(world: World, stack_id: str) -> list[Operation]:
     select = tables.operations.select().where(columns.stack_id == stack_id)
     with world.database.connect() as connection:
         found = connection.execute(select.order_by(columns.number))
-        return [stored_rows.to_operation(row, world.seal) for row in found.mappings()]
+        return [stored_rows.to_operation(row, world.cipher) for row in found.mappings()]
 
 
 class Users:
@@ -183,7 +183,7 @@ class Users:
         select = sa.select(contents.body).join(tables.inputs, inputs.template == contents.hash)
         with self._world.database.connect() as connection:
             body = connection.execute(select.where(inputs.id == operation.input_id)).scalar()
-        return None if body is None else self._world.seal.open(body)
+        return None if body is None else self._world.cipher.decrypt(body)
 
     async def _send(self, request: Request) -> None:
         engine, progress = self._engine, self._progress

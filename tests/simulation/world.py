@@ -69,10 +69,10 @@ def empty_database() -> sa.Engine:
 class Plain:
     """No encryption: nothing here is secret, and time matters."""
 
-    def close(self, value: Any) -> str:
+    def encrypt(self, value: Any) -> str:
         return json.dumps(value)
 
-    def open(self, text: str) -> Any:
+    def decrypt(self, text: str) -> Any:
         return json.loads(text)
 
 
@@ -196,7 +196,7 @@ class World:
         self.seed = random.Random(seed)
         self.now = 0.0
         self.cloud = Cloud(random.Random(seed + 1))
-        self.seal = Plain()
+        self.cipher = Plain()
         self.wire = Wire(self.seed, self.cloud, self.time)
         self.database = empty_database()
         self.album = Album(self.database, self.cloud)
@@ -286,7 +286,7 @@ class World:
         go_on()
 
     def _ports(self, workers: Workers) -> Ports:
-        store: Store = SqlStore(self.database, self.seal, self.disk)
+        store: Store = SqlStore(self.database, self.cipher, self.disk)
         if self._sabotage is not None:
             store = self._sabotage(store)
         nobody = Nobody()

@@ -36,8 +36,8 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import EventQuery
 from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.store.databases import open_database
+from stoker.store.encryption import FernetCipher
 from stoker.store.runners import ThreadRunner
-from stoker.store.sealing import FernetSeal
 from stoker.store.store import SqlStore
 
 KEY = Fernet.generate_key()
@@ -50,7 +50,7 @@ class TwoProcesses:
         self._runners = [ThreadRunner(), ThreadRunner()]
         self._databases = [open_database(url) for _ in self._runners]
         self.one, self.other = (
-            SqlStore(database, FernetSeal(KEY), runner)
+            SqlStore(database, FernetCipher(KEY), runner)
             for database, runner in zip(self._databases, self._runners, strict=True)
         )
 

@@ -109,10 +109,10 @@ def test_another_passphrase_is_noticed(tmp_path: Path) -> None:
 
 def test_key_of_a_database_without_a_check_is_tried_on_what_it_holds(tmp_path: Path) -> None:
     with opened(tmp_path, passphrase="one") as store:
-        sealed = store.store._seal.close({"a": 1})
+        encrypted = store.store._cipher.encrypt({"a": 1})
         with store._database.begin() as connection:
             connection.execute(tables.marks.delete())
-            connection.execute(tables.contents.insert(), {"hash": "h", "body": sealed})
+            connection.execute(tables.contents.insert(), {"hash": "h", "body": encrypted})
     assert "is not the key" in refusal(tmp_path, passphrase="two")
     with opened(tmp_path, passphrase="one"):
         pass

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from cryptography.fernet import InvalidToken
 
 from stoker.store import tables
-from stoker.store.sealing import Seal
+from stoker.store.encryption import Cipher
 
 SUPPORTED = (
     "SQLite (leave [database] connection empty for a file in the data directory) and PostgreSQL"
@@ -77,7 +77,7 @@ def has_check(engine: sa.Engine) -> bool:
     return _value(engine) is not None
 
 
-def require_key(engine: sa.Engine, seal: Seal, where: str) -> None:
+def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
     """Refuse a key other than that which the database is encrypted with; note that of a new one.
 
     ``where`` says where the key comes from.
@@ -85,14 +85,14 @@ def require_key(engine: sa.Engine, seal: Seal, where: str) -> None:
     kept = _value(engine) or _sample(engine)
     if kept is not None:
         try:
-            seal.open(kept)
+            cipher.decrypt(kept)
         except (InvalidToken, ValueError):
             raise UnusableDatabase(
                 f"{where} is not the key that the database is encrypted with; bring the old key"
                 " back, or begin with an empty data directory"
             ) from None
     if not has_check(engine):
-        row = {"name": _CHECK, "value": seal.close({"key": "right"})}
+        row = {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
         with engine.begin() as connection:
             connection.execute(tables.marks.insert(), row)
 

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, StoreFault
 from stoker.store.databases import for_writing
+from stoker.store.encryption import Cipher
 from stoker.store.faults import database_faults
 from stoker.store.runners import Runner
-from stoker.store.sealing import Seal
 from stoker.store.write import write
 
 Result = TypeVar("Result")
@@ -39,9 +39,9 @@ Verdict = tuple[Any, Exception | None]
 class GroupCommit:
     """Writes changes, one transaction at a time."""
 
-    def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
+    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
         self._engine = for_writing(engine)
-        self._seal = seal
+        self._cipher = cipher
         self._runner = runner
         self._pending: list[_Entry] = []
         self._flushing: asyncio.Task[None] | None = None
@@ -106,7 +106,7 @@ class GroupCommit:
                 for entry in batch
                 if not isinstance(entry.what, Change)
             ]
-            written = write(connection, changes, self._seal) if changes else []
+            written = write(connection, changes, self._cipher) if changes else []
         works, commits = iter(worked), iter(written)
         return [
             (None, next(commits)) if isinstance(entry.what, Change) else next(works)

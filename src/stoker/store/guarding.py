@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Inside
 from stoker.engine.model.records import Queued, Stack
 from stoker.store import queries, rows, tables
-from stoker.store.sealing import Seal
+from stoker.store.encryption import Cipher
 
 _LIVE = sa.select(sa.func.count()).where(
     tables.stacks.c.project_id == sa.bindparam("project"), tables.stacks.c.live_name.is_not(None)
@@ -23,16 +23,16 @@ class InTransaction(Inside):
     what are no rows yet, the project is.
     """
 
-    def __init__(self, connection: sa.Connection, seal: Seal) -> None:
+    def __init__(self, connection: sa.Connection, cipher: Cipher) -> None:
         self._connection = connection
-        self._seal = seal
+        self._cipher = cipher
 
     def stack(self, stack_id: str) -> Stack | None:
         """One stack, locked."""
         one = sa.select(tables.stacks).where(tables.stacks.c.id == stack_id)
         select = queries.with_requested(one).with_for_update(of=tables.stacks)
         for row in rows.dicts(self._connection.execute(select)):
-            return rows.to_stack(row, self._seal, row["requested"])
+            return rows.to_stack(row, self._cipher, row["requested"])
         return None
 
     def queue(self, stack_id: str) -> Sequence[Queued]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from stoker.store.databases import open_database
+from stoker.store.encryption import FernetCipher
 from stoker.store.foreign import UnusableDatabase, has_check, require_key
 from stoker.store.keys import key_file, key_from_passphrase, key_in
 from stoker.store.runners import ThreadRunner
-from stoker.store.sealing import FernetSeal
 from stoker.store.store import SqlStore
 from stoker.store.trusts import SqlTrusts
 
@@ -19,11 +19,11 @@ class OpenStore:
     def __init__(self, url: str | None, data_dir: Path, passphrase: str | None) -> None:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = open_database(url or _file_in(data_dir))
-        seal = FernetSeal(self._key(data_dir, passphrase))
+        cipher = FernetCipher(self._key(data_dir, passphrase))
         place = "auth_encryption_key" if passphrase else str(key_file(data_dir))
-        require_key(self._database, seal, place)
+        require_key(self._database, cipher, place)
         self._runner = ThreadRunner()
-        self.store = SqlStore(self._database, seal, self._runner)
+        self.store = SqlStore(self._database, cipher, self._runner)
         self.trusts = SqlTrusts(self._database, self._runner)
 
     def _key(self, data_dir: Path, passphrase: str | None) -> bytes:

@@ -21,10 +21,10 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
+from stoker.store.encryption import Cipher
 from stoker.store.faults import database_faults
 from stoker.store.queries import with_requested
 from stoker.store.runners import Runner
-from stoker.store.sealing import Seal
 
 Result = TypeVar("Result")
 _AT_ONCE = 500
@@ -73,9 +73,9 @@ _SIGNALS = sa.select(tables.signals).where(
 class SqlReads:
     """Rows of a relational database, as records."""
 
-    def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
+    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
         self._engine = engine
-        self._seal = seal
+        self._cipher = cipher
         self._runner = runner
 
     async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
@@ -95,7 +95,7 @@ class SqlReads:
 
         def query(connection: sa.Connection) -> list[Stack]:
             found = rows.dicts(connection.execute(select, dict(named)))
-            return [rows.to_stack(row, self._seal, row["requested"]) for row in found]
+            return [rows.to_stack(row, self._cipher, row["requested"]) for row in found]
 
         return await self._read(query)
 
@@ -130,7 +130,7 @@ class SqlReads:
             wanted = {row["template"], row["text"], row["environment"], row["files"]}
             found = connection.execute(_CONTENTS, {"hashes": sorted(wanted - {None})})
             bodies = {body.hash: body.body for body in found}
-            return rows.to_input(row, bodies, self._seal)
+            return rows.to_input(row, bodies, self._cipher)
 
         return await self._read(query)
 
@@ -139,12 +139,12 @@ class SqlReads:
         return await self._records(rows.to_operation, _OPEN_OPERATIONS, stack_id)
 
     async def _records(
-        self, convert: Callable[[rows.Row, Seal], Result], select: sa.Select[Any], stack_id: str
+        self, convert: Callable[[rows.Row, Cipher], Result], select: sa.Select[Any], stack_id: str
     ) -> list[Result]:
         """The records of a stack that a query finds."""
         return await self._read(
             lambda connection: [
-                convert(row, self._seal)
+                convert(row, self._cipher)
                 for row in rows.dicts(connection.execute(select, {"stack": stack_id}))
             ]
         )
@@ -174,7 +174,7 @@ class SqlReads:
         def query(connection: sa.Connection) -> Operation | None:
             found = connection.execute(_OPERATION, {"operation": operation_id})
             row = found.mappings().one_or_none()
-            return None if row is None else rows.to_operation(row, self._seal)
+            return None if row is None else rows.to_operation(row, self._cipher)
 
         return await self._read(query)
 
@@ -193,7 +193,7 @@ class SqlReads:
         select = queries.event_page(stack_ids, query)
         return await self._read(
             lambda connection: [
-                rows.to_event(row, self._seal) for row in rows.dicts(connection.execute(select))
+                rows.to_event(row, self._cipher) for row in rows.dicts(connection.execute(select))
             ]
         )
 
@@ -206,7 +206,7 @@ class SqlReads:
 
         def query(connection: sa.Connection) -> Event | None:
             row = connection.execute(select).mappings().one_or_none()
-            return None if row is None else rows.to_event(row, self._seal)
+            return None if row is None else rows.to_event(row, self._cipher)
 
         return await self._read(query)
 
@@ -222,7 +222,7 @@ class SqlReads:
             for begin in range(0, len(new), _AT_ONCE):
                 some = {"ids": new[begin : begin + _AT_ONCE]}
                 for row in rows.dicts(connection.execute(_SIGNALS, some)):
-                    signal = rows.to_signal(row, self._seal)
+                    signal = rows.to_signal(row, self._cipher)
                     if signal is not None:
                         found[signal.id] = signal
             return [found[id_] for id_ in ids if id_ in found]

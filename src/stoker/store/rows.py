@@ -26,7 +26,7 @@ from stoker.engine.model.records import (
 )
 from stoker.kernel.log import Log
 from stoker.store import tables
-from stoker.store.sealing import Seal, dumps, loads
+from stoker.store.encryption import Cipher, dumps, loads
 from stoker.store.tables import Kind, kind_of
 
 log = Log(__name__)
@@ -49,12 +49,12 @@ Record = Stack | Operation | Resource | Event | StoredSignal
 Kind_ = TypeVar("Kind_", bound=Record)
 
 
-def to_row(record: Record, seal: Seal) -> dict[str, Any]:
+def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
     """The columns of a record."""
     row = {}
     for name, _, write, _, _ in _form(type(record)):
         value = getattr(record, name)
-        row[name] = value if write is None else write(seal, value)
+        row[name] = value if write is None else write(cipher, value)
     if isinstance(record, Stack):
         live = record.deleted_at is None and record.parent_id is None
         row["live_name"] = record.name if live else None
@@ -64,7 +64,7 @@ def to_row(record: Record, seal: Seal) -> dict[str, Any]:
     return row
 
 
-Convert = Callable[[Seal, Any], Any]
+Convert = Callable[[Cipher, Any], Any]
 Form = list[tuple[str, str, Convert | None, Convert | None, Any]]
 """Of each column: its field, its name in the database, what writes it, what reads it, and what
 stands for what cannot be read.
@@ -96,8 +96,8 @@ def _conversion(
     column: sa.Column[Any], statuses: type[Status] | type[OperationStatus]
 ) -> tuple[Convert | None, Convert | None, Any]:
     match kind_of(column):
-        case Kind.SEALED:
-            return _close, _open, None if column.nullable else {}
+        case Kind.ENCRYPTED:
+            return _encrypt, _decrypt, None if column.nullable else {}
         case Kind.JSON:
             return _dump, _load, None if column.nullable else {}
         case Kind.LIST:
@@ -114,7 +114,7 @@ def _conversion(
             return None, None, None
 
 
-def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
+def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Kind_:
     """The record of a row. What cannot be read is empty, and named where the record can say so."""
     values: dict[str, Any] = read_only
     unreadable: list[str] = []
@@ -122,7 +122,7 @@ def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
         value = row[column]
         if read is not None:
             try:
-                value = read(seal, value)
+                value = read(cipher, value)
             except Exception:
                 if kind is StoredSignal:
                     raise
@@ -138,89 +138,89 @@ def _record(kind: type[Kind_], row: Row, seal: Seal, **read_only: Any) -> Kind_:
 _LARGE = frozenset((Stack, Operation, Resource))
 
 
-def _close(seal: Seal, value: Any) -> str | None:
+def _encrypt(cipher: Cipher, value: Any) -> str | None:
     if not value:
         return None if value is None else "{}"
-    return seal.close(value)
+    return cipher.encrypt(value)
 
 
-def _open(seal: Seal, text: str | None) -> Any:
-    return {} if text == "{}" else None if text is None else seal.open(text)
+def _decrypt(cipher: Cipher, text: str | None) -> Any:
+    return {} if text == "{}" else None if text is None else cipher.decrypt(text)
 
 
-def _dump(_: Seal, value: Any) -> str | None:
+def _dump(_: Cipher, value: Any) -> str | None:
     if not value:
         return None if value is None else "{}" if isinstance(value, Mapping) else "[]"
     return dumps(value if not isinstance(value, Mapping) else dict(value))
 
 
-def _dump_tuple(_: Seal, value: Any) -> str:
+def _dump_tuple(_: Cipher, value: Any) -> str:
     return dumps(value) if value else "[]"
 
 
-def _load(_: Seal, text: str | None) -> Any:
+def _load(_: Cipher, text: str | None) -> Any:
     """The value of JSON; what is nearly always there needs no reading."""
     if text is None or text == "{}":
         return None if text is None else {}
     return [] if text == "[]" else loads(text)
 
 
-def _dump_plan(_: Seal, plan: Plan | None) -> str | None:
+def _dump_plan(_: Cipher, plan: Plan | None) -> str | None:
     return None if plan is None else dumps(plan.as_data())
 
 
-def _load_plan(_: Seal, text: str | None) -> Plan | None:
+def _load_plan(_: Cipher, text: str | None) -> Plan | None:
     return None if text is None else Plan.from_data(loads(text))
 
 
-def _dump_request(_: Seal, request: Request) -> str:
+def _dump_request(_: Cipher, request: Request) -> str:
     return dumps(request_data(request))
 
 
-def _load_request(_: Seal, text: str) -> Request:
+def _load_request(_: Cipher, text: str) -> Request:
     return request_of(loads(text))
 
 
-def _load_tuple(_: Seal, text: str) -> tuple[Any, ...]:
+def _load_tuple(_: Cipher, text: str) -> tuple[Any, ...]:
     return () if text == "[]" else tuple(loads(text))
 
 
-def to_stack(row: Row, seal: Seal, requested: str | None) -> Stack:
+def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
     """The stack of a row; ``requested`` is the action that waits for it."""
     return _record(
         Stack,
         row,
-        seal,
+        cipher,
         requested=None if requested is None else Action(requested),
         take_ups=row["take_ups"],
     )
 
 
-def to_operation(row: Row, seal: Seal) -> Operation:
+def to_operation(row: Row, cipher: Cipher) -> Operation:
     """The operation of a row."""
-    return _record(Operation, row, seal)
+    return _record(Operation, row, cipher)
 
 
-def to_resource(row: Row, seal: Seal) -> Resource:
+def to_resource(row: Row, cipher: Cipher) -> Resource:
     """The resource of a row."""
-    return _record(Resource, row, seal)
+    return _record(Resource, row, cipher)
 
 
-def to_event(row: Row, seal: Seal) -> Event:
+def to_event(row: Row, cipher: Cipher) -> Event:
     """The event of a row."""
-    return _record(Event, row, seal)
+    return _record(Event, row, cipher)
 
 
-def to_signal(row: Row, seal: Seal) -> StoredSignal | None:
+def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
     """The signal of a row; None where nobody can read what it says."""
     try:
-        return _record(StoredSignal, row, seal)
+        return _record(StoredSignal, row, cipher)
     except Exception:
         log.exception("signal not readable", signal=row["id"])
         return None
 
 
-def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[str, str]]]:
+def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """The row of an input, and the contents that it refers to."""
     values: dict[str, Any] = {
         "template": record.template,
@@ -232,11 +232,11 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
     hashes = {
         key: hashlib.sha256(dumps(value).encode()).hexdigest() for key, value in values.items()
     }
-    bodies = [{"hash": hashes[key], "body": seal.close(value)} for key, value in values.items()]
+    bodies = [{"hash": hashes[key], "body": cipher.encrypt(value)} for key, value in values.items()]
     row = {
         "id": record.id,
         "stack_id": record.stack_id,
-        "parameters": seal.close(record.parameters),
+        "parameters": cipher.encrypt(record.parameters),
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
         "text": None,
@@ -245,16 +245,16 @@ def to_input_rows(record: Input, seal: Seal) -> tuple[dict[str, Any], list[dict[
     return row, bodies
 
 
-def to_input(row: Row, bodies: Mapping[str, str], seal: Seal) -> Input:
+def to_input(row: Row, bodies: Mapping[str, str], cipher: Cipher) -> Input:
     """The input of a row; ``bodies`` holds its contents by hash."""
     return Input(
         id=row["id"],
         stack_id=row["stack_id"],
-        template=seal.open(bodies[row["template"]]),
-        text=seal.open(bodies[row["text"]]) if row["text"] else None,
-        parameters=seal.open(row["parameters"]),
-        environment=seal.open(bodies[row["environment"]]),
-        files=seal.open(bodies[row["files"]]),
+        template=cipher.decrypt(bodies[row["template"]]),
+        text=cipher.decrypt(bodies[row["text"]]) if row["text"] else None,
+        parameters=cipher.decrypt(row["parameters"]),
+        environment=cipher.decrypt(bodies[row["environment"]]),
+        files=cipher.decrypt(bodies[row["files"]]),
         template_file=row["template_file"],
         facade=json.loads(row["facade"]),
     )

@@ -10,20 +10,20 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Change
 from stoker.engine.model.records import Stack
 from stoker.store import taking
+from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
-from stoker.store.sealing import Seal
 from stoker.store.tidying import tidy
 
 
 class SqlStore(SqlReads):
     """Rows in a relational database."""
 
-    def __init__(self, engine: sa.Engine, seal: Seal, runner: Runner) -> None:
-        super().__init__(engine, seal, runner)
-        self._commits = GroupCommit(engine, seal, runner)
+    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
+        super().__init__(engine, cipher, runner)
+        self._commits = GroupCommit(engine, cipher, runner)
 
     async def commit(self, change: Change) -> None:
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
@@ -32,7 +32,7 @@ class SqlStore(SqlReads):
     async def take(self, stack_id: str) -> Stack:
         """Raise the stack's fencing token and return the stack."""
         return await self._commits.run(
-            lambda connection: taking.take(connection, stack_id, self._seal)
+            lambda connection: taking.take(connection, stack_id, self._cipher)
         )
 
     async def count_take_up(self, stack: Stack) -> None:

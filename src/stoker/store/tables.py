@@ -14,7 +14,7 @@ class Kind(StrEnum):
     JSON = "json"
     LIST = "list"
     """JSON of a list; a tuple in records."""
-    SEALED = "sealed"
+    ENCRYPTED = "encrypted"
     """Encrypted JSON."""
     ACTION = "action"
     STATUS = "status"
@@ -45,7 +45,7 @@ _TEXT = sa.Text
 def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
     """A column of a kind."""
     type_: Any = _WORD if kind in (Kind.ACTION, Kind.STATUS) else _TEXT
-    comment = "encrypted" if kind is Kind.SEALED else None
+    comment = "encrypted" if kind is Kind.ENCRYPTED else None
     return sa.Column(name, type_, nullable=nullable, comment=comment, info={_KIND: kind}, **options)
 
 
@@ -66,7 +66,7 @@ inputs = sa.Table(
     sa.Column("text", sa.String(64)),
     sa.Column("environment", sa.String(64), nullable=False),
     sa.Column("files", sa.String(64), nullable=False),
-    _column("parameters", Kind.SEALED),
+    _column("parameters", Kind.ENCRYPTED),
     sa.Column("template_file", _TEXT),
     _column("facade", Kind.JSON),
     comment="template, text, environment and files are hashes of contents",
@@ -94,7 +94,7 @@ stacks = sa.Table(
     sa.Column("description", _TEXT, nullable=False),
     sa.Column("user_id", _ID, nullable=False),
     sa.Column("user_name", _NAME, nullable=False),
-    _column("credentials", Kind.SEALED),
+    _column("credentials", Kind.ENCRYPTED),
     sa.Column("user_project_id", _ID),
     sa.Column("timeout_mins", sa.Integer),
     sa.Column("disable_rollback", sa.Boolean, nullable=False),
@@ -172,10 +172,10 @@ resources = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
     sa.Column("physical_id", _TEXT),
-    _column("properties", Kind.SEALED),
-    _column("metadata", Kind.SEALED),
-    _column("attributes", Kind.SEALED),
-    _column("data", Kind.SEALED),
+    _column("properties", Kind.ENCRYPTED),
+    _column("metadata", Kind.ENCRYPTED),
+    _column("attributes", Kind.ENCRYPTED),
+    _column("data", Kind.ENCRYPTED),
     _column("progress", Kind.JSON),
     _column("requires", Kind.LIST),
     _column("needs", Kind.LIST),
@@ -207,7 +207,7 @@ events = sa.Table(
     sa.Column("resource_type", _TEXT, nullable=False),
     sa.Column("resource_id", _ID),
     sa.Column("physical_id", _TEXT),
-    _column("properties", Kind.SEALED, nullable=True),
+    _column("properties", Kind.ENCRYPTED, nullable=True),
     sa.Index("ix_events_stack", "stack_id", "number"),
 )
 
@@ -219,5 +219,5 @@ signals = sa.Table(
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("resource_id", _ID, nullable=False, index=True),
     sa.Column("received_at", sa.Float, nullable=False),
-    _column("details", Kind.SEALED),
+    _column("details", Kind.ENCRYPTED),
 )

@@ -15,7 +15,7 @@ from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
-from stoker.store.sealing import Seal
+from stoker.store.encryption import Cipher
 from stoker.store.tables import events, operations, stacks
 
 _STACK: sa.BindParameter[str] = sa.bindparam("taken")
@@ -67,10 +67,10 @@ def _taking() -> Any:
 _TAKE = _taking()
 
 
-def take(connection: sa.Connection, stack_id: str, seal: Seal) -> Stack:
+def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:
     """Raise the fencing token; returns the stack. Raises NotFound."""
     for row in rows.dicts(connection.execute(_TAKE, {"taken": stack_id})):
-        return rows.to_stack(row, seal, None)
+        return rows.to_stack(row, cipher, None)
     raise NotFound(f"there is no stack {stack_id}")
 
 

@@ -12,35 +12,35 @@ from stoker.engine.model.interfaces import Change, Fenced, StoreFault
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import Exists
 from stoker.store import rows, tables
+from stoker.store.encryption import Cipher, EncryptOnce
 from stoker.store.guarding import InTransaction
-from stoker.store.sealing import Seal, SealOnce
 
 
 def write(
-    connection: sa.Connection, changes: Sequence[Change], seal: Seal
+    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher
 ) -> list[Exception | None]:
     """Write the changes inside the connection's transaction, in their order.
 
     Returns for each change None, or why it was not written; the others are written all the same.
     """
     verdicts = _fence(connection, changes)
-    seal = SealOnce(seal)
+    cipher = EncryptOnce(cipher)
     ready: list[Change] = []
     for index, change in enumerate(changes):
         if verdicts[index] is not None:
             continue
         if change.guard is not None or (change.fencing_token is None and change.stacks):
             # it is judged by all that came before it
-            _write_all(connection, ready, seal)
+            _write_all(connection, ready, cipher)
             ready.clear()
-            verdicts[index] = _refusal(connection, change, seal)
+            verdicts[index] = _refusal(connection, change, cipher)
         if verdicts[index] is None:
             ready.append(change)
-    _write_all(connection, ready, seal)
+    _write_all(connection, ready, cipher)
     return verdicts
 
 
-def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception | None:
+def _refusal(connection: sa.Connection, change: Change, cipher: Cipher) -> Exception | None:
     """Why the change is not to be written."""
     owned = change.fencing_token is not None
     for stack in change.stacks:
@@ -49,7 +49,7 @@ def _refusal(connection: sa.Connection, change: Change, seal: Seal) -> Exception
     if change.guard is None:
         return None
     try:
-        change.guard(InTransaction(connection, seal))
+        change.guard(InTransaction(connection, cipher))
     except (StoreFault, sa.exc.SQLAlchemyError):
         raise
     except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the change
@@ -87,29 +87,29 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     ]
 
 
-def _write_all(connection: sa.Connection, changes: Sequence[Change], seal: Seal) -> None:
+def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
     if not changes:
         return
     contents: dict[str, dict[str, str]] = {}
     inputs = []
     for change in changes:
         for record in change.inputs:
-            row, bodies = rows.to_input_rows(record, seal)
+            row, bodies = rows.to_input_rows(record, cipher)
             inputs.append(row)
             contents.update({body["hash"]: body for body in bodies})
     _insert(connection, tables.contents, list(contents.values()), "hash", keep=None)
     _insert(connection, tables.inputs, inputs)
-    stacks = [rows.to_row(stack, seal) for change in changes for stack in change.stacks]
+    stacks = [rows.to_row(stack, cipher) for change in changes for stack in change.stacks]
     _insert(connection, tables.stacks, stacks, "id", keep=("fencing_token",))
-    operations = [rows.to_row(op, seal) for change in changes for op in change.operations]
+    operations = [rows.to_row(op, cipher) for change in changes for op in change.operations]
     _insert(connection, tables.operations, operations, "id")
     # of several changes to one row only the last counts
     latest = {row.id: row for change in changes for row in change.resources}
-    resources = [rows.to_row(row, seal) for row in latest.values()]
+    resources = [rows.to_row(row, cipher) for row in latest.values()]
     _insert(connection, tables.resources, resources, "id")
-    events = [rows.to_row(event, seal) for change in changes for event in change.events]
+    events = [rows.to_row(event, cipher) for change in changes for event in change.events]
     _insert(connection, tables.events, events)
-    signals = [rows.to_row(signal, seal) for change in changes for signal in change.signals]
+    signals = [rows.to_row(signal, cipher) for change in changes for signal in change.signals]
     _insert(connection, tables.signals, signals)
     dropped = [{"gone": row_id} for change in changes for row_id in change.dropped_resources]
     _delete(connection, tables.resources, tables.resources.c.id, dropped)

@@ -38,88 +38,88 @@ _LONGEST = 8 * long_json.WINDOW
 _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
 _BETWEEN = "."
-"""Stands between the pieces of a sealed text."""
+"""Stands between the pieces of an encrypted text."""
 _MARK = "gAAAA"
-"""What begins every sealed text, and no JSON."""
+"""What begins every encrypted text, and no JSON."""
 
 
-class Seal(Protocol):
+class Cipher(Protocol):
     """Turns JSON-ready values into text that nobody can read without the key, and back."""
 
-    def close(self, value: Any) -> str:
-        """The sealed text."""
+    def encrypt(self, value: Any) -> str:
+        """The encrypted text."""
 
-    def open(self, text: str) -> Any:
+    def decrypt(self, text: str) -> Any:
         """The value."""
 
 
 MOST_KEPT = 16 * 1024 * 1024
-"""Characters of sealed and opened texts that are kept in memory."""
+"""Characters of encrypted and decrypted texts that are kept in memory."""
 
 
-class FernetSeal:
-    """Seals with Fernet (AES-128-CBC and HMAC-SHA256). Empty values are stored as they are.
+class FernetCipher:
+    """Encrypts with Fernet (AES-128-CBC and HMAC-SHA256). Empty values are stored as they are.
 
-    What was opened or closed last is kept: to look a text up takes a hundredth of the time of
-    opening it, and every plan reads all rows of its stack.
+    What was encrypted or decrypted last is kept: to look a text up takes a hundredth of the time
+    of decrypting it, and every plan reads all rows of its stack.
     """
 
     def __init__(self, key: bytes) -> None:
         self._fernet = Fernet(key)
-        self._opened: dict[str, str] = {}
+        self._decrypted: dict[str, str] = {}
         self._size = 0
         self._lock = Lock()
 
-    def close(self, value: Any) -> str:
-        """The sealed text."""
+    def encrypt(self, value: Any) -> str:
+        """The encrypted text."""
         text = dumps(dict(value) if isinstance(value, Mapping) else value)
         if not value:
             return text
         data = text.encode()
         pieces = (data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE))
-        closed = _BETWEEN.join(self._fernet.encrypt(piece).decode("ascii") for piece in pieces)
-        self._keep(closed, text)
-        return closed
+        encrypted = _BETWEEN.join(self._fernet.encrypt(piece).decode("ascii") for piece in pieces)
+        self._keep(encrypted, text)
+        return encrypted
 
-    def open(self, text: str) -> Any:
+    def decrypt(self, text: str) -> Any:
         """The value. Raises ``cryptography.fernet.InvalidToken`` under a wrong key."""
         if not text.startswith(_MARK):
             return loads(text)
-        opened = self._opened.get(text)
-        if opened is None:
-            opened = b"".join(map(self._fernet.decrypt, text.split(_BETWEEN))).decode()
-            self._keep(text, opened)
-        return loads(opened)
+        plain = self._decrypted.get(text)
+        if plain is None:
+            plain = b"".join(map(self._fernet.decrypt, text.split(_BETWEEN))).decode()
+            self._keep(text, plain)
+        return loads(plain)
 
-    def _keep(self, text: str, opened: str) -> None:
+    def _keep(self, text: str, plain: str) -> None:
         """Keep a text; those kept longest give way."""
         with self._lock:
-            if text in self._opened:
+            if text in self._decrypted:
                 return
-            self._opened[text] = opened
-            self._size += len(text) + len(opened)
+            self._decrypted[text] = plain
+            self._size += len(text) + len(plain)
             while self._size > MOST_KEPT:
-                oldest = next(iter(self._opened))
-                self._size -= len(oldest) + len(self._opened.pop(oldest))
+                oldest = next(iter(self._decrypted))
+                self._size -= len(oldest) + len(self._decrypted.pop(oldest))
 
 
-class SealOnce:
-    """Seals each value once: a resource and its events have their properties in common.
+class EncryptOnce:
+    """Encrypts each value once: a resource and its events have their properties in common.
 
     It knows values by their identity, and holds them so that no other can get the same.
     """
 
-    def __init__(self, seal: Seal) -> None:
-        self._seal = seal
-        self._closed: dict[int, tuple[Any, str]] = {}
+    def __init__(self, cipher: Cipher) -> None:
+        self._cipher = cipher
+        self._encrypted: dict[int, tuple[Any, str]] = {}
 
-    def close(self, value: Any) -> str:
-        """The sealed text."""
-        known = self._closed.get(id(value))
+    def encrypt(self, value: Any) -> str:
+        """The encrypted text."""
+        known = self._encrypted.get(id(value))
         if known is None:
-            known = self._closed[id(value)] = (value, self._seal.close(value))
+            known = self._encrypted[id(value)] = (value, self._cipher.encrypt(value))
         return known[1]
 
-    def open(self, text: str) -> Any:
+    def decrypt(self, text: str) -> Any:
         """The value."""
-        return self._seal.open(text)
+        return self._cipher.decrypt(text)
