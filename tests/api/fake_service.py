@@ -307,6 +307,7 @@ class FakePreviews:
         request: StackRequest,
         *,
         show_nested: bool = False,
+        unhealthy: frozenset[str] = frozenset(),
     ) -> Sequence[ChangeView]:
         self._service._view(stack)
         self._service._ask("preview_update", request)

@@ -148,6 +148,8 @@ def test_a_corrected_stack_comes_up_although_its_server_has_reported_a_failure(
 ) -> None:
     example = str(EXAMPLES / "failing-app.yaml")
     assert service.run("deploy", example, "--name", "second-try").exit_code == 1
+    plan = service.run("plan", example, "--name", "second-try", "-P", "licence=/etc/passwd")
+    assert "± ready_handle  OS::Heat::WaitConditionHandle  because it is marked" in plan.output
     done = service.run("deploy", example, "--name", "second-try", "-P", "licence=/etc/passwd")
     assert done.exit_code == 0, done.output
     assert "ready_handle still holds the failure of an earlier attempt" in done.output

@@ -75,3 +75,25 @@ def test_a_preview_says_why(
         assert (view.change, view.cause, view.forcing) == (change, cause, forcing)
 
     in_lab(story)
+
+
+def test_a_preview_foresees_what_is_to_be_marked_unhealthy_before_and_marks_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"a": thing(), "b": thing(), "c": thing(uses={"get_resource": "a"})})
+        await lab.create(wanted)
+        rows = await lab.rows()
+        views = await lab.engine.service.previews.update(
+            CALLER,
+            (await lab.stack()).address,
+            StackRequest(template=wanted),
+            unhealthy=frozenset({str(rows["a"].physical_id)}),
+        )
+        found = {view.name: (view.change, view.cause) for view in views}
+        assert found == {
+            "a": ("replaced", "unhealthy"),
+            "b": ("unchanged", "same"),
+            "c": ("updated", "unknown"),
+        }
+        assert await lab.rows() == rows
+
+    in_lab(story)

@@ -16,16 +16,19 @@ _HANDLES = ("OS::Heat::WaitConditionHandle", "AWS::CloudFormation::WaitCondition
 _REASON = "it keeps the failure that an earlier attempt has reported"
 
 
-def renew_handles(client: Client, stack: Stack) -> list[str]:
-    """Have the handles replaced by the next update that keep a failure; returns their names."""
+def handles_to_renew(client: Client, stack: Stack) -> list[Resource]:
+    """The handles of a failed stack that keep a failure."""
     if stack.status != "FAILED":
         return []
-    found = failed_handles(resources_of(client, stack), events_of(client, stack))
-    for handle in found:
+    return failed_handles(resources_of(client, stack), events_of(client, stack))
+
+
+def renew(client: Client, handles: Sequence[Resource]) -> None:
+    """Have the handles replaced by the next update."""
+    for handle in handles:
         path = f"/stacks/{handle.stack_name}/{handle.stack_id}/resources/{handle.name}"
         body = {"mark_unhealthy": True, "resource_status_reason": _REASON}
         client.call(ORCHESTRATION, "PATCH", path, body)
-    return [handle.name for handle in found]
 
 
 def failed_handles(resources: Sequence[Resource], events: Sequence[Event]) -> list[Resource]:

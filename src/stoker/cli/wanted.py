@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import click
 
@@ -16,6 +17,7 @@ from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
 from stoker.cli.options import environments, name_and_value
+from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
 
 _FILE = click.Path(path_type=Path)
@@ -65,8 +67,10 @@ class Wanted:
         return body
 
     def changes(self, client: Client, stack: Stack) -> list[Change]:
-        """What an update of a stack would change, in the stacks nested in it, too."""
-        path = f"{stack.path}/preview?show_nested=true"
+        """What a deployment would change in a stack, and in those nested in it."""
+        broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
+        query = urlencode({"show_nested": "true", "unhealthy": broken}, doseq=True)
+        path = f"{stack.path}/preview?{query}"
         return changes_of_update(self.send(client, "PUT", path, self.body()))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from stoker.api.rest.answers import made_response
 from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.shapes import described_stack, moment
-from stoker.api.rest.values import query_flag
+from stoker.api.rest.values import query_flag, several
 from stoker.engine.model.views import ChangeView, ResourceView
 from stoker.kernel.addresses import StackAddress
 
@@ -50,9 +50,10 @@ async def preview_patch(call: Call) -> Response:
 
 async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
+    unhealthy = frozenset(several(call.query, "unhealthy"))
     request = await stack_request(call, await call.document(), existing=existing)
     changes = await call.service.previews.update(
-        call.caller, call.stack, request, show_nested=show_nested
+        call.caller, call.stack, request, show_nested=show_nested, unhealthy=unhealthy
     )
 
     def grouped() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
 from stoker.cli.outcome import print_failure, print_outputs
 from stoker.cli.progress import follow_or_leave
-from stoker.cli.retry import renew_handles
+from stoker.cli.retry import handles_to_renew, renew
 from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
     Resource,
@@ -132,11 +132,13 @@ def _begun(
         return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
     if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
         _confirm_losses(client, wanted, existing)
-    for handle in renew_handles(client, existing):
+    handles = handles_to_renew(client, existing)
+    renew(client, handles)
+    for handle in handles:
         _say(
             console,
-            f"{handle} still holds the failure of an earlier attempt; replacing it, and the servers"
-            " that report to it.",
+            f"{handle.name} still holds the failure of an earlier attempt; replacing it, and the"
+            " servers that report to it.",
         )
     newest = last_events(client, existing, 1)
     wanted.send(client, "PUT", existing.path, body)

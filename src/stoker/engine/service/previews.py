@@ -72,11 +72,15 @@ class Previews:
         request: StackRequest,
         *,
         show_nested: bool = False,
+        unhealthy: frozenset[str] = frozenset(),
     ) -> Sequence[ChangeView]:
-        """The plan of an update, if asked for with its nested stacks."""
+        """The plan of an update, if asked for with its nested stacks.
+
+        ``unhealthy`` holds the physical ids of objects that are to be marked unhealthy before it.
+        """
         stack = await self._finder.at(caller, address)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
-        previews = UpdatePreviews(self._ports, show_nested=show_nested)
+        previews = UpdatePreviews(self._ports, show_nested=show_nested, unhealthy=unhealthy)
         return await previews.changes(stack, given, evaluation)
 
 

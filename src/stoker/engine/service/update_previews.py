@@ -15,7 +15,7 @@ from stoker.engine.execution.preparation import call_about, find_usable
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
-from stoker.engine.model.records import Input, Resource, Stack
+from stoker.engine.model.records import Input, Resource, Stack, evolve
 from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
@@ -38,11 +38,15 @@ _CHANGES = {
 
 
 class UpdatePreviews:
-    """The changes of one update; ``show_nested`` is whether those of nested stacks count."""
+    """The changes of one update; ``show_nested`` is whether those of nested stacks count.
 
-    def __init__(self, ports: Ports, *, show_nested: bool) -> None:
+    Objects whose physical ids are in ``unhealthy`` count as marked unhealthy.
+    """
+
+    def __init__(self, ports: Ports, *, show_nested: bool, unhealthy: frozenset[str]) -> None:
         self._ports = ports
         self._show_nested = show_nested
+        self._unhealthy = unhealthy
 
     async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
         """What happens to the resources of a stack; after each, to those of the nested stack."""
@@ -52,7 +56,10 @@ class UpdatePreviews:
     async def _changes(
         self, stack: Stack, given: Input, evaluation: Evaluation, secrets: Sequence[Any]
     ) -> list[ChangeView]:
-        rows = tuple(await self._ports.store.resources(stack.id))
+        rows = tuple(
+            evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
+            for row in await self._ports.store.resources(stack.id)
+        )
         session = Session(self._ports, stack, rows)
         usable = await find_usable(session, evaluation)
         planner = Planner(rows, session.reference_of, call_about(session), usable)
