@@ -81,7 +81,7 @@ async def _read(session: Session, row: Resource) -> Resource | None:
     return new if new != row else None
 
 
-async def find_usable(session: Session, wanted: Definitions) -> frozenset[str]:
+async def check_failed_and_replaced(session: Session, wanted: Definitions) -> frozenset[str]:
     """Ids of the rows that may go on standing for wanted resources, though they need not look so.
 
     Of those that have failed it is the ones whose objects pass their type's check: what failed may
@@ -90,12 +90,12 @@ async def find_usable(session: Session, wanted: Definitions) -> frozenset[str]:
     gone or broken.
     """
     names = frozenset(wanted.names)
-    asked = [row for row in session.rows.values() if row.name in names and _is_asked_about(row)]
-    verdicts = await asyncio.gather(*(_is_usable(session, row) for row in asked))
+    asked = [row for row in session.rows.values() if row.name in names and _needs_check(row)]
+    verdicts = await asyncio.gather(*(_passes_check(session, row) for row in asked))
     return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
 
 
-def _is_asked_about(row: Resource) -> bool:
+def _needs_check(row: Resource) -> bool:
     if row.external or row.action in (Action.INIT, Action.DELETE):
         return False
     if row.replaced_by is not None:
@@ -103,7 +103,7 @@ def _is_asked_about(row: Resource) -> bool:
     return row.status is Status.FAILED and row.physical_id is not None
 
 
-async def _is_usable(session: Session, row: Resource) -> bool:
+async def _passes_check(session: Session, row: Resource) -> bool:
     failed, type_, ports = row.status is Status.FAILED, session.type_of(row), session.ports
     if type_ is None or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)

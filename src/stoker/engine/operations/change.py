@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.preparation import call_about, find_usable, read_missing
+from stoker.engine.execution.preparation import call_about, check_failed_and_replaced, read_missing
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest
@@ -39,7 +39,7 @@ class StackChange(Running):
         self.operation = await cancelled(self._session, self.operation)
         self._wanted = await wanted_by(self._session, self.operation)
         await read_missing(self._session, self._wanted)
-        self._usable = await find_usable(self._session, self._wanted)
+        self._usable = await check_failed_and_replaced(self._session, self._wanted)
 
     async def run(self) -> None:
         """Plan, execute, end."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
-from stoker.engine.execution.preparation import call_about, find_usable
+from stoker.engine.execution.preparation import call_about, check_failed_and_replaced
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
@@ -61,7 +61,7 @@ class UpdatePreviews:
             for row in await self._ports.store.resources(stack.id)
         )
         session = Session(self._ports, stack, rows)
-        usable = await find_usable(session, evaluation)
+        usable = await check_failed_and_replaced(session, evaluation)
         planner = Planner(rows, session.reference_of, call_about(session), usable)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.nodes(Step.APPLY)}
