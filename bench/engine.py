@@ -149,7 +149,7 @@ class Bench:
             limits=Limits(resources_per_stack=-1),
         )
         self.dispatch = InProcess(ports)
-        self.service = make_service(ports, self.dispatch.notify)
+        self.service = make_service(ports, self.dispatch)
         self.operations = self.service.operations
         self.seconds: dict[str, float] = {}
 

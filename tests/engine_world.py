@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.engine.model.interfaces import Dispatcher
 from stoker.engine.model.records import Event, Operation, Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.commands import Operations
@@ -36,6 +37,16 @@ class Seen(Finder):
     async def at(self, caller: Caller, address: StackAddress) -> Stack:
         """The stack."""
         return self._stack
+
+
+class Deaf(Dispatcher):
+    """Starts and wakes nobody."""
+
+    def wake(self, stack_id: str) -> None:
+        """Nothing."""
+
+    def wake_parent(self, parent_id: str, stack_id: str) -> None:
+        """Nothing."""
 
 
 class Lab:
@@ -104,7 +115,7 @@ class Lab:
 
     def as_seen(self, stack: Stack) -> Operations:
         """Operations for a caller whose request was read when the stack was still like this."""
-        return Operations(self.engine.ports, Seen(stack), self.engine.dispatch.notify)
+        return Operations(self.engine.ports, Seen(stack), self.engine.dispatch)
 
     async def pass_time(self, seconds: float) -> None:
         """Let virtual time pass."""

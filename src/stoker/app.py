@@ -88,7 +88,7 @@ class App:
         self._engine = OwnEngine(clock, ports.ids, conf.host)
         self._pauses = LoopPauses()
         self._dispatch = InProcess(ports)
-        self.service: Service = make_service(ports, self._dispatch.notify)
+        self.service: Service = make_service(ports, self._dispatch)
         self.asgi = self._interfaces(conf, types, registry)
         gate = ConnectionGate(limits_from(conf.heat_api))
         self.protocol: Any = partial(GuardedProtocol, gate)

@@ -87,7 +87,7 @@ def test_a_clock_that_is_set_neither_ends_nor_prolongs_an_operation(step: float)
         await lab.begin_update(template({"gate": gate}), timeout_mins=1)
         await lab.pass_time(3)
         lab.world.time = lambda: time() + step
-        lab.engine.dispatch.notify(address.id)
+        lab.engine.dispatch.wake(address.id)
         await lab.engine.dispatch.idle()
         assert 59 <= time() - begun <= 70
         assert await lab.status() == "UPDATE_FAILED"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine_world import Lab, in_lab, template, thing
+from tests.engine_world import Deaf, Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
@@ -46,11 +46,11 @@ def test_an_update_that_is_accepted_after_a_mark_replaces_what_is_marked() -> No
         before = (await lab.rows())["a"].physical_id
         # both are accepted before anybody drives the stack
         ports, address = lab.engine.ports, (await lab.stack()).address
-        unheard = Operations(ports, Finder(ports), lambda stack_id: None)
+        unheard = Operations(ports, Finder(ports), Deaf())
         await unheard.mark_unhealthy(CALLER, address, "a", unhealthy=True, reason="broken")
         await unheard.update(CALLER, address, StackRequest(template=WANTED))
         assert not (await lab.rows())["a"].unhealthy
-        lab.engine.dispatch.notify(address.id)
+        lab.engine.dispatch.wake(address.id)
         await lab.engine.dispatch.idle()
         row = (await lab.rows())["a"]
         assert row.physical_id != before

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.engine_world import Lab, in_lab, template, thing
+from tests.engine_world import Deaf, Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
@@ -32,7 +32,7 @@ class AdminsOnly:
 
 def _operations(lab: Lab, policy: Any) -> Operations:
     ports = replace(lab.engine.ports, policy=policy)
-    return Operations(ports, Finder(ports), lambda stack_id: None)
+    return Operations(ports, Finder(ports), Deaf())
 
 
 def test_types_that_the_policy_withholds_cannot_be_used() -> None:

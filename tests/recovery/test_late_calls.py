@@ -153,7 +153,7 @@ def test_a_driver_that_fails_and_starts_again_waits_for_its_own_calls() -> None:
         [stack] = life.engine.dispatch._tasks
         driving.cancel()
         await asyncio.sleep(0.1)
-        life.engine.dispatch.notify(stack)
+        life.engine.dispatch.wake(stack)
         await until_complete(life)
 
     world.live(story)
@@ -213,7 +213,7 @@ def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once
         [(stack, driving)] = life.engine.dispatch._tasks.items()
         driving.cancel()
         await asyncio.sleep(0.1)
-        life.engine.dispatch.notify(stack)
+        life.engine.dispatch.wake(stack)
         await until_complete(life)
 
     world.live(story)

@@ -167,7 +167,7 @@ class EngineLife:
     def __init__(self, ports: Ports) -> None:
         self.ports = ports
         self.dispatch = InProcess(ports)
-        self.service = make_service(ports, self.dispatch.notify)
+        self.service = make_service(ports, self.dispatch)
         self.operations, self.views = self.service.operations, self.service.views
         self.signals = self.service.signals
         self.missed = asyncio.Event()

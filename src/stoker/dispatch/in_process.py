@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
@@ -19,7 +19,7 @@ LONGEST_PAUSE = 5.0
 """Seconds at most before a driver that fails again and again is started anew."""
 
 
-class InProcess:
+class InProcess(Dispatcher):
     """One driver for each stack that has something to do."""
 
     def __init__(self, ports: Ports) -> None:
@@ -34,9 +34,9 @@ class InProcess:
     async def recover(self) -> None:
         """Go on with everything that an earlier process left unfinished."""
         for stack_id in await self._ports.store.unfinished_stacks():
-            self.notify(stack_id)
+            self.wake(stack_id)
 
-    def notify(self, stack_id: str) -> None:
+    def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""
         if self._closed:
             return
@@ -45,7 +45,7 @@ class InProcess:
             driver.notify()
             return
         fault = self._faults.get(stack_id)
-        driver = Driver(self._ports, stack_id, self.notify, self._ended, fault)
+        driver = Driver(self._ports, stack_id, self, fault)
         self._drivers[stack_id] = driver
         task = asyncio.get_running_loop().create_task(self._drive(stack_id, driver))
         self._tasks[stack_id] = task
@@ -57,7 +57,7 @@ class InProcess:
             self._drivers.pop(stack_id, None)
             self._tasks.pop(stack_id, None)
         if again and not self._closed:
-            self.notify(stack_id)
+            self.wake(stack_id)
 
     async def _run(self, stack_id: str, driver: Driver) -> bool:
         """Let the driver do all that there is; returns whether there is more by then."""
@@ -119,7 +119,7 @@ class InProcess:
             except Exception:  # noqa: BLE001 - whatever the store says, the stack must not rest
                 await self._pause_after_failure(stack_id, driver)
 
-    def _ended(self, parent_id: str, stack_id: str) -> None:
+    def wake_parent(self, parent_id: str, stack_id: str) -> None:
         """A nested stack's operation has ended: its parent waits for that, and nobody else."""
         driver = self._drivers.get(parent_id)
         if driver is not None:

@@ -199,6 +199,16 @@ class Store(TakesOver, Protocol):
         """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
 
 
+class Dispatcher(Protocol):
+    """Starts drivers of stacks and wakes them. Both methods return at once."""
+
+    def wake(self, stack_id: str) -> None:
+        """There is an operation or a signal for this stack in the store."""
+
+    def wake_parent(self, parent_id: str, stack_id: str) -> None:
+        """An operation of a nested stack has ended: its parent waits for that, and nobody else."""
+
+
 class Workers(Protocol):
     """Runs calls of resource types: on the loop, or on threads for those that may block."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from stoker.engine.execution.session import Session
-from stoker.engine.model.interfaces import Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, OperationStatus, Queued, Stack
 from stoker.engine.operations.completion import refuse
@@ -32,8 +32,6 @@ log = Log(__name__)
 class Driver:
     """Drives one stack until it has nothing left to do.
 
-    ``started`` is called with the id of a stack that has got an operation (a nested one), and
-    ``ended`` with the ids of a parent and of its nested stack, whose operation has ended.
     ``fault`` is what the driver before this one has failed with.
     """
 
@@ -41,14 +39,12 @@ class Driver:
         self,
         ports: Ports,
         stack_id: str,
-        started: Callable[[str], None],
-        ended: Callable[[str, str], None],
+        dispatcher: Dispatcher,
         fault: str | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
-        self._started = started
-        self._ended = ended
+        self._dispatcher = dispatcher
         self._fault = fault
         self._news = asyncio.Event()
         self._ends_at: dict[str, float] = {}
@@ -105,12 +101,12 @@ class Driver:
     async def _open(self, stack: Stack) -> Session:
         rows = await self._ports.store.resources(self._stack_id)
         session = Session.driving(self._ports, stack, rows)
-        session.started = self._started
+        session.started = self._dispatcher.wake
         return session
 
     def _tell_parent(self, stack: Stack) -> None:
         if stack.parent_id is not None:
-            self._ended(stack.parent_id, self._stack_id)
+            self._dispatcher.wake_parent(stack.parent_id, self._stack_id)
 
     async def _give_up(self, stack: Stack) -> None:
         """End the operation that no driver got any further with, if need be without reading it."""

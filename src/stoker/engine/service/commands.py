@@ -7,11 +7,10 @@ the input, the operation and, for a new stack, the stack. From then on it surviv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Change, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.interfaces import Change, Dispatcher, Guard, Inside, Ports, StoreFault
 from stoker.engine.model.kinds import ChangeRequest, MarkRequest, OperationKind, Request
 from stoker.engine.model.records import Action, Operation, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
@@ -38,12 +37,12 @@ _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
 
 
 class Operations:
-    """Operations on stacks, for a caller. ``notify`` tells the dispatcher of a stack."""
+    """Operations on stacks, for a caller."""
 
-    def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
+    def __init__(self, ports: Ports, finder: Finder, dispatcher: Dispatcher) -> None:
         self._ports = ports
         self._finder = finder
-        self._notify = notify
+        self._dispatcher = dispatcher
         self._transitions = Transitions(ports.clock, ports.ids)
 
     async def find(self, caller: Caller, name_or_id: str) -> StackAddress:
@@ -75,7 +74,7 @@ class Operations:
         )
         self._ports.kept.put(given.id, evaluation)
         try:
-            await record(self._ports, self._notify, change)
+            await record(self._ports, self._dispatcher, change)
         except StoreFault:
             raise  # perhaps the stack was recorded, and needs its credentials
         except Exception:
@@ -116,7 +115,7 @@ class Operations:
             operations=(operation,),
             guard=lambda inside: require_updatable(live(inside, stack)),
         )
-        await record(self._ports, self._notify, change)
+        await record(self._ports, self._dispatcher, change)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Record a delete; whatever is under way on the stack gives way to it.
@@ -133,9 +132,9 @@ class Operations:
             guard=lambda inside: refuse_second_delete(live(inside, stack)),
         )
         try:
-            await record(self._ports, self._notify, change)
+            await record(self._ports, self._dispatcher, change)
         except DeletedAlready:
-            self._notify(stack.id)
+            self._dispatcher.wake(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
         """``cancel_update``; other actions are refused."""
@@ -156,7 +155,7 @@ class Operations:
                 )
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._notify, change)
+        await record(self._ports, self._dispatcher, change)
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str
@@ -184,7 +183,7 @@ class Operations:
                 )
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._notify, change)
+        await record(self._ports, self._dispatcher, change)
         # whoever drives the stack may be another process, which tells nobody here
         for pause in _MARK_PAUSES:
             found = await self._ports.store.operation_status(operation.id)

@@ -7,9 +7,9 @@ another: what was true when a request came is looked at again where nobody can c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from stoker.engine.model.interfaces import Change, Inside, Limits, Ports, StoreFault
+from stoker.engine.model.interfaces import Change, Dispatcher, Inside, Limits, Ports, StoreFault
 from stoker.engine.model.records import Action, Queued, Stack, Status
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import LimitExceeded, NotFound, NotSupported
@@ -19,16 +19,16 @@ class DeletedAlready(Exception):
     """The stack is being deleted: a request to do that has been met."""
 
 
-async def record(ports: Ports, notify: Callable[[str], None], change: Change) -> None:
+async def record(ports: Ports, dispatcher: Dispatcher, change: Change) -> None:
     """Commit what was accepted and let a driver begin, also when nobody waits for it any more."""
 
     async def commit() -> None:
         try:
             await ports.store.commit(change)
         except StoreFault:
-            notify(change.stack_id)  # it may have been written all the same
+            dispatcher.wake(change.stack_id)  # it may have been written all the same
             raise
-        notify(change.stack_id)
+        dispatcher.wake(change.stack_id)
 
     await asyncio.shield(asyncio.ensure_future(commit()))
 

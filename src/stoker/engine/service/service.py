@@ -7,10 +7,9 @@ raises the refusals of :mod:`stoker.kernel.errors`, or
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
 from stoker.engine.service.lookup import Finder
@@ -35,13 +34,13 @@ class Service:
     """What lets servers and alarms call back."""
 
 
-def make_service(ports: Ports, notify: Callable[[str], None]) -> Service:
-    """The engine on its ports; ``notify`` tells the dispatcher of a stack that has work."""
+def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
+    """The engine on its ports."""
     finder = Finder(ports)
     return Service(
-        Operations(ports, finder, notify),
+        Operations(ports, finder, dispatcher),
         Previews(ports, finder),
         Queries(ports, finder),
         Descriptions(ports),
-        SignalService(ports, finder, notify),
+        SignalService(ports, finder, dispatcher),
     )

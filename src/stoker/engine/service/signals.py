@@ -7,7 +7,7 @@ stored signals to those who wait. What counts twice is the type's business: it s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import Session
-from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Change, Dispatcher, Guard, Inside, Ports
 from stoker.engine.model.kinds import ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
@@ -51,12 +51,12 @@ class _CameBetween(Exception):
 
 
 class SignalService:
-    """Accepts signals for resources. ``notify`` tells the dispatcher of a stack."""
+    """Accepts signals for resources."""
 
-    def __init__(self, ports: Ports, finder: Finder, notify: Callable[[str], None]) -> None:
+    def __init__(self, ports: Ports, finder: Finder, dispatcher: Dispatcher) -> None:
         self._ports = ports
         self._finder = finder
-        self._notify = notify
+        self._dispatcher = dispatcher
         self._transitions = Transitions(ports.clock, ports.ids)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By resource: reading its signals, judging one by them and storing it is one step."""
@@ -160,7 +160,7 @@ class SignalService:
         )
         if releases:
             await store.commit(Change(stack_id, None, signals=releases))
-        self._notify(stack_id)
+        self._dispatcher.wake(stack_id)
 
     async def _scale(self, stack: Stack, policy: Resource) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""
@@ -185,7 +185,7 @@ class SignalService:
                 raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._notify, change)
+        await record(self._ports, self._dispatcher, change)
 
     async def _record(
         self,
@@ -203,4 +203,4 @@ class SignalService:
             signals=(signal,) if signal else (),
             guard=guard,
         )
-        await record(self._ports, self._notify, change)
+        await record(self._ports, self._dispatcher, change)
