@@ -79,8 +79,12 @@ PREVIEWS: list[tuple[Any, str]] = [
     ),
     ({**VERSION, "Resources": {}}, "The template section is invalid: Resources"),
     ({"heat_template_version": "2012-01-01", "resources": {}}, "The template version is invalid"),
-    ({"resources": {}}, "Template format version not found."),
-    ("[1, 2]", "The template is not a JSON object or YAML mapping"),
+    ({"resources": {}}, "Template not in valid format: Template format version not found."),
+    (
+        "[1, 2]",
+        "Template not in valid format: The template is not a JSON object or YAML mapping",
+    ),
+    ("a: [", "Template not in valid format: Error parsing template"),
     (None, "No template specified"),
 ]
 

@@ -7,7 +7,7 @@ is left as it was written for :mod:`stoker.template.evaluate.evaluation`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -27,7 +27,7 @@ from stoker.kernel.json_tree import weigh
 from stoker.kernel.lazy import lazy
 from stoker.template.functions.words import kind_of
 from stoker.template.source.source import Source, accept, read
-from stoker.template.versions import HOT, VERSION_KEYS, Version, version_of
+from stoker.template.versions import HOT, NOT_VALID, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
 """The condition of what is unconditional; None may be written in a template, and is refused."""
@@ -92,6 +92,19 @@ class Template:
         return weigh(self.source.data)[0]
 
 
+def read_template(template: str | Mapping[str, Any], file: str | None = None) -> Source:
+    """The document in a text, or in data. Raises :class:`DiagnosticError` if it cannot be read."""
+    if not isinstance(template, str):
+        return accept(template, file)
+    try:
+        return read(template, file)
+    except DiagnosticError as error:
+        raise DiagnosticError(
+            replace(found, message=f"{NOT_VALID}: Error parsing template: {found.message}")
+            for found in error.diagnostics
+        ) from None
+
+
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
     """The template in a text, or in data that was parsed already.
 
@@ -103,12 +116,7 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
 
 def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
     """As :func:`parse`, of a template that counts for the one around it."""
-    if isinstance(template, Source):
-        source = template
-    elif isinstance(template, str):
-        source = read(template, file)
-    else:
-        source = accept(template, file)
+    source = template if isinstance(template, Source) else read_template(template, file)
     taken, diagnostics = take_apart(source)
     diagnostics.raise_errors()
     return taken
@@ -135,8 +143,8 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
             [
                 Diagnostic(
                     "not-a-map",
-                    "The template is not a JSON object or YAML mapping of sections, but"
-                    f" {kind_of(data)}",
+                    f"{NOT_VALID}: The template is not a JSON object or YAML mapping of sections,"
+                    f" but {kind_of(data)}",
                     error_type=BAD_REQUEST,
                 )
             ]

@@ -271,6 +271,8 @@ VERSIONS: tuple[Version, ...] = (
 )
 """All versions, the CloudFormation ones first, then by date."""
 
+NOT_VALID = "Template not in valid format"
+"""How refusals of what is no template begin: clients look for it."""
 VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
 
 _BY_NAME: dict[tuple[str, str], Version] = {
@@ -301,7 +303,10 @@ def version_of(data: Mapping[Any, Any]) -> Version:
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Names the misspelt key, if one of the keys at the top looks like the right one."""
-    message = f"Template format version not found. It is given as {VERSION_KEYS[0]}: 2021-04-16"
+    message = (
+        f"{NOT_VALID}: Template format version not found. It is given as {VERSION_KEYS[0]}:"
+        " 2021-04-16"
+    )
     for key in islice(data, 100):
         near = did_you_mean(str(key), VERSION_KEYS)
         if near is not None:

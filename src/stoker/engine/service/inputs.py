@@ -10,11 +10,11 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
-from stoker.template.document import parse
+from stoker.template.document import parse, read_template
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
 from stoker.template.parameters.declarations import declare
-from stoker.template.source.source import Source, accept, read
+from stoker.template.source.source import Source
 
 
 def input_of(
@@ -59,9 +59,7 @@ def _source(request: StackRequest, old: Input | None) -> Source:
         if old is None or not request.existing:
             raise Invalid("No template specified", BAD_REQUEST)
         return Source(old.template, old.text, old.template_file)
-    if isinstance(request.template, str):
-        return read(request.template, request.template_file)
-    return accept(request.template, request.template_file)
+    return read_template(request.template, request.template_file)
 
 
 def _over(
