@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -216,7 +216,7 @@ def _joined(
 ) -> Iterator[str]:
     """Members that are short are written together, long ones each by itself."""
     between = brackets[0]
-    while some := list(islice(members, 500)):
+    while some := list(islice(members, 100)):
         if is_short(some, most):
             yield between + write(together(some))[1:-1]
             between = ","
@@ -233,27 +233,27 @@ def _joined(
 
 def _size(value: Any, most: int) -> int:
     """How many values there are within a value; no more are counted than asked for."""
-    kind = type(value)
-    if kind is str:
-        return 1 + len(value) // _TEXT
-    count = 1
-    if kind is dict or isinstance(value, Mapping):
-        for key in value:
-            if type(key) is str:
-                count += 1 + len(key) // _TEXT
-            if count > most:
-                return count
-        members: Iterable[Any] = value.values()
-    elif kind is list or isinstance(value, tuple):
-        members = value
-    else:
-        return count
-    for member in members:
-        kind = type(member)
+    count = 0
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        kind = type(item)
+        count += 1
         if kind is str:
-            count += 1 + len(member) // _TEXT
-        else:
-            count += 1 if kind in _SCALARS else _size(member, most - count)
+            count += len(item) // _TEXT
+        elif kind in _SCALARS:
+            continue
+        elif kind is list or kind is tuple or isinstance(item, list | tuple):
+            if count + len(pending) + len(item) <= most:
+                pending += item
+            else:
+                return most + 1
+        elif kind is dict or isinstance(item, Mapping):
+            count += len(item) + sum(len(key) for key in item if type(key) is str) // _TEXT
+            if count + len(pending) + len(item) <= most:
+                pending += item.values()
+            else:
+                return most + 1
         if count > most:
             break
     return count
