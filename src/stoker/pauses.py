@@ -18,7 +18,7 @@ from typing import Any
 from stoker.kernel.log import Log
 
 LONG = 0.05
-"""Seconds of a pause that an operator is told of."""
+"""Pauses of at least this many seconds are logged."""
 _TICK = 0.02
 _LOOK = 0.03
 _REMEMBERED = 20

@@ -88,7 +88,7 @@ class Change:
 
     @property
     def is_loss(self) -> bool:
-        """Whether the object that there is goes."""
+        """Whether the existing object is removed."""
         return self.kind in ("replaced", "deleted")
 
     def lines(self, stack_name: str) -> str:

@@ -36,7 +36,7 @@ class Check:
 
 
 def examine(data_dir: Path, ports: dict[str, int], own: frozenset[int]) -> list[Check]:
-    """Look at everything. ``own`` are the ports at which a service of ours is expected."""
+    """Check everything. ``own`` are the ports on which our own service is expected."""
     return [
         *_cloud(),
         *_tools(),

@@ -65,7 +65,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # whoever reads the output has seen enough
+            raise  # the reader of the output has gone
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise CommandFailed(f"{place}{error.strerror or error}") from None

@@ -71,7 +71,7 @@ class LiveDisplay:
 
 
 def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> Sequence[Resource]:
-    """The resources that there are, and those that will be; the plan knows who needs whom."""
+    """The existing and planned resources; the plan knows their dependencies."""
     plans = {resource.key: resource for resource in planned}
     present = [
         replace(resource, required_by=plans.pop(resource.key).required_by)

@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 ORCHESTRATION = "orchestration"
 _AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
 DEEP = 20
-"""Levels of nested stacks that are looked into: more than any service allows."""
+"""Levels of nested stacks that are read: more than any service allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Resource:
 
     @property
     def hook(self) -> str | None:
-        """The hook of the environment at which it stands, or None."""
+        """The environment hook at which it is paused, or None."""
         found = _AT_HOOK.search(self.waiting_for or "")
         return found[1] if found else None
 

@@ -14,7 +14,7 @@ IsAdmin = Callable[[Mapping[str, Any]], bool]
 
 
 def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
-    """The caller that a token stands for. The project is empty for tokens that are for none."""
+    """The caller that a token identifies. The project is empty for unscoped tokens."""
     user = grant.body["user"]
     project = grant.body.get("project", {})
     roles, trust = grant.roles, grant.body.get("OS-TRUST:trust", {})

@@ -34,7 +34,7 @@ class Gate:
         self.policies.load()
 
     def renew_trust(self, trust_id: str) -> str | None:
-        """A trust in the place of one that is refused; called on worker threads."""
+        """A new trust to replace one that is refused; called on worker threads."""
         return self._keystone.wait_for(self.trusts.renew(trust_id))
 
     async def open(self) -> None:

@@ -94,7 +94,7 @@ class Authenticator:
         return self._remember(key, grant) if grant is not None else None
 
     def _check_later(self, key: bytes, token: str) -> None:
-        """Ask again while the client goes on: whoever is busy never waits for the answer."""
+        """Ask again in the background, so that a busy client never waits for the answer."""
         task = asyncio.ensure_future(self._check(key, token))
         self._checks.add(task)
         task.add_done_callback(self._checks.discard)

@@ -93,7 +93,7 @@ class _Known:
         return [t for t in self._by_id.values() if (t.project_id, t.user_id) == owner]
 
     def current(self, trust_id: str) -> str:
-        """The trust that stands for one by now."""
+        """The trust that currently replaces this one."""
         while (trust := self._by_id.get(trust_id)) is not None and trust.replaced_by:
             trust_id = trust.replaced_by
         return trust_id
@@ -190,7 +190,7 @@ class Trusts:
             self._begin(self._remove_behind(str(project_id), str(user_id)))
 
     def current(self, trust_id: str) -> str:
-        """The trust that stands for one by now."""
+        """The trust that currently replaces this one."""
         return self._known.current(trust_id)
 
     async def renew(self, trust_id: str) -> str | None:
@@ -271,7 +271,7 @@ class Trusts:
             return bool(ids) or not own
 
     async def _remove(self, trust_id: str, project_id: str, user_id: str) -> None:
-        """Remove a trust; one that is gone, or that nobody can act by any more, is fine."""
+        """Remove a trust; does nothing if it is gone or can no longer be used."""
         path = f"/OS-TRUST/trusts/{trust_id}"
         caller = self._recent.get((project_id, user_id))
         token = caller.token if caller is not None else None

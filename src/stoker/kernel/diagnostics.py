@@ -141,11 +141,11 @@ class DiagnosticError(Exception):
 MORE_DIAGNOSTICS = "more-findings"
 """Code of the diagnostic that says how many there are."""
 MAX_DIAGNOSTICS = 1000
-"""Diagnostics of one document that are told."""
+"""The most diagnostics reported for one document."""
 
 
 def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """As many diagnostics as are told, the errors among them rather than the others.
+    """As many diagnostics as are reported, errors before others.
 
     The last one then says how many there are.
     """
@@ -216,7 +216,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def type_of(error: Exception) -> ErrorType | None:
-    """The type of a refusal; None for a fault of ours."""
+    """The type of a refusal; None for an internal error."""
     if isinstance(error, DiagnosticError):
         return error.first.error_type
     return error.error_type if isinstance(error, Refused) else None

@@ -114,6 +114,6 @@ class NotSupported(Refused):
 
 
 def fault_reason(fault: BaseException) -> str:
-    """A fault of ours as users see it: its kind and its first line. The log has the rest."""
+    """An internal error as users see it: its kind and first line. The log has the rest."""
     first = str(fault).partition("\n")[0][:300]
     return f"fault in the service: {type(fault).__name__}: {first}"

@@ -84,7 +84,7 @@ def exceeds(tree: Any, values: int, octets: int) -> bool:
 
 
 def replaced(tree: Any, leaf: Callable[[Any], Any], *, keys: bool = False) -> Any:
-    """The tree with ``leaf`` of each value that is no list or map, and of each key if wanted."""
+    """The tree with ``leaf`` applied to each scalar, and to each key if wanted."""
     if isinstance(tree, Mapping):
         return {
             leaf(key) if keys else key: replaced(item, leaf, keys=keys)

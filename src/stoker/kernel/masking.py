@@ -1,4 +1,4 @@
-"""Keeping values that nobody shall read out of texts."""
+"""Masks secrets in texts."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def refusal(fault: CloudFault) -> Failed:
 
 
 def went_to(status: str, reason: str, physical_id: str | None = None) -> Failed:
-    """The failure of an object that has gone to an error status.
+    """The failure of an object in an error status.
 
     Clients of Heat match on this name and wording.
     """

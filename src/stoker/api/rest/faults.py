@@ -72,7 +72,7 @@ _UNKNOWN = ("unknown-property", "unknown-key")
 """Findings on a name that is not declared; their paths end with it."""
 
 _MOST_FINDINGS = 100
-"""So many findings are told at once."""
+"""The most findings in one answer."""
 
 
 def answer(error: Exception, *, debug: bool = False) -> Response:

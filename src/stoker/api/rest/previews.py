@@ -18,7 +18,7 @@ from stoker.kernel.addresses import StackAddress
 
 _CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")
 _NEW = ("replaced", "added")
-"""Changes that the API shows as the object that will be made, not as the one that there is."""
+"""Changes that the API shows as the object to be made, not as the existing one."""
 _INITIAL = ("unchanged", *_NEW)
 """Changes after which the API shows the resource in its initial state."""
 
@@ -105,7 +105,7 @@ def _previewed(resource: ResourceView) -> dict[str, Any]:
 
 
 def _unmade(stack: StackAddress) -> StackAddress:
-    """The address as the API shows it of a stack that there is not: its id is a word."""
+    """The address that the API shows for a stack that does not exist: its id is a word."""
     return replace(stack, id="None")
 
 

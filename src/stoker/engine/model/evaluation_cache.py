@@ -15,7 +15,7 @@ class KeptEvaluations:
     """At most ``size`` resources in all; the evaluation longest unused is given up first."""
 
     def __init__(self, size: int = 50_000) -> None:
-        # one that is larger than all that may be kept is kept alone
+        # an evaluation larger than the whole cache is kept alone
         self._kept: LRUCache[str, Evaluation] = LRUCache(size, lambda each: min(_size(each), size))
 
     def get(self, input_id: str) -> Evaluation | None:
@@ -23,11 +23,11 @@ class KeptEvaluations:
         return self._kept.get(input_id)
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
-        """Keep an evaluation, unless there is one for the input. Returns the one that is kept."""
+        """Keep an evaluation unless the input already has one. Returns the one that is kept."""
         return self._kept.setdefault(input_id, evaluation)
 
 
 def _size(evaluation: Evaluation) -> int:
-    """A template without resources counts, too, and so do the nested ones that were looked into."""
+    """Templates without resources count, too, and so do nested ones that were evaluated."""
     nested = vars(evaluation).get("children", {})
     return 1 + len(evaluation.template.resources) + sum(map(_size, nested.values()))

@@ -372,4 +372,4 @@ class Ports:
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)
     """What the parts of the engine share of what they have evaluated."""
     left_behind: LeftBehind = field(default_factory=LeftBehind)
-    """Calls of this process that go on after whoever made them has given up."""
+    """Calls of this process that are still running after their callers gave up."""

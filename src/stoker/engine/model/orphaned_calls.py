@@ -21,11 +21,11 @@ class LeftBehind:
         self._calls: dict[str, Ended] = {}
 
     def remember(self, row_id: str, ended: Ended) -> None:
-        """A call about the row goes on, and nobody waits for it."""
+        """A call about the row is still running, and nobody waits for it."""
         if len(self._calls) >= _MANY:
             self._calls = {key: call for key, call in self._calls.items() if not call.done()}
         self._calls[row_id] = ended
 
     def take(self, row_id: str) -> Ended | None:
-        """The call about the row that nobody waits for; whoever asks is to wait for it."""
+        """The orphaned call about the row; the caller must wait for it."""
         return self._calls.pop(row_id, None)

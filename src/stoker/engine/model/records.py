@@ -111,7 +111,7 @@ class Input:
     files: Mapping[str, str] = field(default_factory=dict)
     template_file: str | None = None
     facade: Mapping[str, Any] = field(default_factory=dict)
-    """For a nested stack: metadata and policies of the resource that it stands for."""
+    """For a nested stack: metadata and policies of its resource in the parent."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Resource:
     """Marked by a user: the next update replaces it."""
     description: str = ""
     nested_id: str | None = None
-    """The nested stack that the resource stands for."""
+    """The nested stack behind the resource."""
     hook: Mapping[str, Any] = field(default_factory=dict)
     """Where the row stands in the hooks of an operation (:mod:`stoker.engine.execution.hooks`)."""
     unreadable: tuple[str, ...] = ()

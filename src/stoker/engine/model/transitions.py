@@ -1,7 +1,7 @@
 """The one place where a status changes (durability rule 5: state and event together).
 
 ``resource_to`` and ``stack_to`` return the new row and the event that tells of it; the caller
-commits both in one change. A transition that is not in the table is a fault of ours and raises.
+commits both in one change. A transition that is not in the table is a bug and raises.
 """
 
 from __future__ import annotations

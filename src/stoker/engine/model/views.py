@@ -117,4 +117,4 @@ class ChangeView:
     required_by: tuple[str, ...] = ()
     description: str = ""
     parent_resource: str | None = None
-    """In a nested stack: the resource that stands for it."""
+    """In a nested stack: its resource in the parent."""

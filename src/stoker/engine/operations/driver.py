@@ -48,7 +48,7 @@ class Driver:
         self._fault = fault
         self._news = asyncio.Event()
         self._ends_at: dict[str, float] = {}
-        """By operation: when its time is up, on the loop's clock, which no one sets."""
+        """By operation: when its time is up, on the loop's monotonic clock."""
         self._running: Running | None = None
 
     def notify(self) -> None:
@@ -150,7 +150,7 @@ class Driver:
     async def _drive(self, session: Session, operation: Operation) -> None:
         """Take one operation to its end.
 
-        A fault of ours is raised, so that the operation is tried again, until its time is up.
+        Internal errors are raised, so that the operation is retried until its time is up.
         """
         run = KINDS[operation.kind](session, operation)
         try:
@@ -224,7 +224,7 @@ class Driver:
 
 
 def _require_readable(operation: Operation) -> None:
-    """Raise Invalid for an operation of which nobody knows what it is to do."""
+    """Raise Invalid for an operation whose stored request cannot be read."""
     if "request" in operation.unreadable and operation.action is not Action.DELETE:
         raise Invalid("the stored operation cannot be read; send the request again")
 

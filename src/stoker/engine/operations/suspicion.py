@@ -19,13 +19,13 @@ log = Log(__name__)
 MOST_TAKE_UPS = 6
 """An operation that was begun so often in a row without getting further is given up."""
 HOLDS = {3: 1.0, 4: 4.0, 5: 16.0}
-"""Seconds to hold before a driver begins, by the number of those that began in vain."""
+"""Seconds to wait before a driver starts, by the number that started and failed."""
 PROVEN_AFTER = 10.0
 """Seconds of driving after which a stack is not suspected any more."""
 
 
 async def hold(ports: Ports, stack: Stack, news: Callable[[], Awaitable[None]]) -> None:
-    """Begin later, the more often this was in vain, and count that only then.
+    """Start later the more often earlier starts failed, and count this start only then.
 
     Who kills the service often meets a driver that holds, and nothing is counted; what kills the
     service is begun in the end, and counted each time.

@@ -92,7 +92,7 @@ def _decide_external(row: Resource, definition: Definition) -> Decision:
 
 
 def _other_implementation(row: Resource, definition: Definition) -> bool:
-    """Whether another type would look after the object, however the two are called."""
+    """Whether another type would manage the object, whatever the two are called."""
     if not isinstance(definition.type, TemplateType):
         return row.implementation != definition.type.type_name
     if row.implementation == TemplateType.implementation:
@@ -102,7 +102,7 @@ def _other_implementation(row: Resource, definition: Definition) -> bool:
 
 
 def implementation_of(definition: Definition) -> str:
-    """What a row records of the type that looks after its object."""
+    """What a row records about the type that manages its object."""
     type_ = definition.type
     return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
@@ -197,7 +197,7 @@ def replaced_rows(rows: Iterable[Resource]) -> dict[str, list[Resource]]:
 
 
 def _way(decision: Decision) -> int:
-    """How much there is to be done to the object."""
+    """How much has to be done to the object."""
     match decision.change:
         case Change.KEEP:
             return 0

@@ -18,7 +18,7 @@ from stoker.template.source.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of an input, parsed: whoever has just read them need not do it twice."""
+    """The documents of an input, parsed, so that nobody has to read them twice."""
 
     template: Template
     environment: Environment

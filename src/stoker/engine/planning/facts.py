@@ -65,7 +65,7 @@ def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
 
 
 def exists(row: Resource) -> bool:
-    """Whether the row stands for an object that others may build on."""
+    """Whether the row has an object that others can depend on."""
     if row.action in (Action.INIT, Action.DELETE):
         return False
     return not (row.action is Action.CREATE and row.status is not Status.COMPLETE)

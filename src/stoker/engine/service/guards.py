@@ -34,7 +34,7 @@ async def record(ports: Ports, dispatcher: Dispatcher, change: Change) -> None:
 
 
 def live(inside: Inside, stack: Stack) -> Stack:
-    """The stack as it is now. Raises NotFound for one that is deleted."""
+    """The stack as it is now. Raises NotFound if it has been deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
         raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")

@@ -48,7 +48,7 @@ def input_of(
         given, environment = _restricted(given, environment, declared)
     given = replace(given, environment=stored(environment))
     if names or over:
-        # documents that are fine each may make one that is not
+        # documents that are each valid may not be when merged
         parse_environment(given.environment)
     return given, Documents(template, environment)
 

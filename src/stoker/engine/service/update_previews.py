@@ -151,7 +151,7 @@ class UpdatePreviews:
 
 
 def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
-    """A row for a resource that there is not."""
+    """A row for a resource that does not exist yet."""
     definition = defined(evaluation, name, RecordedReferences())
     now = ports.clock.now()
     return Resource(

@@ -75,7 +75,7 @@ class NestingType(ResourceType):
 
 @runtime_checkable
 class MakesStack(Protocol):
-    """The type makes a stack of its own, through a service: one that is not nested."""
+    """The type creates a separate stack through a service; that stack is not nested."""
 
     def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
         """The template and the values of its parameters; None as long as it is not known."""

@@ -12,7 +12,7 @@ class Done:
     """The action is finished."""
 
     physical_id: str | None = None
-    """The id of what was made; None leaves the one that is recorded."""
+    """The id of the new object; None keeps the recorded one."""
     attributes: Mapping[str, Any] | None = None
     """Attributes known by now; others are read when they are asked for. None leaves them."""
     data: Mapping[str, Any] | None = None

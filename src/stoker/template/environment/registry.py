@@ -30,7 +30,7 @@ NOT_TYPES = frozenset({"hooks", "restricted_actions"})
 RESOURCES = "resources"
 BASE_URL = "base_url"
 MAX_CHAIN = 50
-"""Types that may stand for each other, one after the other."""
+"""The longest chain of types mapped to one another."""
 MAX_GLOBS = 100
 """Globs of names of resources in one registry."""
 

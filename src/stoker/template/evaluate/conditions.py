@@ -41,7 +41,7 @@ class NamedConditions:
         self._open: list[str] = []
 
     def holds(self, condition: Any) -> bool:
-        """Whether a condition holds, given by its name or as it was written; none always holds.
+        """Whether a condition holds, given by name or inline; None always holds.
 
         Raises :class:`Failure`. Diagnostics inside a named condition are found by :meth:`check`;
         here the first of them is repeated, at the place of use.

@@ -42,7 +42,7 @@ class Inputs:
     service_registry: Mapping[str, Any] = field(default_factory=dict)
     """The resource registry of the whole service, which that of the environment goes over."""
     facade: Facade | None = None
-    """The resource that the template stands for, if it is nested."""
+    """The resource in the parent template, if this one is nested."""
     depth: int = 0
     """How many templates this one is nested in."""
     max_depth: int = MAX_NESTED_DEPTH

@@ -46,7 +46,7 @@ class MissingTemplate(DiagnosticError):
 
 
 class TemplateType(NestingType):
-    """A type that a template stands for. Made by :func:`template_type`, one class for each."""
+    """A type defined by a template. :func:`template_type` makes one class for each."""
 
     implementation: ClassVar[str] = "template"
     """What rows record of any such type: one template may take the place of another."""
@@ -222,7 +222,7 @@ class TypeResolver:
         return made
 
     def _facade(self, name: str, resource_name: str, meaning: Meaning) -> ResourceType | None:
-        """What the name would mean if it did not stand for the template."""
+        """What the name would mean without the mapping to the template."""
         if meaning.entry is None:
             return None
         try:

@@ -14,7 +14,7 @@ _SHORT = frozenset(
 
 
 def short_tag(tag: str, value: Any) -> dict[str, Any] | None:
-    """The function call that a tag stands for, as ``{"Fn::Sub": value}``; None if none."""
+    """The function call that a tag abbreviates, as ``{"Fn::Sub": value}``, or None."""
     name = tag.removeprefix("!")
     if tag == name:
         return None

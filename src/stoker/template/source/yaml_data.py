@@ -18,7 +18,7 @@ from stoker.template.source.yaml_tags import TAGS, plain_value
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
 MAX_REPEATED = 100_000
-"""Values that aliases stand for, each counted as often as it is used."""
+"""Values repeated through aliases, each counted as often as it is used."""
 LONG_TEXT = 64
 """Characters of a text that count as one value more when an alias repeats it."""
 MAX_WARNINGS = 100

@@ -59,7 +59,7 @@ def finished(call: Call) -> Done:
 
 
 def user_data(call: Call) -> str:
-    """The user data; the id of a software config stands for its content."""
+    """The user data; the id of a software config is replaced by its content."""
     given = call.properties.get("user_data") or ""
     form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
     text = call.configs.get(given, given)
