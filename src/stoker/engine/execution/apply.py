@@ -7,9 +7,9 @@ from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
 from stoker.engine.execution.asking import Work
-from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting
+from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
 from stoker.engine.model.plans import Change, Definitions, Node, defined
@@ -23,7 +23,7 @@ from stoker.engine.planning.decision import (
 )
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.schema.resource_type import Call, MakesStack, ManagedType, NestingType, Updates, can
+from stoker.schema.resource_type import MakesStack, ManagedType, NestingType, Updates, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuch
 
@@ -90,7 +90,7 @@ class Applying:
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
             definition = defined(self._wanted, name, self._facts, light=light)
-            choice = choose(row, replaced, definition, self._call_for, self._usable)
+            choice = choose(row, replaced, definition, call_about(self._session), self._usable)
             return definition, _with_known(choice, definition)
 
         try:
@@ -100,16 +100,6 @@ class Applying:
 
     def _is_done(self, row: Resource) -> bool:
         return row.operation_id == self._operation.id and row.status is Status.COMPLETE
-
-    def _call_for(self, row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
-        return make_call(
-            self._session,
-            row,
-            definition.type,
-            properties=definition.properties,
-            previous=row.properties,
-            changed=changed,
-        )
 
     def _columns(self, definition: Definition) -> dict[str, Any]:
         return _recorded(definition, self._session.current)
