@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.pending import NameLookup
@@ -18,7 +18,7 @@ from stoker.template.environment.environment import child_environment, parse_env
 
 
 def make_call(
-    session: Session,
+    session: StackRows,
     row: Resource,
     type_: ResourceType,
     *,
@@ -57,7 +57,7 @@ def make_call(
     )
 
 
-async def handed_on(session: Session, row: Resource) -> Inherited:
+async def handed_on(session: StackRows, row: Resource) -> Inherited:
     """What a stack that a resource has made elsewhere gets from this one, for the call."""
     given = await session.input()
 
@@ -68,7 +68,7 @@ async def handed_on(session: Session, row: Resource) -> Inherited:
     return Inherited(given.files, environment)
 
 
-def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, str]:
+def _configs(session: StackRows, properties: Mapping[str, Any]) -> Mapping[str, str]:
     """Content of the software configs of this stack that the properties name, at any depth."""
     found: dict[str, str] = {}
     if not session.has_configs:
@@ -87,7 +87,7 @@ def _configs(session: Session, properties: Mapping[str, Any]) -> Mapping[str, st
     return found
 
 
-def _signals(session: Session) -> Mapping[str, Any]:
+def _signals(session: StackRows) -> Mapping[str, Any]:
     """Signals by the reference of the signalled resource."""
     found: dict[str, Any] = {}
     for row_id, signals in session.signals.items():

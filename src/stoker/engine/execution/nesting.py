@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nested
 from stoker.engine.execution.calls import physical_name
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.records import (
@@ -90,7 +90,7 @@ class Nesting:
         # an engine that died may have begun it: it is done once, and is what it was
         operation_id = await _begun(self._session, row, parent, removing=False)
         if operation_id is None:
-            child, nested = await self._nested(row, definition, attributes)
+            child, nested = await _nested(self._session, row, definition, attributes)
             if nested.data is not None:
                 row = evolve(row, data=nested.data)
             if child is None:
@@ -101,37 +101,9 @@ class Nesting:
         await self._wait_for(row, row.nested_id, operation_id)
         return await self.with_outputs(row)
 
-    async def foreseen(
-        self, row: Resource, definition: Definition, attributes: frozenset[str], own: Input
-    ) -> tuple[Stack, Input] | None:
-        """The nested stack of a row, and what an update of this stack to ``own`` would give it."""
-        child, nested = await self._nested(row, definition, attributes)
-        if child is None:
-            return None
-        return child, await self._input_from(own, child.id, definition, nested)
-
-    async def _nested(
-        self, row: Resource, definition: Definition, attributes: frozenset[str]
-    ) -> tuple[Stack | None, Nested]:
-        """The nested stack as it is, and as the definition wants it."""
-        assert isinstance(definition.type, NestingType)
-        child = await self._child(row)
-        members = await self._members(child)
-        call = replace(
-            nesting_call(self._session, row),
-            properties=definition.properties,
-            attributes_used=attributes,
-            update_policy=definition.update_policy,
-            previous=row.properties if child is not None else {},
-            members={name: self._session.reference_of(member) for name, member in members.items()},
-            failed_members=frozenset(name for name in members if _has_failed(members[name])),
-        )
-        type_ = definition.type
-        return child, await self._session.ports.workers.compute(lambda: type_.nested(call))
-
     async def remove(self, row: Resource, parent: Operation) -> Resource:
         """Delete the nested stack; the row comes back still in progress."""
-        child = await self._child(row)
+        child = await _child(self._session, row)
         if child is None or child.deleted_at is not None:
             return row
         operation_id = await _begun(self._session, row, parent, removing=True)
@@ -145,18 +117,6 @@ class Nesting:
         except NestedFailed as failed:
             raise await self._action_failed(row, failed) from failed
         return row
-
-    async def _child(self, row: Resource) -> Stack | None:
-        if row.nested_id is None:
-            return None
-        return await self._session.ports.store.stack(row.nested_id)
-
-    async def _members(self, child: Stack | None) -> dict[str, Resource]:
-        """The nested stack's resources by name."""
-        if child is None:
-            return {}
-        rows = await self._session.ports.store.resources(child.id)
-        return {row.name: row for row in rows if row.replaced_by is None}
 
     def _operation(
         self,
@@ -181,18 +141,7 @@ class Nesting:
 
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.input()
-        return await self._input_from(own, child_id, definition, nested)
-
-    async def _input_from(
-        self, own: Input, child_id: str, definition: Definition, nested: Nested
-    ) -> Input:
-        template = await _template(self._session, nested, own)
-        given_id = self._session.ports.ids.uuid()
-
-        def given() -> Input:
-            return _input_of(given_id, child_id, definition, nested, own, template)
-
-        return await self._session.ports.workers.compute(given)
+        return await _input_from(self._session, own, child_id, definition, nested)
 
     async def _create(
         self, row: Resource, definition: Definition, nested: Nested, parent: Operation
@@ -274,7 +223,7 @@ class Nesting:
 
     async def with_outputs(self, row: Resource) -> Resource:
         """The row with the outputs of the nested stack as attributes."""
-        child = await self._child(row)
+        child = await _child(self._session, row)
         assert child is not None
         type_ = self._session.type_of(row)
         shown = await nested_attributes(self._session, child, type_)
@@ -313,7 +262,9 @@ def _input_of(
     )
 
 
-async def _template(session: Session, nested: Nested, own: Input) -> str | Mapping[str, Any] | None:
+async def _template(
+    session: StackRows, nested: Nested, own: Input
+) -> str | Mapping[str, Any] | None:
     """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
     if nested.template is not None or nested.url is None:
         return nested.template
@@ -325,7 +276,7 @@ async def _template(session: Session, nested: Nested, own: Input) -> str | Mappi
 
 
 async def foreseen(
-    session: Session,
+    session: StackRows,
     row: Resource,
     definition: Definition,
     attributes: frozenset[str],
@@ -337,10 +288,56 @@ async def foreseen(
 
     Raises :class:`NestedFailed`.
     """
-    waiting = Waiting()
-    return await Nesting(session, Actions(session, waiting), waiting).foreseen(
-        row, definition, attributes, own
+    child, nested = await _nested(session, row, definition, attributes)
+    if child is None:
+        return None
+    return child, await _input_from(session, own, child.id, definition, nested)
+
+
+async def _nested(
+    session: StackRows, row: Resource, definition: Definition, attributes: frozenset[str]
+) -> tuple[Stack | None, Nested]:
+    """The nested stack as it is, and as the definition wants it."""
+    assert isinstance(definition.type, NestingType)
+    child = await _child(session, row)
+    members = await _members(session, child)
+    call = replace(
+        nesting_call(session, row),
+        properties=definition.properties,
+        attributes_used=attributes,
+        update_policy=definition.update_policy,
+        previous=row.properties if child is not None else {},
+        members={name: session.reference_of(member) for name, member in members.items()},
+        failed_members=frozenset(name for name in members if _has_failed(members[name])),
     )
+    type_ = definition.type
+    return child, await session.ports.workers.compute(lambda: type_.nested(call))
+
+
+async def _child(session: StackRows, row: Resource) -> Stack | None:
+    if row.nested_id is None:
+        return None
+    return await session.ports.store.stack(row.nested_id)
+
+
+async def _members(session: StackRows, child: Stack | None) -> dict[str, Resource]:
+    """The nested stack's resources by name."""
+    if child is None:
+        return {}
+    rows = await session.ports.store.resources(child.id)
+    return {row.name: row for row in rows if row.replaced_by is None}
+
+
+async def _input_from(
+    session: StackRows, own: Input, child_id: str, definition: Definition, nested: Nested
+) -> Input:
+    template = await _template(session, nested, own)
+    given_id = session.ports.ids.uuid()
+
+    def given() -> Input:
+        return _input_of(given_id, child_id, definition, nested, own, template)
+
+    return await session.ports.workers.compute(given)
 
 
 async def _begun(
@@ -361,7 +358,7 @@ async def _begun(
     return known[-1]
 
 
-def nesting_call(session: Session, row: Resource) -> NestingCall:
+def nesting_call(session: StackRows, row: Resource) -> NestingCall:
     """A call to the type of a row that nests, as the row stands."""
     return NestingCall(
         row.name, row.id, row.properties, data=row.data, now=session.ports.clock.now()

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import is_nested
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.engine.planning.decision import CallFor
@@ -21,7 +21,7 @@ from stoker.template.definition import Definition
 log = Log(__name__)
 
 
-def call_about(session: Session) -> CallFor:
+def call_about(session: StackRows) -> CallFor:
     """Makes the calls with which the planner asks types about changes."""
 
     def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
@@ -81,7 +81,7 @@ async def _read(session: Session, row: Resource) -> Resource | None:
     return new if new != row else None
 
 
-async def check_failed_and_replaced(session: Session, wanted: Definitions) -> frozenset[str]:
+async def check_failed_and_replaced(session: StackRows, wanted: Definitions) -> frozenset[str]:
     """Ids of the rows that may go on standing for wanted resources, though they need not look so.
 
     Of those that have failed it is the ones whose objects pass their type's check: what failed may
@@ -103,7 +103,7 @@ def _needs_check(row: Resource) -> bool:
     return row.status is Status.FAILED and row.physical_id is not None
 
 
-async def _passes_check(session: Session, row: Resource) -> bool:
+async def _passes_check(session: StackRows, row: Resource) -> bool:
     failed, type_, ports = row.status is Status.FAILED, session.type_of(row), session.ports
     if type_ is None or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)

@@ -33,8 +33,8 @@ from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal
 
 
-class Session:
-    """A stack that this engine owns."""
+class StackRows:
+    """A stack that is looked at; nothing here writes."""
 
     def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
         self.ports = ports
@@ -43,6 +43,66 @@ class Session:
         self.current: dict[str, Resource] = {
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
+        self._configs = {row.id for row in self.rows.values() if "config" in row.data}
+        self.signals: Mapping[str, Sequence[Signal]] = {}
+        """What resource types see, by row."""
+        self._stored_signals: Mapping[str, StoredSignal] = {}
+        self.hook_releases: Sequence[StoredSignal] = ()
+        """Signals that clear hooks."""
+        self._input: Input | None = None
+
+    async def input(self) -> Input:
+        """What the stack is to be."""
+        if self._input is None or self._input.id != self.stack.input_id:
+            self._input = await self.ports.store.input(self.stack.input_id)
+        return self._input
+
+    @property
+    def has_configs(self) -> bool:
+        """Whether any row is a software config."""
+        return bool(self._configs)
+
+    def config_of(self, row_id: str) -> Any:
+        """The content of the software config of that id; None where it is none of this stack."""
+        return self.rows[row_id].data.get("config") if row_id in self._configs else None
+
+    @property
+    def events_to_keep(self) -> int:
+        """As many as an operator wants, and more for a stack with many resources."""
+        return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
+
+    async def load_signals(self) -> None:
+        """Read the signals that have come in, and forget those that are gone."""
+        signals = await self.ports.store.signals(self.stack.id, self._stored_signals)
+        self._stored_signals = {stored.id: stored for stored in signals}
+        by_resource: dict[str, list[Signal]] = defaultdict(list)
+        releases = []
+        for stored in signals:
+            if UNSET_HOOK in stored.details:
+                releases.append(stored)
+            else:
+                by_resource[stored.resource_id].append(
+                    Signal(stored.id, stored.received_at, stored.details)
+                )
+        self.signals, self.hook_releases = by_resource, releases
+
+    def type_of(self, row: Resource) -> ResourceType | None:
+        """The type of a recorded row, or None when this service does not know it any more."""
+        type_ = self.ports.types.find(row.implementation)
+        if row.nested_id is not None and not isinstance(type_, NestingType):
+            return None  # a template stands for the type of that name
+        return type_
+
+    def reference_of(self, row: Resource) -> Any:
+        """What ``get_resource`` gives for a recorded row."""
+        return row.attributes.get(REFERENCE, row.physical_id)
+
+
+class Session(StackRows):
+    """A stack that this engine owns."""
+
+    def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
+        super().__init__(ports, stack, rows)
         self.began = ports.clock.now()
         self.inherited = {
             row.id
@@ -52,13 +112,6 @@ class Session:
         """Ids of rows of which an engine that is dead was updating the objects."""
         self._intents: dict[str, Event] = {}
         """By row: the events of actions that have begun and that no commit has told of yet."""
-        self._configs = {row.id for row in self.rows.values() if "config" in row.data}
-        self.signals: Mapping[str, Sequence[Signal]] = {}
-        """What resource types see, by row."""
-        self._stored_signals: Mapping[str, StoredSignal] = {}
-        self.hook_releases: Sequence[StoredSignal] = ()
-        """Signals that clear hooks."""
-        self._input: Input | None = None
         self.transitions = Transitions(ports.clock, ports.ids)
         self.masking = Masking()
         """Over the values that no text may show."""
@@ -87,12 +140,6 @@ class Session:
             [evolve(operation, reason=text(operation.reason)) for operation in operations],
         )
 
-    async def input(self) -> Input:
-        """What the stack is to be."""
-        if self._input is None or self._input.id != self.stack.input_id:
-            self._input = await self.ports.store.input(self.stack.input_id)
-        return self._input
-
     def new_row(self, name: str) -> Resource:
         """A row for a resource that is to be made, not stored yet."""
         now = self.ports.clock.now()
@@ -118,15 +165,6 @@ class Session:
         """Commit what was only intended: somebody is going to wait."""
         if row.id in self._intents:
             await self.commit(resources=[row])
-
-    @property
-    def has_configs(self) -> bool:
-        """Whether any row is a software config."""
-        return bool(self._configs)
-
-    def config_of(self, row_id: str) -> Any:
-        """The content of the software config of that id; None where it is none of this stack."""
-        return self.rows[row_id].data.get("config") if row_id in self._configs else None
 
     async def commit(
         self,
@@ -185,40 +223,9 @@ class Session:
             if gone is not None and self.current.get(gone.name) is gone:
                 del self.current[gone.name]
 
-    @property
-    def events_to_keep(self) -> int:
-        """As many as an operator wants, and more for a stack with many resources."""
-        return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
-
-    async def load_signals(self) -> None:
-        """Read the signals that have come in, and forget those that are gone."""
-        signals = await self.ports.store.signals(self.stack.id, self._stored_signals)
-        self._stored_signals = {stored.id: stored for stored in signals}
-        by_resource: dict[str, list[Signal]] = defaultdict(list)
-        releases = []
-        for stored in signals:
-            if UNSET_HOOK in stored.details:
-                releases.append(stored)
-            else:
-                by_resource[stored.resource_id].append(
-                    Signal(stored.id, stored.received_at, stored.details)
-                )
-        self.signals, self.hook_releases = by_resource, releases
-
     def with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, once a resource has made the first."""
         project = row.data.get("project_id") if "user_id" in row.data else None
         if project is None or project == self.stack.user_project_id:
             return None
         return evolve(self.stack, user_project_id=project)
-
-    def type_of(self, row: Resource) -> ResourceType | None:
-        """The type of a recorded row, or None when this service does not know it any more."""
-        type_ = self.ports.types.find(row.implementation)
-        if row.nested_id is not None and not isinstance(type_, NestingType):
-            return None  # a template stands for the type of that name
-        return type_
-
-    def reference_of(self, row: Resource) -> Any:
-        """What ``get_resource`` gives for a recorded row."""
-        return row.attributes.get(REFERENCE, row.physical_id)

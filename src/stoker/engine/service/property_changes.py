@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, defined
 from stoker.engine.model.records import Resource, Stack
@@ -35,7 +35,7 @@ async def secrets_in(ports: Ports, stack: Stack, wanted: Evaluation) -> list[Any
 
 
 def property_changes(
-    session: Session,
+    session: StackRows,
     evaluation: Evaluation,
     planned: Mapping[str, Node],
     secrets: Iterable[Any],

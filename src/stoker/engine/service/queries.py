@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from stoker.engine.execution.calls import make_call
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, StackQuery
@@ -185,8 +185,8 @@ class Queries:
     async def _evaluation(self, stack: Stack) -> Evaluation:
         return await evaluation_at(self._ports, stack, stack.input_id)
 
-    async def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
-        session = Session(self._ports, stack, rows)
+    async def _session(self, stack: Stack, rows: Sequence[Resource]) -> StackRows:
+        session = StackRows(self._ports, stack, rows)
         await session.load_signals()
         return session
 
@@ -199,7 +199,7 @@ class Queries:
 
         return await self._ports.workers.compute(compute)
 
-    def _metadata(self, session: Session, row: Resource) -> Mapping[str, Any]:
+    def _metadata(self, session: StackRows, row: Resource) -> Mapping[str, Any]:
         type_ = session.type_of(row)
         if can(type_, ShowsSignals):
             call = make_call(session, row, type_)
@@ -211,7 +211,7 @@ class Queries:
 def _resource_views(
     stack: Stack,
     rows: Sequence[Resource],
-    session: Session | None,
+    session: StackRows | None,
     filters: Mapping[str, tuple[str, ...]],
 ) -> list[ResourceView]:
     """The resources that match; with their attributes if there is a session."""
@@ -229,7 +229,7 @@ def _resource_views(
     return [view for view in views if matches(view, filters)]
 
 
-def _attributes(session: Session, row: Resource) -> dict[str, Any]:
+def _attributes(session: StackRows, row: Resource) -> dict[str, Any]:
     """All attributes that the type declares, and what else is recorded."""
     type_ = session.type_of(row)
     recorded = _refreshed(session, row).attributes
@@ -240,7 +240,7 @@ def _attributes(session: Session, row: Resource) -> dict[str, Any]:
     }
 
 
-def _refreshed(session: Session, row: Resource) -> Resource:
+def _refreshed(session: StackRows, row: Resource) -> Resource:
     """The row with those attributes afresh that change by themselves and need no cloud."""
     type_ = session.type_of(row) if row.physical_id is not None else None
     if type_ is None or type_.service is not None or not can(type_, Reads):

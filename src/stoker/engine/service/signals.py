@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Change, Dispatcher, Guard, Inside, Ports
 from stoker.engine.model.kinds import ScaleRequest
 from stoker.engine.model.records import (
@@ -88,7 +88,7 @@ class SignalService:
         self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
     ) -> None:
         """Judge a signal by those that are there and store it, if none came in between."""
-        session = Session(self._ports, stack, await self._ports.store.resources(stack.id))
+        session = StackRows(self._ports, stack, await self._ports.store.resources(stack.id))
         row = session.current.get(name)
         if row is None:
             raise no_resource(stack, name)
@@ -132,7 +132,7 @@ class SignalService:
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
-    async def _release_hook(self, session: Session, name: str, hook: Any) -> None:
+    async def _release_hook(self, session: StackRows, name: str, hook: Any) -> None:
         """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)

@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.execution.preparation import call_about, check_failed_and_replaced
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, Stack, evolve
@@ -60,7 +60,7 @@ class UpdatePreviews:
             evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
             for row in await self._ports.store.resources(stack.id)
         )
-        session = Session(self._ports, stack, rows)
+        session = StackRows(self._ports, stack, rows)
         usable = await check_failed_and_replaced(session, evaluation)
         planner = Planner(rows, session.reference_of, call_about(session), usable)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
@@ -98,7 +98,7 @@ class UpdatePreviews:
 
     async def _below(
         self,
-        session: Session,
+        session: StackRows,
         row: Resource,
         own: Input,
         evaluation: Evaluation,
