@@ -15,8 +15,9 @@ from tests.simulation.scenario import Scenario, draw
 from tests.simulation.users import Progress, Users, operations_of
 from tests.simulation.world import EngineLife, Sabotage, World
 
-QUIET = 4000.0
-"""Virtual seconds after which everything must have come to rest."""
+QUIET = 8000.0
+"""Virtual seconds after which everything must have come to rest: an operation and the rollback
+behind it may each wait for signals until their hour is over."""
 
 
 def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
