@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.resources.declarations import ADMIN_STATE_UP, VALUE_SPECS, by_name, checked, choice
+from stoker.resources.declare import ADMIN_STATE_UP, VALUE_SPECS, by_name, checked, choice
 from stoker.schema.properties import Property, Type
 from stoker.schema.support import since
 

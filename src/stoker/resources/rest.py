@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_conflict
-from stoker.resources.declarations import SHOW
+from stoker.resources.declare import SHOW
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 

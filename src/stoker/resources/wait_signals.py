@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from stoker.resources.declarations import at_least
+from stoker.resources.declare import at_least
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Wait

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import at_least
+from stoker.resources.declare import at_least
 from stoker.resources.heat import members
 from stoker.resources.heat.batches import ROLLING, in_batches
 from stoker.resources.heat.capacity import adjusted, bounded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.resources.declarations import at_least
+from stoker.resources.declare import at_least
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Property, Type
 

@@ -8,7 +8,7 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from typing import Any
 
-from stoker.resources.declarations import choice
+from stoker.resources.declare import choice
 from stoker.resources.heat.configs import StoredConfig, config_group
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call

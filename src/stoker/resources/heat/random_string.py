@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import choice
+from stoker.resources.declare import choice
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome

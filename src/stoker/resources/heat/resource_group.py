@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
-from stoker.resources.declarations import at_least, choice
+from stoker.resources.declare import at_least, choice
 from stoker.resources.heat import members
 from stoker.resources.heat.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length

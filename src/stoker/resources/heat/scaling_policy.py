@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import at_least, choice
+from stoker.resources.declare import at_least, choice
 from stoker.resources.heat.capacity import CHANGE, EXACT, PERCENT
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import (

@@ -19,7 +19,7 @@ from stoker.clouds.faults import (
     status_of,
 )
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import checked
+from stoker.resources.declare import checked
 from stoker.resources.rest import polling_pause, refusal, went_to
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait

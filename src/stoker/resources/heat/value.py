@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import choice
+from stoker.resources.declare import choice
 from stoker.schema.conversion import (
     Mismatch,
     to_boolean,

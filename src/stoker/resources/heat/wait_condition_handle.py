@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
-from stoker.resources.declarations import choice
+from stoker.resources.declare import choice
 from stoker.resources.signed_handle import describe_signal
 from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type

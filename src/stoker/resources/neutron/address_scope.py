@@ -7,7 +7,7 @@ after a lost create.
 from __future__ import annotations
 
 from stoker.clouds.collections import ADDRESS_SCOPES
-from stoker.resources.declarations import NAME, SHARED, checked
+from stoker.resources.declare import NAME, SHARED, checked
 from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Finder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources.declarations import checked, choice
+from stoker.resources.declare import checked, choice
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import since

@@ -11,7 +11,7 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import CloudFault, is_not_found
-from stoker.resources.declarations import SHOW, by_name
+from stoker.resources.declare import SHOW, by_name
 from stoker.resources.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTE
 from stoker.schema.properties import Property, Type

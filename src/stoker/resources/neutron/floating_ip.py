@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.declarations import SHOW, by_name, checked, old_name
+from stoker.resources.declare import SHOW, by_name, checked, old_name
 from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.rest import RestResource

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.declarations import SHOW, by_name
+from stoker.resources.declare import SHOW, by_name
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
 from stoker.schema.properties import Property, Type

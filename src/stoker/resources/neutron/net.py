@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import NETWORKS
-from stoker.resources.declarations import (
+from stoker.resources.declare import (
     ADMIN_STATE_UP,
     NAME,
     SHARED,

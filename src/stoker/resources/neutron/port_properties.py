@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stoker.resources import ports
-from stoker.resources.declarations import (
+from stoker.resources.declare import (
     NAME,
     SHOW,
     by_name,

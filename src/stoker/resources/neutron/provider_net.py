@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.clouds.collections import NETWORKS
-from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, choice, tags
+from stoker.resources.declare import ADMIN_STATE_UP, NAME, SHOW, choice, tags
 from stoker.resources.neutron.declarations import DNS_DOMAIN
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import QOS_POLICIES
-from stoker.resources.declarations import NAME, SHARED, SHOW, TENANT_ID
+from stoker.resources.declare import NAME, SHARED, SHOW, TENANT_ID
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import since

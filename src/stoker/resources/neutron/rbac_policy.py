@@ -11,7 +11,7 @@ from typing import Any
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import find_id
-from stoker.resources.declarations import TENANT_ID, choice
+from stoker.resources.declare import TENANT_ID, choice
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
-from stoker.resources.declarations import ADMIN_STATE_UP, NAME, SHOW, VALUE_SPECS, by_name, tags
+from stoker.resources.declare import ADMIN_STATE_UP, NAME, SHOW, VALUE_SPECS, by_name, tags
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import IP_ADDRESS

@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import SHOW, by_name, checked, old_name
+from stoker.resources.declare import SHOW, by_name, checked, old_name
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since

@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import NAME, checked, choice
+from stoker.resources.declare import NAME, checked, choice
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import by_name, choice
+from stoker.resources.declare import by_name, choice
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import (
+from stoker.resources.declare import (
     NAME,
     SHOW,
     TENANT_ID,

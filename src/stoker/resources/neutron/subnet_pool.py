@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declarations import NAME, TENANT_ID, at_least, checked, tags
+from stoker.resources.declare import NAME, TENANT_ID, at_least, checked, tags
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
-from stoker.resources.declarations import SHOW
+from stoker.resources.declare import SHOW
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Finder, Property, Type

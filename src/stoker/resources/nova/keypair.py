@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
-from stoker.resources.declarations import SHOW, checked, choice
+from stoker.resources.declare import SHOW, checked, choice
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.resources.declarations import (
+from stoker.resources.declare import (
     NAME,
     SHOW,
     at_least,
