@@ -1,92 +1,76 @@
-"""Declarations that many types share."""
+"""How types declare their properties: a function for each kind, and declarations that many share.
+
+Types call these through the module, as ``declare.boolean("Whether ...", default=True)``. What is
+said after the description goes to :class:`stoker.schema.properties.Property`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stoker.schema.constraints import AllowedValues, Custom, Range
 from stoker.schema.properties import Attribute, Finder, Property, Type
-from stoker.schema.support import SUPPORTED, SupportStatus, since
+from stoker.schema.support import SupportStatus, since
 
-NAME = Property(
-    Type.STRING, "Name of the object. If not given, a name is generated.", update_allowed=True
+string = partial(Property, Type.STRING)
+integer = partial(Property, Type.INTEGER)
+number = partial(Property, Type.NUMBER)
+boolean = partial(Property, Type.BOOLEAN)
+sequence = partial(Property, Type.LIST)
+mapping = partial(Property, Type.MAP)
+
+NAME = string("Name of the object. If not given, a name is generated.", update_allowed=True)
+TENANT_ID = string("Id of the project that owns the object. For administrators only.")
+VALUE_SPECS = mapping(
+    "Extra fields, passed to the service unchanged.", default={}, update_allowed=True
 )
-TENANT_ID = Property(
-    Type.STRING, "Id of the project that owns the object. For administrators only."
-)
-VALUE_SPECS = Property(
-    Type.MAP, "Extra fields, passed to the service unchanged.", default={}, update_allowed=True
-)
-ADMIN_STATE_UP = Property(
-    Type.BOOLEAN, "Administrative state of the object.", default=True, update_allowed=True
-)
-SHARED = Property(
-    Type.BOOLEAN, "Whether other projects can use the object.", default=False, update_allowed=True
-)
+ADMIN_STATE_UP = boolean("Administrative state of the object.", default=True, update_allowed=True)
+SHARED = boolean("Whether other projects can use the object.", default=False, update_allowed=True)
 SHOW = Attribute("The object as the service describes it.", type=Type.MAP, cached=False)
 """An attribute that every object of a service has."""
 
-_SERVICES = {
-    "glance": "image",
-    "keystone": "identity",
-    "neutron": "network",
-    "nova": "compute",
-}
+_SERVICES = {"glance": "image", "keystone": "identity", "neutron": "network", "nova": "compute"}
 
 
 def checked(constraint: str, description: str, **more: Any) -> Property:
     """A string with a custom constraint such as ``ip_addr``; ``more`` goes to :class:`Property`."""
-    return Property(Type.STRING, description, constraints=(Custom(constraint),), **more)
+    return string(description, constraints=(Custom(constraint),), **more)
 
 
 def choice(values: Sequence[Any], description: str, **more: Any) -> Property:
     """A string that is one of these values."""
-    return Property(Type.STRING, description, constraints=(AllowedValues(values),), **more)
+    return string(description, constraints=(AllowedValues(values),), **more)
 
 
 def at_least(smallest: int, description: str, **more: Any) -> Property:
     """An integer with a lower bound."""
-    return Property(Type.INTEGER, description, constraints=(Range(min=smallest),), **more)
+    return integer(description, constraints=(Range(min=smallest),), **more)
+
+
+def records(description: str, *, entries: Mapping[str, Property], **more: Any) -> Property:
+    """A list of maps that have these entries."""
+    return sequence(description, items=mapping(entries=entries), **more)
 
 
 def tags(version: str) -> Property:
     """The tags of an object, supported since ``version``."""
-    return Property(
-        Type.LIST,
-        "Tags of the object.",
-        update_allowed=True,
-        support=since(version),
-        items=Property(Type.STRING),
+    return sequence(
+        "Tags of the object.", update_allowed=True, support=since(version), items=string()
     )
 
 
-def by_name(
-    constraint: str,
-    words: str,
-    *,
-    required: bool = False,
-    update_allowed: bool = False,
-    support: SupportStatus = SUPPORTED,
-) -> Property:
+def by_name(constraint: str, words: str, **more: Any) -> Property:
     """The name or id of an object that must exist, such as a ``neutron.network``."""
-    return Property(
-        Type.STRING,
-        f"{words}, by name or id.",
-        required=required,
-        update_allowed=update_allowed,
-        constraints=(Custom(constraint),),
-        finder=_finder(constraint),
-        support=support,
-    )
+    return checked(constraint, f"{words}, by name or id.", finder=_finder(constraint), **more)
 
 
 def old_name(new: str, constraint: str, support: SupportStatus) -> Property:
     """The deprecated alias of the property ``new``, which takes the same values."""
-    return Property(
-        Type.STRING,
+    return checked(
+        constraint,
         f"Old name of {new}.",
-        constraints=(Custom(constraint),),
         finder=_finder(constraint),
         support=support,
         renamed_to=new,

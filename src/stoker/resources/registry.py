@@ -28,9 +28,7 @@ class Registry:
     """
 
     def __init__(
-        self,
-        modules: Mapping[str, str] | None = None,
-        plugin_directories: Sequence[str] = (),
+        self, modules: Mapping[str, str] | None = None, plugin_directories: Sequence[str] = ()
     ) -> None:
         self._modules = built_in() if modules is None else modules
         self._plugin_directories = plugin_directories

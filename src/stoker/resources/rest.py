@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_conflict
-from stoker.resources.declare import SHOW
+from stoker.resources import declare
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
@@ -53,7 +53,7 @@ class Readiness:
 class RestResource(ManagedType):
     """An object with create, get, change and delete in a REST collection."""
 
-    attributes: ClassVar[Mapping[str, Attribute]] = {"show": SHOW}
+    attributes: ClassVar[Mapping[str, Attribute]] = {"show": declare.SHOW}
     collection: ClassVar[Collection]
     wire: ClassVar[Mapping[str, str]] = {}
     """Property -> field, where their names differ."""

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from stoker.resources.declare import at_least
+from stoker.resources import declare
 from stoker.schema.constraints import Range
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Wait
 
 SUCCESS = "SUCCESS"
@@ -40,11 +40,11 @@ def metadata_of(signals: Sequence[Signal]) -> dict[str, Any]:
     }
 
 
-HANDLE = Property(Type.STRING, "A reference to the handle that is signalled.", required=True)
-TIMEOUT = Property(
-    Type.NUMBER, "Seconds to wait for the signals.", required=True, constraints=(Range(1, 43200),)
+HANDLE = declare.string("A reference to the handle that is signalled.", required=True)
+TIMEOUT = declare.number(
+    "Seconds to wait for the signals.", required=True, constraints=(Range(1, 43200),)
 )
-COUNT = at_least(
+COUNT = declare.at_least(
     1, "How many signals, with different ids, are waited for.", default=1, update_allowed=True
 )
 DATA = Attribute("JSON text: the data of each signal by its id.", Type.STRING, cached=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.schema.properties import Property, Type
+from stoker.resources import declare
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 
 _OUTPUTS = "Outputs."
@@ -14,14 +14,14 @@ class NestedStack(NestingType):
     type_name = "AWS::CloudFormation::Stack"
     description = "A nested stack, made from the template at an address."
     properties = {
-        "TemplateURL": Property(
-            Type.STRING, "Address of the template.", required=True, update_allowed=True
+        "TemplateURL": declare.string(
+            "Address of the template.", required=True, update_allowed=True
         ),
-        "TimeoutInMinutes": Property(
-            Type.INTEGER, "Time limit of each operation on the stack.", update_allowed=True
+        "TimeoutInMinutes": declare.integer(
+            "Time limit of each operation on the stack.", update_allowed=True
         ),
-        "Parameters": Property(
-            Type.MAP, "Values for the parameters of the template.", update_allowed=True
+        "Parameters": declare.mapping(
+            "Values for the parameters of the template.", update_allowed=True
         ),
     }
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import at_least
+from stoker.resources import declare
 from stoker.resources.heat import members
 from stoker.resources.heat.batches import ROLLING, in_batches
 from stoker.resources.heat.capacity import adjusted, bounded
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,
     Nested,
@@ -38,26 +38,23 @@ class AutoScalingResourceGroup(ScalableType):
     description = "A group of identical resources whose size is controlled by scaling policies."
     support = since("2014.1")
     properties = {
-        "resource": Property(
-            Type.MAP,
-            "Definition of each member, as in a template.",
-            required=True,
-            update_allowed=True,
+        "resource": declare.mapping(
+            "Definition of each member, as in a template.", required=True, update_allowed=True
         ),
-        "max_size": at_least(0, "Maximum number of members.", required=True, update_allowed=True),
-        "min_size": at_least(0, "Minimum number of members.", required=True, update_allowed=True),
-        "cooldown": Property(
-            Type.INTEGER,
+        "max_size": declare.at_least(
+            0, "Maximum number of members.", required=True, update_allowed=True
+        ),
+        "min_size": declare.at_least(
+            0, "Minimum number of members.", required=True, update_allowed=True
+        ),
+        "cooldown": declare.integer(
             "Seconds after a change of size during which further changes are ignored.",
             update_allowed=True,
         ),
-        "desired_capacity": Property(
-            Type.INTEGER,
-            "Initial number of members; also applied by every update.",
-            update_allowed=True,
+        "desired_capacity": declare.integer(
+            "Initial number of members; also applied by every update.", update_allowed=True
         ),
-        "rolling_updates": Property(
-            Type.MAP,
+        "rolling_updates": declare.mapping(
             "How members are updated when their definition changes.",
             default={"min_in_service": 0, "max_batch_size": 1, "pause_time": 0},
             update_allowed=True,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.resources.declare import at_least
+from stoker.resources import declare
 from stoker.schema.constraints import Range
-from stoker.schema.properties import Property, Type
+from stoker.schema.properties import Property
 
 Batches = Sequence[Sequence[str]]
 
 BATCHED: Mapping[str, Property] = {
-    "max_batch_size": at_least(1, "Maximum size of a batch.", default=1),
-    "pause_time": Property(
-        Type.NUMBER, "Seconds between batches.", default=0, constraints=(Range(min=0),)
+    "max_batch_size": declare.at_least(1, "Maximum size of a batch.", default=1),
+    "pause_time": declare.number(
+        "Seconds between batches.", default=0, constraints=(Range(min=0),)
     ),
 }
 """The entries of a policy for new members."""
 ROLLING: Mapping[str, Property] = {
-    "min_in_service": at_least(
+    "min_in_service": declare.at_least(
         0, "Minimum number of members in service during the update.", default=0
     ),
     **BATCHED,

@@ -6,8 +6,9 @@ from typing import Any
 
 import yaml
 
+from stoker.resources import declare
 from stoker.resources.heat.configs import StoredConfig
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -18,7 +19,7 @@ class CloudConfig(StoredConfig):
     type_name = "OS::Heat::CloudConfig"
     description = "Configuration for cloud-init: a map that is written as #cloud-config YAML."
     support = since("2014.1")
-    properties = {"cloud_config": Property(Type.MAP, "The configuration, in cloud-init's terms.")}
+    properties = {"cloud_config": declare.mapping("The configuration, in cloud-init's terms.")}
     attributes = {"config": Attribute("The configuration as text.", Type.STRING)}
 
     def content(self, call: Call) -> Any:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.resources import declare
 from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
@@ -17,53 +18,36 @@ _VALUE_TYPES = (AllowedValues(["String", "Number", "CommaDelimitedList", "Json",
 
 def config_group(support: SupportStatus = SUPPORTED) -> Property:
     """The property that says which tool applies a configuration."""
-    return Property(
-        Type.STRING,
+    return declare.string(
         "Which tool applies the configuration, as script or puppet.",
         default=UNGROUPED,
         support=support,
     )
 
 
-OPTIONS = Property(Type.MAP, "Options of the tool that applies the configuration.")
-INPUTS = Property(
-    Type.LIST,
+OPTIONS = declare.mapping("Options of the tool that applies the configuration.")
+INPUTS = declare.records(
     "The inputs of the configuration.",
-    items=Property(
-        Type.MAP,
-        entries={
-            "name": Property(Type.STRING, "Name of the input.", required=True),
-            "description": Property(Type.STRING, "What the input is for."),
-            "type": Property(
-                Type.STRING, "Type of the value.", default="String", constraints=_VALUE_TYPES
-            ),
-            "default": Property(Type.ANY, "Value if none is given."),
-            "replace_on_change": Property(
-                Type.BOOLEAN,
-                "Whether a new value replaces the deployment instead of updating it.",
-                default=False,
-            ),
-        },
-    ),
+    entries={
+        "name": declare.string("Name of the input.", required=True),
+        "description": declare.string("What the input is for."),
+        "type": declare.string("Type of the value.", default="String", constraints=_VALUE_TYPES),
+        "default": Property(Type.ANY, "Value if none is given."),
+        "replace_on_change": declare.boolean(
+            "Whether a new value replaces the deployment instead of updating it.", default=False
+        ),
+    },
 )
-OUTPUTS = Property(
-    Type.LIST,
+OUTPUTS = declare.records(
     "The outputs of the configuration.",
-    items=Property(
-        Type.MAP,
-        entries={
-            "name": Property(Type.STRING, "Name of the output.", required=True),
-            "description": Property(Type.STRING, "What the output tells."),
-            "type": Property(
-                Type.STRING, "Type of the value.", default="String", constraints=_VALUE_TYPES
-            ),
-            "error_output": Property(
-                Type.BOOLEAN,
-                "Whether a value in this output means that the deployment failed.",
-                default=False,
-            ),
-        },
-    ),
+    entries={
+        "name": declare.string("Name of the output.", required=True),
+        "description": declare.string("What the output tells."),
+        "type": declare.string("Type of the value.", default="String", constraints=_VALUE_TYPES),
+        "error_output": declare.boolean(
+            "Whether a value in this output means that the deployment failed.", default=False
+        ),
+    },
 )
 
 

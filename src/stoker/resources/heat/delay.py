@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.resources import declare
 from stoker.schema.constraints import AllowedValues, Range
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
@@ -21,29 +21,25 @@ class Delay(ManagedType):
     description = "Delays the resources that depend on it by a fixed and a random time."
     support = since("11.0.0")
     properties = {
-        "min_wait": Property(
-            Type.NUMBER,
+        "min_wait": declare.number(
             "Minimum number of seconds to wait.",
             default=0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
-        "max_jitter": Property(
-            Type.NUMBER,
+        "max_jitter": declare.number(
             "Maximum random delay in seconds, added to min_wait.",
             default=0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
-        "jitter_multiplier": Property(
-            Type.NUMBER,
+        "jitter_multiplier": declare.number(
             "Factor applied to the random delay.",
             default=1.0,
             update_allowed=True,
             constraints=_NOT_NEGATIVE,
         ),
-        "actions": Property(
-            Type.LIST,
+        "actions": declare.sequence(
             "The actions during which to wait.",
             default=["CREATE"],
             update_allowed=True,

@@ -19,10 +19,7 @@ VERSION = "2021-04-16"
 REFS = Attribute("References of the members, in order.", Type.LIST)
 REFS_MAP = Attribute("References by name of the member.", Type.MAP, support=since("7.0.0"))
 ATTRIBUTES = Attribute(
-    "An attribute of each member, by its name.",
-    Type.MAP,
-    of_members=True,
-    support=since("2014.2"),
+    "An attribute of each member, by its name.", Type.MAP, of_members=True, support=since("2014.2")
 )
 
 MEMBER = "resource."
@@ -82,11 +79,7 @@ def outputs(
 
 def template(resources: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
     """A generated template."""
-    return {
-        "heat_template_version": VERSION,
-        "resources": dict(resources),
-        "outputs": dict(shown),
-    }
+    return {"heat_template_version": VERSION, "resources": dict(resources), "outputs": dict(shown)}
 
 
 def are_known(properties: Mapping[str, Any], definition: str) -> bool:

@@ -8,9 +8,9 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from typing import Any
 
-from stoker.resources.declare import choice
+from stoker.resources import declare
 from stoker.resources.heat.configs import StoredConfig, config_group
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -22,29 +22,23 @@ class MultipartMime(StoredConfig):
     description = "Several configurations in one MIME message, as cloud-init takes them."
     support = since("2014.1")
     properties = {
-        "parts": Property(
-            Type.LIST,
+        "parts": declare.records(
             "The parts of the message.",
             default=[],
-            items=Property(
-                Type.MAP,
-                entries={
-                    "config": Property(
-                        Type.STRING,
-                        "Text, or a reference to a configuration resource.",
-                        required=True,
-                    ),
-                    "filename": Property(Type.STRING, "Name of the part as an attached file."),
-                    "type": choice(
-                        ["text", "multipart"],
-                        "Whether the part is text or itself a message of several parts.",
-                        default="text",
-                    ),
-                    "subtype": Property(
-                        Type.STRING, "MIME subtype of a text, as x-shellscript or cloud-config."
-                    ),
-                },
-            ),
+            entries={
+                "config": declare.string(
+                    "Text, or a reference to a configuration resource.", required=True
+                ),
+                "filename": declare.string("Name of the part as an attached file."),
+                "type": declare.choice(
+                    ["text", "multipart"],
+                    "Whether the part is text or itself a message of several parts.",
+                    default="text",
+                ),
+                "subtype": declare.string(
+                    "MIME subtype of a text, as x-shellscript or cloud-config."
+                ),
+            },
         ),
         "group": config_group(since("14.0.0")),
     }

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import choice
+from stoker.resources import declare
 from stoker.schema.constraints import Range
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
 from stoker.schema.unknown import unknown_in
@@ -25,7 +25,7 @@ CLASSES = {
     "octdigits": string.octdigits,
 }
 _LIMIT = Range(1, 512)
-_MINIMUM = Property(Type.INTEGER, "Minimum number of characters.", default=1, constraints=(_LIMIT,))
+_MINIMUM = declare.integer("Minimum number of characters.", default=1, constraints=(_LIMIT,))
 
 
 class RandomString(ManagedType):
@@ -35,44 +35,32 @@ class RandomString(ManagedType):
     description = "A random string, such as a password, generated once and stored."
     support = since("2014.1")
     properties = {
-        "length": Property(
-            Type.INTEGER, "Length of the string.", default=32, constraints=(_LIMIT,)
-        ),
-        "sequence": choice(
+        "length": declare.integer("Length of the string.", default=32, constraints=(_LIMIT,)),
+        "sequence": declare.choice(
             list(CLASSES),
             "The class of all characters.",
             support=hidden(
                 "5.0.0", deprecated("2014.2", use="character_classes"), "Use character_classes."
             ),
         ),
-        "character_classes": Property(
-            Type.LIST,
+        "character_classes": declare.records(
             "Classes of characters to choose from.",
             default=[{"class": "lettersdigits", "min": 1}],
-            items=Property(
-                Type.MAP,
-                entries={
-                    "class": choice(
-                        list(CLASSES), "A class of characters.", default="lettersdigits"
-                    ),
-                    "min": _MINIMUM,
-                },
-            ),
+            entries={
+                "class": declare.choice(
+                    list(CLASSES), "A class of characters.", default="lettersdigits"
+                ),
+                "min": _MINIMUM,
+            },
         ),
-        "character_sequences": Property(
-            Type.LIST,
+        "character_sequences": declare.records(
             "Additional characters to choose from.",
-            items=Property(
-                Type.MAP,
-                entries={
-                    "sequence": Property(
-                        Type.STRING, "The characters to choose from.", required=True
-                    ),
-                    "min": _MINIMUM,
-                },
-            ),
+            entries={
+                "sequence": declare.string("The characters to choose from.", required=True),
+                "min": _MINIMUM,
+            },
         ),
-        "salt": Property(Type.STRING, "Any value; changing it generates a new string."),
+        "salt": declare.string("Any value; changing it generates a new string."),
     }
     attributes = {"value": Attribute("The string.", Type.STRING)}
     secrets = frozenset({"value"})

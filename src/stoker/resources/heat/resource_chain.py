@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.resources import declare
 from stoker.resources.heat import members
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
@@ -19,11 +20,11 @@ class ResourceChain(NestingType):
     description = "Resources of several types with the same properties, one after another."
     support = since("6.0.0")
     properties = {
-        "resources": Property(
-            Type.LIST, "Types of the members, in order.", required=True, update_allowed=True
+        "resources": declare.sequence(
+            "Types of the members, in order.", required=True, update_allowed=True
         ),
-        "concurrent": Property(Type.BOOLEAN, "Create the members at the same time.", default=False),
-        "resource_properties": Property(Type.MAP, "Properties of every member."),
+        "concurrent": declare.boolean("Create the members at the same time.", default=False),
+        "resource_properties": declare.mapping("Properties of every member."),
     }
     attributes = {
         "refs": members.REFS,

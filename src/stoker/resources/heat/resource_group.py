@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count, islice
 from typing import Any
 
-from stoker.resources.declare import at_least, choice
+from stoker.resources import declare
 from stoker.resources.heat import members
 from stoker.resources.heat.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since
 
@@ -22,41 +22,35 @@ class ResourceGroup(NestingType):
     description = "A number of identical resources."
     support = since("2014.1")
     properties = {
-        "count": at_least(0, "Number of members.", default=1, update_allowed=True),
-        "index_var": Property(
-            Type.STRING,
+        "count": declare.at_least(0, "Number of members.", default=1, update_allowed=True),
+        "index_var": declare.string(
             "Placeholder for the number of the member in properties and metadata.",
             default="%index%",
             constraints=(Length(min=3),),
             support=since("2014.2"),
         ),
-        "resource_def": Property(
-            Type.MAP,
+        "resource_def": declare.mapping(
             "The definition of each member.",
             required=True,
             update_allowed=True,
             entries={
-                "type": Property(Type.STRING, "Type of the members.", required=True),
-                "properties": Property(Type.MAP, "Properties of the members."),
-                "metadata": Property(Type.MAP, "Metadata of the members.", support=since("5.0.0")),
+                "type": declare.string("Type of the members.", required=True),
+                "properties": declare.mapping("Properties of the members."),
+                "metadata": declare.mapping("Metadata of the members.", support=since("5.0.0")),
             },
         ),
-        "removal_policies": Property(
-            Type.LIST,
+        "removal_policies": declare.records(
             "Members to remove, by name, number or reference; the group creates others instead.",
             default=[],
             update_allowed=True,
             support=since("2015.1"),
-            items=Property(
-                Type.MAP,
-                entries={
-                    "resource_list": Property(
-                        Type.LIST, "Names, numbers or references of members.", default=[]
-                    )
-                },
-            ),
+            entries={
+                "resource_list": declare.sequence(
+                    "Names, numbers or references of members.", default=[]
+                )
+            },
         ),
-        "removal_policies_mode": choice(
+        "removal_policies_mode": declare.choice(
             ["append", "update"],
             "Whether the removal policies add to earlier ones or replace them.",
             default="append",
@@ -69,22 +63,14 @@ class ResourceGroup(NestingType):
         "refs_map": members.REFS_MAP,
         "attributes": members.ATTRIBUTES,
         "removed_rsrc_list": Attribute(
-            "Names excluded by removal policies.",
-            Type.LIST,
-            support=since("7.0.0"),
+            "Names excluded by removal policies.", Type.LIST, support=since("7.0.0")
         ),
     }
     update_policies = {
-        "rolling_update": Property(
-            Type.MAP,
-            "How members are updated when their definition changes.",
-            entries=ROLLING,
+        "rolling_update": declare.mapping(
+            "How members are updated when their definition changes.", entries=ROLLING
         ),
-        "batch_create": Property(
-            Type.MAP,
-            "How new members are created.",
-            entries=BATCHED,
-        ),
+        "batch_create": declare.mapping("How new members are created.", entries=BATCHED),
     }
 
     def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:

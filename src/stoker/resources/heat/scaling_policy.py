@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import at_least, choice
+from stoker.resources import declare
 from stoker.resources.heat.capacity import CHANGE, EXACT, PERCENT
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,
     Call,
@@ -30,24 +30,23 @@ class AutoScalingPolicy(ManagedType):
     description = "Changes the size of a scaling group when signalled."
     service = "identity"
     properties = {
-        "auto_scaling_group_id": Property(
-            Type.STRING, "The group, by reference: {get_resource: GROUP}.", required=True
+        "auto_scaling_group_id": declare.string(
+            "The group, by reference: {get_resource: GROUP}.", required=True
         ),
-        "scaling_adjustment": Property(
-            Type.NUMBER, "New size, or amount of the change.", required=True, update_allowed=True
+        "scaling_adjustment": declare.number(
+            "New size, or amount of the change.", required=True, update_allowed=True
         ),
-        "adjustment_type": choice(
+        "adjustment_type": declare.choice(
             [CHANGE, EXACT, PERCENT],
             "Whether the adjustment is a change, an exact size, or a percentage.",
             required=True,
             update_allowed=True,
         ),
-        "cooldown": Property(
-            Type.NUMBER,
+        "cooldown": declare.number(
             "Seconds after a change of size during which this policy is ignored.",
             update_allowed=True,
         ),
-        "min_adjustment_step": at_least(
+        "min_adjustment_step": declare.at_least(
             0,
             "Minimum number of members to add or remove, for a change in percent.",
             update_allowed=True,

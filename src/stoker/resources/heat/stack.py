@@ -11,17 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from stoker.clouds.collection import Collection, Object, send
-from stoker.clouds.faults import (
-    NOT_FOUND,
-    CloudFault,
-    UnreadableAnswer,
-    describe,
-    status_of,
-)
+from stoker.clouds.faults import NOT_FOUND, CloudFault, UnreadableAnswer, describe, status_of
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import checked
+from stoker.resources import declare
 from stoker.resources.rest import polling_pause, refusal, went_to
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
@@ -43,26 +37,22 @@ class RemoteStack(ManagedType):
     description = "A stack of its own, which the orchestration service of the cloud makes."
     service = "orchestration"
     properties = {
-        "context": Property(
-            Type.MAP,
+        "context": declare.mapping(
             "Where to make the stack. Only the region of the service itself is known.",
             update_allowed=True,
             entries={
-                "region_name": checked("keystone.region", "Region of the stack."),
-                "credential_secret_id": Property(
-                    Type.STRING,
+                "region_name": declare.checked("keystone.region", "Region of the stack."),
+                "credential_secret_id": declare.string(
                     "Secret with credentials for another cloud; not supported.",
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
-                "ca_cert": Property(
-                    Type.STRING,
+                "ca_cert": declare.string(
                     "Certificates of another cloud; not supported.",
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
-                "insecure": Property(
-                    Type.BOOLEAN,
+                "insecure": declare.boolean(
                     "Do not verify the certificates of another cloud.",
                     default=False,
                     update_allowed=True,
@@ -70,11 +60,9 @@ class RemoteStack(ManagedType):
                 ),
             },
         ),
-        "template": Property(Type.STRING, "The template.", required=True, update_allowed=True),
-        "timeout": Property(Type.INTEGER, "Minutes that an action may take.", update_allowed=True),
-        "parameters": Property(
-            Type.MAP, "Parameters of the stack.", default={}, update_allowed=True
-        ),
+        "template": declare.string("The template.", required=True, update_allowed=True),
+        "timeout": declare.integer("Minutes that an action may take.", update_allowed=True),
+        "parameters": declare.mapping("Parameters of the stack.", default={}, update_allowed=True),
     }
     attributes = {
         "stack_name": Attribute("Name of the stack.", Type.STRING),

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from stoker.resources import declare
 from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Property
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 
 def _seconds(description: str) -> Property:
-    return Property(Type.NUMBER, description, update_allowed=True)
+    return declare.number(description, update_allowed=True)
 
 
 class TestResource(ManagedType):
@@ -24,29 +25,24 @@ class TestResource(ManagedType):
     description = "Waits, fails and is replaced as its properties say: for tests of templates."
     support = since("5.0.0")
     properties = {
-        "value": Property(
-            Type.STRING,
-            "What the attribute output gives back.",
-            default="test_string",
-            update_allowed=True,
+        "value": declare.string(
+            "What the attribute output gives back.", default="test_string", update_allowed=True
         ),
-        "fail": Property(
-            Type.BOOLEAN, "Whether creation and update fail.", default=False, update_allowed=True
+        "fail": declare.boolean(
+            "Whether creation and update fail.", default=False, update_allowed=True
         ),
-        "update_replace": Property(
-            Type.BOOLEAN,
+        "update_replace": declare.boolean(
             "Whether a change of the value replaces the resource.",
             default=False,
             update_allowed=True,
         ),
-        "update_replace_value": Property(
-            Type.STRING, "A value whose change replaces the resource.", support=since("7.0.0")
+        "update_replace_value": declare.string(
+            "A value whose change replaces the resource.", support=since("7.0.0")
         ),
-        "wait_secs": Property(
-            Type.NUMBER, "Seconds that each action takes.", default=0, update_allowed=True
+        "wait_secs": declare.number(
+            "Seconds that each action takes.", default=0, update_allowed=True
         ),
-        "action_wait_secs": Property(
-            Type.MAP,
+        "action_wait_secs": declare.mapping(
             "Seconds that single actions take, instead of wait_secs.",
             update_allowed=True,
             entries={
@@ -55,21 +51,19 @@ class TestResource(ManagedType):
                 "delete": _seconds("Seconds that deletion takes."),
             },
         ),
-        "client_name": Property(
-            Type.STRING, "Accepted for compatibility.", default="", update_allowed=True
+        "client_name": declare.string(
+            "Accepted for compatibility.", default="", update_allowed=True
         ),
-        "entity_name": Property(
-            Type.STRING, "Accepted for compatibility.", default="", update_allowed=True
+        "entity_name": declare.string(
+            "Accepted for compatibility.", default="", update_allowed=True
         ),
-        "attr_wait_secs": Property(
-            Type.NUMBER,
+        "attr_wait_secs": declare.number(
             "Accepted for compatibility: reading attributes takes no time.",
             default=0,
             update_allowed=True,
             support=since("6.0.0"),
         ),
-        "constraint_prop_secs": Property(
-            Type.NUMBER,
+        "constraint_prop_secs": declare.number(
             "Accepted for compatibility: checking the constraint takes no time.",
             default=0,
             update_allowed=True,

@@ -6,15 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import choice
-from stoker.schema.conversion import (
-    Mismatch,
-    to_boolean,
-    to_list,
-    to_map,
-    to_number,
-    to_string,
-)
+from stoker.resources import declare
+from stoker.schema.conversion import Mismatch, to_boolean, to_list, to_map, to_number, to_string
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
@@ -36,7 +29,7 @@ class Value(ManagedType):
     description = "Holds a value, so that an expression is written once and used in many places."
     support = since("7.0.0")
     properties = {
-        "type": choice(
+        "type": declare.choice(
             ["string", "number", "comma_delimited_list", "json", "boolean"],
             "The type that the value must have.",
             update_allowed=True,

@@ -8,19 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.kernel.errors import Invalid
-from stoker.resources.declare import choice
+from stoker.resources import declare
 from stoker.resources.signed_handle import describe_signal
 from stoker.resources.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import (
-    Call,
-    Done,
-    Failed,
-    ManagedType,
-    Outcome,
-    Signal,
-    Signalling,
-)
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Signal, Signalling
 from stoker.schema.support import since
 
 KEYS = frozenset({"id", "status", "reason", "data"})
@@ -52,7 +44,7 @@ class HeatWaitConditionHandle(ManagedType):
     service = "identity"
     secrets = frozenset({"token", "alarm_url", "password", "secret"})
     properties = {
-        "signal_transport": choice(
+        "signal_transport": declare.choice(
             list(TRANSPORTS),
             "How a server signals: by a signed address, an address with a token, or with "
             "credentials of its own.",

@@ -7,7 +7,7 @@ after a lost create.
 from __future__ import annotations
 
 from stoker.clouds.collections import ADDRESS_SCOPES
-from stoker.resources.declare import NAME, SHARED, checked
+from stoker.resources import declare
 from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Finder
@@ -26,9 +26,9 @@ class AddressScope(RestResource):
 
     properties = {
         "ip_version": IP_VERSION,
-        "name": NAME,
-        "shared": SHARED,
-        "tenant_id": checked(
+        "name": declare.NAME,
+        "shared": declare.SHARED,
+        "tenant_id": declare.checked(
             "keystone.project",
             "Id of the project that is to own the object; an administrator's privilege.",
             finder=Finder("identity", "project"),

@@ -11,10 +11,9 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import CloudFault, is_not_found
-from stoker.resources.declare import SHOW, by_name
+from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTE
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
@@ -30,14 +29,10 @@ class ExtraRouteSet(ManagedType):
     support = since("14.0.0")
 
     properties = {
-        "router": by_name("neutron.router", "Router", required=True),
-        "routes": Property(
-            Type.LIST, "Routes to add.", default=[], update_allowed=True, items=ROUTE
-        ),
+        "router": declare.by_name("neutron.router", "Router", required=True),
+        "routes": declare.sequence("Routes to add.", default=[], update_allowed=True, items=ROUTE),
     }
-    attributes = {
-        "show": SHOW,
-    }
+    attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
         """Add the routes that the router does not have yet."""

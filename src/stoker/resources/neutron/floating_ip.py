@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.declare import SHOW, by_name, checked, old_name
+from stoker.resources import declare
 from stoker.resources.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.rest import RestResource
 from stoker.schema.neighbours import given
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import deprecated, hidden, since
 
 
@@ -30,25 +30,25 @@ class FloatingIP(RestResource):
 
     properties = {
         "dns_domain": DNS_DOMAIN,
-        "dns_name": checked(
+        "dns_name": declare.checked(
             "rel_dns_name", "DNS name of the address.", update_allowed=True, support=since("7.0.0")
         ),
         "fixed_ip_address": FIXED_IP_ADDRESS,
-        "floating_ip_address": checked(
+        "floating_ip_address": declare.checked(
             "ip_addr", "The address itself, to request a specific one.", support=since("5.0.0")
         ),
-        "floating_network": by_name(
+        "floating_network": declare.by_name(
             "neutron.network", "External network", required=True, support=since("2014.2")
         ),
-        "floating_network_id": old_name(
+        "floating_network_id": declare.old_name(
             "floating_network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
         ),
-        "floating_subnet": by_name(
+        "floating_subnet": declare.by_name(
             "neutron.subnet", "External subnet to take the address from", support=since("9.0.0")
         ),
-        "port_id": by_name("neutron.port", "Port", update_allowed=True),
-        "value_specs": Property(
-            Type.MAP, "Further fields, passed to the service as they are.", default={}
+        "port_id": declare.by_name("neutron.port", "Port", update_allowed=True),
+        "value_specs": declare.mapping(
+            "Further fields, passed to the service as they are.", default={}
         ),
     }
     attributes = {
@@ -62,7 +62,7 @@ class FloatingIP(RestResource):
         "port_id": Attribute("Id of the associated port.", type=Type.STRING, cached=False),
         "router_id": Attribute("Id of the router that the floating IP uses.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": SHOW,
+        "show": declare.SHOW,
     }
 
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:

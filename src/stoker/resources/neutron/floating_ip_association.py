@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.collections import FLOATING_IPS
-from stoker.resources.declare import SHOW, by_name
+from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
@@ -26,14 +25,12 @@ class FloatingIPAssociation(ManagedType):
 
     properties = {
         "fixed_ip_address": FIXED_IP_ADDRESS,
-        "floatingip_id": Property(
-            Type.STRING, "Id of the floating IP.", required=True, update_allowed=True
+        "floatingip_id": declare.string(
+            "Id of the floating IP.", required=True, update_allowed=True
         ),
-        "port_id": by_name("neutron.port", "Port", required=True, update_allowed=True),
+        "port_id": declare.by_name("neutron.port", "Port", required=True, update_allowed=True),
     }
-    attributes = {
-        "show": SHOW,
-    }
+    attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
         """Associate the address with the port; repeating it changes nothing."""

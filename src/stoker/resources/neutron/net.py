@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import NETWORKS
-from stoker.resources.declare import (
-    ADMIN_STATE_UP,
-    NAME,
-    SHARED,
-    SHOW,
-    TENANT_ID,
-    VALUE_SPECS,
-    tags,
-)
+from stoker.resources import declare
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED, QOS_POLICY
 from stoker.resources.rest import Readiness, RestResource
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 
 
@@ -37,23 +29,21 @@ class Net(RestResource):
     )
 
     properties = {
-        "admin_state_up": ADMIN_STATE_UP,
-        "availability_zone_hints": Property(
-            Type.LIST, "Availability zones to prefer.", support=since("19.0.0")
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "availability_zone_hints": declare.sequence(
+            "Availability zones to prefer.", support=since("19.0.0")
         ),
-        "dhcp_agent_ids": Property(
-            Type.LIST,
-            "DHCP agents that serve the network. For administrators only.",
-            update_allowed=True,
+        "dhcp_agent_ids": declare.sequence(
+            "DHCP agents that serve the network. For administrators only.", update_allowed=True
         ),
         "dns_domain": DNS_DOMAIN,
-        "name": NAME,
+        "name": declare.NAME,
         "port_security_enabled": PORT_SECURITY_ENABLED,
         "qos_policy": QOS_POLICY,
-        "shared": SHARED,
-        "tags": tags("9.0.0"),
-        "tenant_id": TENANT_ID,
-        "value_specs": VALUE_SPECS,
+        "shared": declare.SHARED,
+        "tags": declare.tags("9.0.0"),
+        "tenant_id": declare.TENANT_ID,
+        "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
         "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
@@ -72,5 +62,5 @@ class Net(RestResource):
         "status": Attribute("Status of the object.", type=Type.STRING),
         "subnets": Attribute("Subnets of the object.", type=Type.LIST),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": SHOW,
+        "show": declare.SHOW,
     }

@@ -4,57 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stoker.resources import ports
-from stoker.resources.declare import (
-    NAME,
-    SHOW,
-    by_name,
-    checked,
-    choice,
-    old_name,
-    tags,
-)
+from stoker.resources import declare, ports
 from stoker.resources.neutron.declarations import IP_ADDRESS, PORT_SECURITY, QOS_POLICY_ID
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
 
 _OWN: Mapping[str, Property] = {
-    "device_id": Property(
-        Type.STRING, "Id of the device that uses the port.", default="", update_allowed=True
+    "device_id": declare.string(
+        "Id of the device that uses the port.", default="", update_allowed=True
     ),
-    "device_owner": Property(
-        Type.STRING, "What kind of device uses the port.", default="", update_allowed=True
+    "device_owner": declare.string(
+        "What kind of device uses the port.", default="", update_allowed=True
     ),
-    "dns_name": checked(
+    "dns_name": declare.checked(
         "dns_name", "DNS name of the address.", update_allowed=True, support=since("7.0.0")
     ),
-    "fixed_ips": Property(
-        Type.LIST,
+    "fixed_ips": declare.records(
         "Addresses that the port is to have.",
         update_allowed=True,
-        items=Property(
-            Type.MAP,
-            entries={
-                "ip_address": IP_ADDRESS,
-                "subnet": by_name("neutron.subnet", "Subnet", support=since("2014.2")),
-                "subnet_id": old_name(
-                    "subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))
-                ),
-            },
-        ),
+        entries={
+            "ip_address": IP_ADDRESS,
+            "subnet": declare.by_name("neutron.subnet", "Subnet", support=since("2014.2")),
+            "subnet_id": declare.old_name(
+                "subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))
+            ),
+        },
     ),
-    "name": NAME,
-    "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
-    "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
-    "replacement_policy": choice(
+    "name": declare.NAME,
+    "network": declare.by_name(
+        "neutron.network", "Network", required=True, support=since("2014.2")
+    ),
+    "network_id": declare.old_name(
+        "network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
+    ),
+    "replacement_policy": declare.choice(
         ["REPLACE_ALWAYS", "AUTO"],
         "Whether every change makes a new port.",
         default="AUTO",
         update_allowed=True,
         support=hidden("9.0.0", deprecated("6.0.0", was="2014.2")),
     ),
-    "security_groups": Property(Type.LIST, "Security groups, by name or id.", update_allowed=True),
-    "tags": tags("9.0.0"),
+    "security_groups": declare.sequence("Security groups, by name or id.", update_allowed=True),
+    "tags": declare.tags("9.0.0"),
 }
 PROPERTIES = dict(sorted({**ports.PROPERTIES, **_OWN}.items()))
 
@@ -82,5 +73,5 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "status": Attribute("Status of the object.", type=Type.STRING),
     "subnets": Attribute("Subnets of the object.", type=Type.LIST),
     "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-    "show": SHOW,
+    "show": declare.SHOW,
 }

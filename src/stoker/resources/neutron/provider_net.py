@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.clouds.collections import NETWORKS
-from stoker.resources.declare import ADMIN_STATE_UP, NAME, SHOW, choice, tags
+from stoker.resources import declare
 from stoker.resources.neutron.declarations import DNS_DOMAIN
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.ports import PORT_SECURITY_ENABLED
 from stoker.resources.rest import Readiness, RestResource
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 
 
@@ -33,38 +33,34 @@ class ProviderNet(RestResource):
     }
 
     properties = {
-        "admin_state_up": ADMIN_STATE_UP,
-        "availability_zone_hints": Property(
-            Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "availability_zone_hints": declare.sequence(
+            "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
         ),
         "dns_domain": replace(DNS_DOMAIN, support=since("15.0.0")),
-        "name": NAME,
-        "network_type": choice(
+        "name": declare.NAME,
+        "network_type": declare.choice(
             ["local", "vlan", "vxlan", "gre", "geneve", "flat"],
             "Kind of the physical network.",
             required=True,
             update_allowed=True,
         ),
-        "physical_network": Property(
-            Type.STRING, "Name of the physical network.", update_allowed=True
-        ),
+        "physical_network": declare.string("Name of the physical network.", update_allowed=True),
         "port_security_enabled": replace(PORT_SECURITY_ENABLED, support=since("8.0.0")),
-        "router_external": Property(
-            Type.BOOLEAN,
+        "router_external": declare.boolean(
             "Whether routers may have their gateways in it.",
             default=False,
             update_allowed=True,
             support=since("6.0.0"),
         ),
-        "segmentation_id": Property(
-            Type.STRING, "Number of the segment, as of a VLAN.", update_allowed=True
+        "segmentation_id": declare.string(
+            "Number of the segment, as of a VLAN.", update_allowed=True
         ),
-        "shared": Property(
-            Type.BOOLEAN, "Whether all projects may use it.", default=True, update_allowed=True
+        "shared": declare.boolean(
+            "Whether all projects may use it.", default=True, update_allowed=True
         ),
-        "tags": tags("12.0.0"),
-        "tenant_id": Property(
-            Type.STRING,
+        "tags": declare.tags("12.0.0"),
+        "tenant_id": declare.string(
             "Id of the project that is to own the object; an administrator's privilege.",
             support=since("24.0.0"),
         ),
@@ -73,5 +69,5 @@ class ProviderNet(RestResource):
         "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("16.0.0")),
         "status": Attribute("Status of the object.", type=Type.STRING),
         "subnets": Attribute("Subnets of the object.", type=Type.LIST),
-        "show": SHOW,
+        "show": declare.SHOW,
     }

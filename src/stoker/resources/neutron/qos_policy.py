@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import QOS_POLICIES
-from stoker.resources.declare import NAME, SHARED, SHOW, TENANT_ID
+from stoker.resources import declare
 from stoker.resources.rest import RestResource
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 
 
@@ -20,12 +20,9 @@ class QoSPolicy(RestResource):
     blanks = {"description": ""}
 
     properties = {
-        "description": Property(Type.STRING, "Description of the object.", update_allowed=True),
-        "name": NAME,
-        "shared": SHARED,
-        "tenant_id": TENANT_ID,
+        "description": declare.string("Description of the object.", update_allowed=True),
+        "name": declare.NAME,
+        "shared": declare.SHARED,
+        "tenant_id": declare.TENANT_ID,
     }
-    attributes = {
-        "rules": Attribute("Rules of the policy.", type=Type.LIST),
-        "show": SHOW,
-    }
+    attributes = {"rules": Attribute("Rules of the policy.", type=Type.LIST), "show": declare.SHOW}

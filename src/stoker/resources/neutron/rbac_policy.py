@@ -11,9 +11,8 @@ from typing import Any
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.kinds import KINDS
 from stoker.clouds.lookups import find_id
-from stoker.resources.declare import TENANT_ID, choice
+from stoker.resources import declare
 from stoker.resources.rest import RestResource
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -33,22 +32,19 @@ class RBACPolicy(RestResource):
     marker = ""
 
     properties = {
-        "action": choice(
+        "action": declare.choice(
             ["access_as_shared", "access_as_external"], "What is allowed.", required=True
         ),
-        "object_id": Property(Type.STRING, "The object, by name or id.", required=True),
-        "object_type": choice(
+        "object_id": declare.string("The object, by name or id.", required=True),
+        "object_type": declare.choice(
             ["network", "qos_policy", "security_group", "address_scope", "subnetpool"],
             "Kind of the object.",
             required=True,
         ),
-        "target_tenant": Property(
-            Type.STRING,
-            "Id of the project that may use it, or * for all.",
-            required=True,
-            update_allowed=True,
+        "target_tenant": declare.string(
+            "Id of the project that may use it, or * for all.", required=True, update_allowed=True
         ),
-        "tenant_id": TENANT_ID,
+        "tenant_id": declare.TENANT_ID,
     }
 
     def creation_body(self, call: Call) -> Object:

@@ -7,13 +7,13 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import ROUTERS
-from stoker.resources.declare import ADMIN_STATE_UP, NAME, SHOW, VALUE_SPECS, by_name, tags
+from stoker.resources import declare
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import IP_ADDRESS
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource, renamed
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden, since
 
@@ -33,40 +33,31 @@ class Router(RestResource):
     )
 
     properties = {
-        "admin_state_up": ADMIN_STATE_UP,
-        "availability_zone_hints": Property(
-            Type.LIST, "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "availability_zone_hints": declare.sequence(
+            "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
         ),
-        "distributed": Property(
-            Type.BOOLEAN,
+        "distributed": declare.boolean(
             "Whether the router is spread over compute hosts; an administrator's privilege.",
             support=since("2015.1"),
         ),
-        "external_gateway_info": Property(
-            Type.MAP,
+        "external_gateway_info": declare.mapping(
             "How the router is connected to an external network.",
             update_allowed=True,
             entries={
-                "enable_snat": Property(
-                    Type.BOOLEAN,
-                    "Whether addresses are translated on the way out.",
-                    update_allowed=True,
+                "enable_snat": declare.boolean(
+                    "Whether addresses are translated on the way out.", update_allowed=True
                 ),
-                "external_fixed_ips": Property(
-                    Type.LIST,
+                "external_fixed_ips": declare.records(
                     "Addresses of the gateway.",
                     update_allowed=True,
                     support=since("6.0.0"),
-                    items=Property(
-                        Type.MAP,
-                        entries={
-                            "ip_address": IP_ADDRESS,
-                            "subnet": by_name("neutron.subnet", "Subnet"),
-                        },
-                    ),
+                    entries={
+                        "ip_address": IP_ADDRESS,
+                        "subnet": declare.by_name("neutron.subnet", "Subnet"),
+                    },
                 ),
-                "network": Property(
-                    Type.STRING,
+                "network": declare.string(
                     "Network, by name or id.",
                     required=True,
                     update_allowed=True,
@@ -74,32 +65,28 @@ class Router(RestResource):
                 ),
             },
         ),
-        "ha": Property(
-            Type.BOOLEAN,
+        "ha": declare.boolean(
             "Whether the router is highly available; an administrator's privilege.",
             support=since("2015.1"),
         ),
-        "l3_agent_id": Property(
-            Type.STRING,
+        "l3_agent_id": declare.string(
             "Agent that hosts the router.",
             update_allowed=True,
             support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
         ),
-        "l3_agent_ids": Property(
-            Type.LIST,
+        "l3_agent_ids": declare.sequence(
             "Agents that host the router; an administrator's privilege.",
             update_allowed=True,
             support=since("2015.1"),
-            items=Property(Type.STRING),
+            items=declare.string(),
         ),
-        "name": NAME,
-        "tags": tags("9.0.0"),
-        "tenant_id": Property(
-            Type.STRING,
+        "name": declare.NAME,
+        "tags": declare.tags("9.0.0"),
+        "tenant_id": declare.string(
             "Id of the project that is to own the object; an administrator's privilege.",
             support=since("24.0.0"),
         ),
-        "value_specs": VALUE_SPECS,
+        "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
         "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
@@ -107,7 +94,7 @@ class Router(RestResource):
         "name": Attribute("Name of the object.", type=Type.STRING),
         "status": Attribute("Status of the object.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": SHOW,
+        "show": declare.SHOW,
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

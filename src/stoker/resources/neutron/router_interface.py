@@ -13,7 +13,7 @@ from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudFault, describe, is_not_found
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import SHOW, by_name, checked, old_name
+from stoker.resources import declare
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import deprecated, hidden, since
@@ -30,24 +30,24 @@ class RouterInterface(ManagedType):
     unique = True
 
     properties = {
-        "port": by_name("neutron.port", "Port", support=since("2015.1")),
-        "port_id": checked(
+        "port": declare.by_name("neutron.port", "Port", support=since("2015.1")),
+        "port_id": declare.checked(
             "neutron.port",
             "Port, by name or id.",
             finder=Finder("network", "port"),
             support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
             renamed_to="port",
         ),
-        "router": by_name("neutron.router", "Router", required=True),
-        "router_id": old_name(
+        "router": declare.by_name("neutron.router", "Router", required=True),
+        "router_id": declare.old_name(
             "router", "neutron.router", hidden("6.0.0", deprecated("2015.1", was="2013.1"))
         ),
-        "subnet": by_name("neutron.subnet", "Subnet"),
-        "subnet_id": old_name("subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))),
+        "subnet": declare.by_name("neutron.subnet", "Subnet"),
+        "subnet_id": declare.old_name(
+            "subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))
+        ),
     }
-    attributes = {
-        "show": SHOW,
-    }
+    attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
         """Add the interface; one that already exists is fine."""

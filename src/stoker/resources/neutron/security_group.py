@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import NAME, checked, choice
+from stoker.resources import declare
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -22,7 +22,6 @@ from stoker.resources.neutron.declarations import (
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import bring_to
 from stoker.resources.rest import Extra, RestResource
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -48,38 +47,33 @@ class SecurityGroup(RestResource):
     extras = (Extra("description", _describe), Extra("rules", _set_rules))
 
     properties = {
-        "description": Property(Type.STRING, "Description of the object.", update_allowed=True),
-        "name": NAME,
-        "rules": Property(
-            Type.LIST,
+        "description": declare.string("Description of the object.", update_allowed=True),
+        "name": declare.NAME,
+        "rules": declare.records(
             "Rules of the group.",
             default=[],
             update_allowed=True,
-            items=Property(
-                Type.MAP,
-                entries={
-                    "description": Property(
-                        Type.STRING, "Description of the object.", support=since("27.0.0")
-                    ),
-                    "direction": DIRECTION,
-                    "ethertype": ETHERTYPE,
-                    "port_range_max": PORT_RANGE_MAX,
-                    "port_range_min": PORT_RANGE_MIN,
-                    "protocol": choice(PROTOCOLS, "IP protocol, by name or number."),
-                    "remote_group_id": checked(
-                        "neutron.security_group", "Group whose members are on the other side."
-                    ),
-                    "remote_ip_prefix": REMOTE_IP_PREFIX,
-                    "remote_mode": choice(
-                        ["remote_ip_prefix", "remote_group_id"],
-                        "Kind of the other side: a range, or a group (this one if none is given).",
-                        default="remote_ip_prefix",
-                    ),
-                },
-            ),
+            entries={
+                "description": declare.string(
+                    "Description of the object.", support=since("27.0.0")
+                ),
+                "direction": DIRECTION,
+                "ethertype": ETHERTYPE,
+                "port_range_max": PORT_RANGE_MAX,
+                "port_range_min": PORT_RANGE_MIN,
+                "protocol": declare.choice(PROTOCOLS, "IP protocol, by name or number."),
+                "remote_group_id": declare.checked(
+                    "neutron.security_group", "Group whose members are on the other side."
+                ),
+                "remote_ip_prefix": REMOTE_IP_PREFIX,
+                "remote_mode": declare.choice(
+                    ["remote_ip_prefix", "remote_group_id"],
+                    "Kind of the other side: a range, or a group (this one if none is given).",
+                    default="remote_ip_prefix",
+                ),
+            },
         ),
-        "stateful": Property(
-            Type.BOOLEAN,
+        "stateful": declare.boolean(
             "Whether answers to allowed traffic are allowed.",
             update_allowed=True,
             support=since("27.0.0"),

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import by_name, choice
+from stoker.resources import declare
 from stoker.resources.neutron.declarations import (
     DIRECTION,
     ETHERTYPE,
@@ -23,7 +23,6 @@ from stoker.resources.neutron.declarations import (
 from stoker.resources.neutron.protocols import PROTOCOLS
 from stoker.resources.neutron.rules import meaning
 from stoker.resources.rest import RestResource
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -41,17 +40,19 @@ class SecurityGroupRule(RestResource):
     wire = {"security_group": "security_group_id", "remote_group": "remote_group_id"}
 
     properties = {
-        "description": Property(Type.STRING, "Description of the object."),
+        "description": declare.string("Description of the object."),
         "direction": DIRECTION,
         "ethertype": ETHERTYPE,
         "port_range_max": PORT_RANGE_MAX,
         "port_range_min": PORT_RANGE_MIN,
-        "protocol": choice(PROTOCOLS, "IP protocol, by name or number.", default="tcp"),
-        "remote_group": by_name(
+        "protocol": declare.choice(PROTOCOLS, "IP protocol, by name or number.", default="tcp"),
+        "remote_group": declare.by_name(
             "neutron.security_group", "Group whose members are on the other side"
         ),
         "remote_ip_prefix": REMOTE_IP_PREFIX,
-        "security_group": by_name("neutron.security_group", "Security group", required=True),
+        "security_group": declare.by_name(
+            "neutron.security_group", "Security group", required=True
+        ),
     }
 
     def find(self, call: Call) -> str | None:

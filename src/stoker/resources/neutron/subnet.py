@@ -9,22 +9,11 @@ from typing import Any
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import (
-    NAME,
-    SHOW,
-    TENANT_ID,
-    VALUE_SPECS,
-    at_least,
-    by_name,
-    checked,
-    choice,
-    old_name,
-    tags,
-)
+from stoker.resources import declare
 from stoker.resources.neutron.declarations import IP_VERSION, ROUTE
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
-from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 from stoker.schema.unknown import Unknown
 
@@ -43,60 +32,56 @@ class Subnet(RestResource):
     extras = (tags_of(SUBNETS),)
 
     properties = {
-        "allocation_pools": Property(
-            Type.LIST,
+        "allocation_pools": declare.records(
             "Ranges from which addresses are allocated.",
             update_allowed=True,
-            items=Property(
-                Type.MAP,
-                entries={
-                    "end": checked("ip_addr", "Last address of the range.", required=True),
-                    "start": checked("ip_addr", "First address of the range.", required=True),
-                },
-            ),
+            entries={
+                "end": declare.checked("ip_addr", "Last address of the range.", required=True),
+                "start": declare.checked("ip_addr", "First address of the range.", required=True),
+            },
         ),
-        "cidr": checked("net_cidr", "Range of the subnet."),
-        "dns_nameservers": Property(
-            Type.LIST, "Addresses of name servers.", default=[], update_allowed=True
+        "cidr": declare.checked("net_cidr", "Range of the subnet."),
+        "dns_nameservers": declare.sequence(
+            "Addresses of name servers.", default=[], update_allowed=True
         ),
-        "enable_dhcp": Property(
-            Type.BOOLEAN, "Whether DHCP is enabled.", default=True, update_allowed=True
+        "enable_dhcp": declare.boolean(
+            "Whether DHCP is enabled.", default=True, update_allowed=True
         ),
-        "gateway_ip": Property(
-            Type.STRING, "Address of the gateway; empty for none.", update_allowed=True
+        "gateway_ip": declare.string(
+            "Address of the gateway; empty for none.", update_allowed=True
         ),
-        "host_routes": Property(
-            Type.LIST, "Routes that are announced to servers.", update_allowed=True, items=ROUTE
+        "host_routes": declare.sequence(
+            "Routes that are announced to servers.", update_allowed=True, items=ROUTE
         ),
         "ip_version": IP_VERSION,
-        "ipv6_address_mode": choice(
-            _MODES,
-            "How servers get their IPv6 addresses.",
-            support=since("2015.1"),
+        "ipv6_address_mode": declare.choice(
+            _MODES, "How servers get their IPv6 addresses.", support=since("2015.1")
         ),
-        "ipv6_ra_mode": choice(
-            _MODES,
-            "How routers announce themselves for IPv6.",
-            support=since("2015.1"),
+        "ipv6_ra_mode": declare.choice(
+            _MODES, "How routers announce themselves for IPv6.", support=since("2015.1")
         ),
-        "name": NAME,
-        "network": by_name("neutron.network", "Network", required=True, support=since("2014.2")),
-        "network_id": old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))),
-        "prefixlen": at_least(
+        "name": declare.NAME,
+        "network": declare.by_name(
+            "neutron.network", "Network", required=True, support=since("2014.2")
+        ),
+        "network_id": declare.old_name(
+            "network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
+        ),
+        "prefixlen": declare.at_least(
             0, "Prefix length to allocate from the subnet pool.", support=since("6.0.0")
         ),
-        "segment": by_name(
+        "segment": declare.by_name(
             "neutron.segment",
             "Segment of the network",
             update_allowed=True,
             support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=since("9.0.0")),
         ),
-        "subnetpool": by_name(
+        "subnetpool": declare.by_name(
             "neutron.subnetpool", "Subnet pool to allocate the range from", support=since("6.0.0")
         ),
-        "tags": tags("9.0.0"),
-        "tenant_id": TENANT_ID,
-        "value_specs": VALUE_SPECS,
+        "tags": declare.tags("9.0.0"),
+        "tenant_id": declare.TENANT_ID,
+        "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
         "allocation_pools": Attribute("Ranges from which addresses are allocated.", type=Type.LIST),
@@ -109,7 +94,7 @@ class Subnet(RestResource):
         "name": Attribute("Name of the object.", type=Type.STRING),
         "network_id": Attribute("Id of the network.", type=Type.STRING),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
-        "show": SHOW,
+        "show": declare.SHOW,
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:

@@ -8,11 +8,10 @@ from typing import Any
 
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import NAME, TENANT_ID, at_least, checked, tags
+from stoker.resources import declare
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length
-from stoker.schema.properties import Property, Type
 from stoker.schema.support import since
 
 _ORDER = ("min_prefixlen", "default_prefixlen", "max_prefixlen")
@@ -30,35 +29,37 @@ class SubnetPool(RestResource):
     extras = (tags_of(SUBNET_POOLS),)
 
     properties = {
-        "address_scope": checked(
+        "address_scope": declare.checked(
             "neutron.address_scope",
             "Address scope of the pool, by name or id.",
             update_allowed=True,
         ),
-        "default_prefixlen": at_least(
+        "default_prefixlen": declare.at_least(
             0, "Prefix length if none is requested.", update_allowed=True
         ),
-        "default_quota": at_least(0, "Quota of addresses for a project.", update_allowed=True),
-        "is_default": Property(
-            Type.BOOLEAN,
-            "Whether this is the default pool.",
-            default=False,
-            update_allowed=True,
+        "default_quota": declare.at_least(
+            0, "Quota of addresses for a project.", update_allowed=True
         ),
-        "max_prefixlen": at_least(0, "Longest prefix that can be requested.", update_allowed=True),
-        "min_prefixlen": at_least(0, "Shortest prefix that can be requested.", update_allowed=True),
-        "name": NAME,
-        "prefixes": Property(
-            Type.LIST,
+        "is_default": declare.boolean(
+            "Whether this is the default pool.", default=False, update_allowed=True
+        ),
+        "max_prefixlen": declare.at_least(
+            0, "Longest prefix that can be requested.", update_allowed=True
+        ),
+        "min_prefixlen": declare.at_least(
+            0, "Shortest prefix that can be requested.", update_allowed=True
+        ),
+        "name": declare.NAME,
+        "prefixes": declare.sequence(
             "Ranges of the pool.",
             required=True,
             update_allowed=True,
             constraints=(Length(min=1),),
-            items=Property(Type.STRING, constraints=(Custom("net_cidr"),)),
+            items=declare.string(constraints=(Custom("net_cidr"),)),
         ),
-        "shared": Property(Type.BOOLEAN, "Whether all projects may use it.", default=False),
-        "tags": tags("9.0.0"),
-        "tenant_id": TENANT_ID,
+        "shared": declare.boolean("Whether all projects may use it.", default=False),
+        "tags": declare.tags("9.0.0"),
+        "tenant_id": declare.TENANT_ID,
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

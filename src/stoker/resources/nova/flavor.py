@@ -8,10 +8,10 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudFault, is_conflict, is_not_found
-from stoker.resources.declare import SHOW
+from stoker.resources import declare
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.constraints import Custom
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -62,46 +62,38 @@ class Flavor(RestResource):
     extras = (Extra("extra_specs", _set_specs), Extra("tenants", _set_access))
 
     properties = {
-        "disk": Property(Type.INTEGER, "Size of the root disk in GiB.", default=0),
-        "ephemeral": Property(Type.INTEGER, "Size of a further disk in GiB.", default=0),
-        "extra_specs": Property(Type.MAP, "Further traits, by key.", update_allowed=True),
-        "flavorid": Property(
-            Type.STRING, "Id of the flavor; without one it is chosen.", support=since("7.0.0")
+        "disk": declare.integer("Size of the root disk in GiB.", default=0),
+        "ephemeral": declare.integer("Size of a further disk in GiB.", default=0),
+        "extra_specs": declare.mapping("Further traits, by key.", update_allowed=True),
+        "flavorid": declare.string(
+            "Id of the flavor; without one it is chosen.", support=since("7.0.0")
         ),
-        "is_public": Property(
-            Type.BOOLEAN,
-            "Whether all projects may use the flavor.",
-            default=True,
-            support=since("6.0.0"),
+        "is_public": declare.boolean(
+            "Whether all projects may use the flavor.", default=True, support=since("6.0.0")
         ),
-        "name": Property(
-            Type.STRING,
-            "Name of the object; without one the stack gives it a name.",
-            support=since("7.0.0"),
+        "name": declare.string(
+            "Name of the object; without one the stack gives it a name.", support=since("7.0.0")
         ),
-        "ram": Property(Type.INTEGER, "Memory in MiB.", required=True),
-        "rxtx_factor": Property(Type.NUMBER, "Share of the network's bandwidth.", default=1.0),
-        "swap": Property(Type.INTEGER, "Size of the swap disk in MiB.", default=0),
-        "tenants": Property(
-            Type.LIST,
+        "ram": declare.integer("Memory in MiB.", required=True),
+        "rxtx_factor": declare.number("Share of the network's bandwidth.", default=1.0),
+        "swap": declare.integer("Size of the swap disk in MiB.", default=0),
+        "tenants": declare.sequence(
             "Projects that may use a flavor that is not public.",
             default=[],
             update_allowed=True,
             support=since("8.0.0"),
-            items=Property(
-                Type.STRING,
-                constraints=(Custom("keystone.project"),),
-                finder=Finder("identity", "project"),
+            items=declare.string(
+                constraints=(Custom("keystone.project"),), finder=Finder("identity", "project")
             ),
         ),
-        "vcpus": Property(Type.INTEGER, "Number of processors.", required=True),
+        "vcpus": declare.integer("Number of processors.", required=True),
     }
     attributes = {
         "extra_specs": Attribute("Further traits, by key.", type=Type.MAP, support=since("7.0.0")),
         "is_public": Attribute(
             "Whether all projects may use the flavor.", type=Type.BOOLEAN, support=since("6.0.0")
         ),
-        "show": SHOW,
+        "show": declare.SHOW,
     }
 
     def read(self, call: Call) -> Mapping[str, Any]:

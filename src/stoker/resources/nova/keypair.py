@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
-from stoker.resources.declare import SHOW, checked, choice
+from stoker.resources import declare
 from stoker.schema.constraints import Length
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
@@ -37,20 +37,18 @@ class KeyPair(ManagedType):
     support = since("2014.1")
 
     properties = {
-        "name": Property(
-            Type.STRING,
+        "name": declare.string(
             "Name of the object; without one the stack gives it a name.",
             required=True,
             constraints=(Length(min=1, max=255),),
         ),
-        "public_key": Property(Type.STRING, "Public key. If not given, a new pair is generated."),
-        "save_private_key": Property(
-            Type.BOOLEAN,
+        "public_key": declare.string("Public key. If not given, a new pair is generated."),
+        "save_private_key": declare.boolean(
             "Whether to store the private key of a new pair and show it as an attribute.",
             default=False,
         ),
-        "type": choice(["ssh", "x509"], "Kind of the key pair.", support=since("8.0.0")),
-        "user": checked(
+        "type": declare.choice(["ssh", "x509"], "Kind of the key pair.", support=since("8.0.0")),
+        "user": declare.checked(
             "keystone.user",
             "User who owns the key pair. For administrators only.",
             finder=Finder("identity", "user"),
@@ -61,7 +59,7 @@ class KeyPair(ManagedType):
     attributes = {
         "private_key": Attribute("Private key, if it is stored.", type=Type.STRING, cached=False),
         "public_key": Attribute("Public key.", type=Type.STRING),
-        "show": SHOW,
+        "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:

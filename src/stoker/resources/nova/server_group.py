@@ -7,9 +7,9 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import SERVER_GROUPS
+from stoker.resources import declare
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import AllowedValues
-from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
@@ -27,23 +27,21 @@ class ServerGroup(RestResource):
     marker = ""
 
     properties = {
-        "name": Property(Type.STRING, "Name of the object; without one the stack gives it a name."),
-        "policies": Property(
-            Type.LIST,
+        "name": declare.string("Name of the object; without one the stack gives it a name."),
+        "policies": declare.sequence(
             "How the servers of the group are placed.",
             default=["anti-affinity"],
             constraints=(
                 AllowedValues(["anti-affinity", "affinity", "soft-anti-affinity", "soft-affinity"]),
             ),
-            items=Property(Type.STRING),
+            items=declare.string(),
         ),
-        "rules": Property(
-            Type.MAP,
+        "rules": declare.mapping(
             "Rules of the group.",
             support=since("17.0.0"),
             entries={
-                "max_server_per_host": Property(
-                    Type.NUMBER, "How many servers of the group one host may have."
+                "max_server_per_host": declare.number(
+                    "How many servers of the group one host may have."
                 )
             },
         ),
