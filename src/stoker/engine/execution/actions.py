@@ -13,11 +13,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.execution.asking import Asking, Method, Work
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import Method, TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.facts import REFERENCE
@@ -71,8 +71,8 @@ class Actions:
     def __init__(self, session: Session, waiting: Waiting) -> None:
         self._session = session
         self._waiting = waiting
-        self._asking = Asking(session, waiting)
-        self._creating = Creating(session, waiting, self._asking)
+        self._calls = TypeCalls(session, waiting)
+        self._creating = Creating(session, waiting, self._calls)
 
     async def begin(
         self, row: Resource, action: Action, *, calls: ResourceType | None, **changes: Any
@@ -125,7 +125,7 @@ class Actions:
                 if row.physical_id is None and work.method == work.type.create:
                     row, outcome = await self._creating.create(row, work)
                 else:
-                    outcome = await self._asking.ask(row, work, work.method)
+                    outcome = await self._calls.ask(row, work, work.method)
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
@@ -157,7 +157,7 @@ class Actions:
         work = Work(type_, row.action, method, row.properties, {})
         while True:
             seen = self._waiting.round
-            outcome = await self._asking.ask(row, work, method)
+            outcome = await self._calls.ask(row, work, method)
             if isinstance(outcome, Failed):
                 raise Refused(outcome.reason)
             kept = _kept(row, None, outcome.attributes, outcome.data, None)
@@ -189,7 +189,7 @@ class Actions:
             if kept.physical_id != row.physical_id:
                 await self._session.commit(resources=[kept])
             try:
-                attributes = await self._asking.ask(kept, work, work.type.read)
+                attributes = await self._calls.ask(kept, work, work.type.read)
             except Refused as refused:
                 failed = await self.fail(kept, refused.message)
                 raise ActionFailed(failed, refused.message) from refused

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
-from stoker.engine.execution.asking import Work
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
+from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Change, Definitions, Node, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.decision import (
@@ -39,7 +39,7 @@ class Applying:
         actions: Actions,
         nesting: Nesting,
         hooks: Hooks,
-        usable: frozenset[str],
+        healthy: frozenset[str],
     ) -> None:
         self._session = session
         self._operation = operation
@@ -48,7 +48,7 @@ class Applying:
         self._succession = Succession(session, actions)
         self._nesting = nesting
         self._hooks = hooks
-        self._usable = usable
+        self._healthy = healthy
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
         self._replaced = replaced_rows(session.rows.values())
@@ -90,7 +90,7 @@ class Applying:
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
             definition = defined(self._wanted, name, self._facts, light=light)
-            choice = choose(row, replaced, definition, call_about(self._session), self._usable)
+            choice = choose(row, replaced, definition, call_about(self._session), self._healthy)
             return definition, _with_known(choice, definition)
 
         try:

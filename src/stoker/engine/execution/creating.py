@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from stoker.engine.execution.asking import Asking, Work
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.kernel.errors import NotFound, Refused
@@ -33,10 +33,10 @@ LOOKING = "looking for what the last request may have made"
 class Creating:
     """Creates of one session."""
 
-    def __init__(self, session: Session, waiting: Waiting, asking: Asking) -> None:
+    def __init__(self, session: Session, waiting: Waiting, calls: TypeCalls) -> None:
         self._session = session
         self._waiting = waiting
-        self._asking = asking
+        self._calls = calls
 
     async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
         """The type's answer to a create of what has no object yet, and the row.
@@ -44,14 +44,14 @@ class Creating:
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
         """
         if work.type.service is None or not can(work.type, Adopts):
-            outcome: Outcome = await self._asking.ask(row, work, work.method)
+            outcome: Outcome = await self._calls.ask(row, work, work.method)
             return row, outcome
         faults = self._session.ports.faults
         attempt = 0
         while True:
             sent = _Sent(row, self._session)
             try:
-                outcome = await self._asking.once(row, work, work.method, sent.note)
+                outcome = await self._calls.once(row, work, work.method, sent.note)
             except Refused as refused:
                 outcome = Failed(refused.message)
             except Exception as error:
@@ -61,7 +61,7 @@ class Creating:
                 if row.physical_id is not None:
                     return row, Wait(after=0.0)
                 if faults.retry_after(error, attempt) is not None:
-                    row = await self._asking.pause(row, error, attempt)
+                    row = await self._calls.pause(row, error, attempt)
                     attempt += 1
                     continue
                 outcome = Failed(faults.describe(error))
@@ -94,8 +94,8 @@ class Creating:
         if row.physical_id is not None or not can(type_, Adopts):
             return row
         limits = self._session.ports.limits
-        left = self._session.ports.left_behind.take(row.id)
-        lands = None if left is None else await self._asking.end_of(left)
+        left = self._session.ports.orphaned_calls.take(row.id)
+        lands = None if left is None else await self._calls.end_of(left)
         sent = max(row.asked, default=0.0)
         until = sent + limits.landing if sent >= limits.cloud_since else 0.0
         if lands is not None:
@@ -112,7 +112,7 @@ class Creating:
         while True:
             found: str | None
             try:
-                found = await self._asking.ask(row, work, type_.find)
+                found = await self._calls.ask(row, work, type_.find)
             except NotFound:
                 found = None  # what it was to be made of is gone, so it is as well
             if found is not None:
@@ -125,7 +125,7 @@ class Creating:
             if left <= 0:
                 return row
             if pause > 1:
-                row = await self._asking.tell(row, LOOKING)
+                row = await self._calls.tell(row, LOOKING)
             await self._waiting.wait(Wait(after=min(pause, left)), self._waiting.round)
             pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
@@ -146,7 +146,7 @@ class Creating:
             return
         work = Work(type_, row.action, type_.create, row.properties, {})
         try:
-            removed = await self._asking.once(row, work, type_.sweep)
+            removed = await self._calls.once(row, work, type_.sweep)
         except Exception as error:  # noqa: BLE001 - the object itself is fine
             reason = self._session.ports.faults.describe(error)
             log.warning("surplus objects not removed", resource=row.name, reason=reason)

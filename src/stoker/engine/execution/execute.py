@@ -36,7 +36,7 @@ class Execution:
         session: Session,
         operation: Operation,
         wanted: Definitions,
-        usable: frozenset[str],
+        healthy: frozenset[str],
         waiting: Waiting,
     ) -> None:
         self.waiting = waiting
@@ -45,7 +45,7 @@ class Execution:
         self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
-        self._applying = Applying(session, operation, wanted, actions, nesting, hooks, usable)
+        self._applying = Applying(session, operation, wanted, actions, nesting, hooks, healthy)
         removing = Removing(session, operation, wanted, actions, nesting, hooks)
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
             Step.APPLY: self._apply,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stoker.engine.execution.actions import ActionFailed, Actions
-from stoker.engine.execution.asking import Work
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Definitions, Node
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.schema.resource_type import ManagedType, ResourceType, Snapshots, can

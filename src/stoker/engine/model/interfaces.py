@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 from stoker.engine.model.evaluation_cache import KeptEvaluations
-from stoker.engine.model.orphaned_calls import LeftBehind
+from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import (
     Event,
     Input,
@@ -371,5 +371,5 @@ class Ports:
     """What computes the expressions and patterns of users."""
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)
     """What the parts of the engine share of what they have evaluated."""
-    left_behind: LeftBehind = field(default_factory=LeftBehind)
+    orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
     """Calls of this process that are still running after their callers gave up."""

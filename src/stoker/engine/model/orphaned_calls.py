@@ -14,7 +14,7 @@ Ended = Future[float | None]
 _MANY = 10_000
 
 
-class LeftBehind:
+class OrphanedCalls:
     """The calls of one process that were left behind, by id of the row."""
 
     def __init__(self) -> None:

@@ -31,7 +31,7 @@ class StackChange(Running):
         self.waiting = Waiting()
         self._session = session
         self._wanted: Definitions = Nothing()
-        self._usable: frozenset[str] = frozenset()
+        self._healthy: frozenset[str] = frozenset()
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
@@ -39,7 +39,7 @@ class StackChange(Running):
         self.operation = await cancelled(self._session, self.operation)
         self._wanted = await wanted_by(self._session, self.operation)
         await read_missing(self._session, self._wanted)
-        self._usable = await check_failed_and_replaced(self._session, self._wanted)
+        self._healthy = await check_failed_and_replaced(self._session, self._wanted)
 
     async def run(self) -> None:
         """Plan, execute, end."""
@@ -50,7 +50,7 @@ class StackChange(Running):
                 await refuse(self._session, self.operation, str(refused))
                 return
         self._execution = Execution(
-            self._session, self.operation, self._wanted, self._usable, self.waiting
+            self._session, self.operation, self._wanted, self._healthy, self.waiting
         )
         await self._execution.run()
         if self.waiting.stopped:
@@ -74,7 +74,7 @@ class StackChange(Running):
             tuple(session.rows.values()),
             session.reference_of,
             call_about(session),
-            self._usable,
+            self._healthy,
             batches,
         )
         plan = await session.ports.workers.compute(lambda: planner.plan(self._wanted))

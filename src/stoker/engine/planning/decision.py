@@ -40,11 +40,11 @@ NEW = Decision(Change.CREATE, Reason.NEW)
 
 
 def decide(
-    row: Resource | None, definition: Definition, call_for: CallFor, usable: frozenset[str]
+    row: Resource | None, definition: Definition, call_for: CallFor, healthy: frozenset[str]
 ) -> Decision:
     """What brings the row to the definition.
 
-    ``usable`` holds the ids of failed rows whose objects were found to be fine; the objects of
+    ``healthy`` holds the ids of failed rows whose objects were found to be fine; the objects of
     other failed rows are replaced, but for nested stacks, whose own rows tell more.
 
     Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
@@ -53,7 +53,7 @@ def decide(
         return NEW
     if definition.external_id is not None or row.external:
         return _decide_external(row, definition)
-    lost = _lost(row, definition, usable)
+    lost = _lost(row, definition, healthy)
     if lost is not None:
         return Decision(Change.REPLACE, lost)
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
@@ -67,7 +67,7 @@ def decide(
     return _compare(row, definition, call_for)
 
 
-def _lost(row: Resource, definition: Definition, usable: frozenset[str]) -> Reason | None:
+def _lost(row: Resource, definition: Definition, healthy: frozenset[str]) -> Reason | None:
     """Why the object cannot stay, whatever its properties are; None if it can."""
     if row.unhealthy:
         return Reason.UNHEALTHY
@@ -75,7 +75,7 @@ def _lost(row: Resource, definition: Definition, usable: frozenset[str]) -> Reas
         return Reason.TYPE
     if row.action is Action.DELETE:
         return Reason.DELETED
-    failed = row.status is Status.FAILED and row.nested_id is None and row.id not in usable
+    failed = row.status is Status.FAILED and row.nested_id is None and row.id not in healthy
     return Reason.FAILED if failed else None
 
 
@@ -160,22 +160,22 @@ def choose(
     replaced: Iterable[Resource],
     definition: Definition,
     call_for: CallFor,
-    usable: frozenset[str],
+    healthy: frozenset[str],
 ) -> Choice:
     """The generation of a resource that has the least way to go to the definition.
 
     That is the current one, unless it would have to change or to be replaced and one that it has
     ``replaced`` (the newest first) is still there and fits better: as where an update, or a
-    rollback, goes back to what was before. Of those only the ``usable`` ones count.
+    rollback, goes back to what was before. Of those only the ``healthy`` ones count.
     """
-    best = Choice(current, decide(current, definition, call_for, usable))
+    best = Choice(current, decide(current, definition, call_for, healthy))
     if best.decision.change is Change.LATER:
         return best
     for row in replaced:
-        if row.id not in usable:
+        if row.id not in healthy:
             continue
         try:
-            choice = Choice(row, decide(row, definition, call_for, usable))
+            choice = Choice(row, decide(row, definition, call_for, healthy))
         except DiagnosticError:
             continue  # what is refused does not fit
         if choice.decision.change is Change.LATER:

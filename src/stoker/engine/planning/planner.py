@@ -37,7 +37,7 @@ class Planner:
     rows: tuple[Resource, ...]
     reference_of: ReferenceOf
     call_for: CallFor
-    usable: frozenset[str] = frozenset()
+    healthy: frozenset[str] = frozenset()
     """Ids of rows that have failed, or were replaced, and whose objects are fine."""
     batches: Batches = field(default_factory=Batches)
 
@@ -111,7 +111,7 @@ class Planner:
                 replaced.get(name, ()),
                 defined(wanted, name, facts),
                 self.call_for,
-                self.usable,
+                self.healthy,
             )
             decisions[name] = _planned(row, choice)
         return decisions

@@ -61,8 +61,8 @@ class UpdatePreviews:
             for row in await self._ports.store.resources(stack.id)
         )
         session = StackRows(self._ports, stack, rows)
-        usable = await check_failed_and_replaced(session, evaluation)
-        planner = Planner(rows, session.reference_of, call_about(session), usable)
+        healthy = await check_failed_and_replaced(session, evaluation)
+        planner = Planner(rows, session.reference_of, call_about(session), healthy)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.nodes(Step.APPLY)}
         compared = await self._ports.workers.compute(

@@ -49,7 +49,7 @@ class Work:
     """Attributes that somebody refers to: read once the object is there."""
 
 
-class Asking:
+class TypeCalls:
     """Calls methods of types for one session."""
 
     def __init__(self, session: Session, waiting: Waiting) -> None:
@@ -107,7 +107,7 @@ class Asking:
 
         ``admitted`` is awaited when the call may be made, and before it is.
         """
-        left = self._session.ports.left_behind.take(row.id)
+        left = self._session.ports.orphaned_calls.take(row.id)
         if left is not None:
             await self.end_of(left)
         call = make_call(
@@ -163,7 +163,7 @@ class Asking:
             return await self._session.ports.workers.run(service, noted, admitted)
         except asyncio.CancelledError:
             if not ended.cancel():
-                self._session.ports.left_behind.remember(row.id, ended)
+                self._session.ports.orphaned_calls.remember(row.id, ended)
             raise
 
     def _call(self, call: Call, type_: ResourceType, method: Callable[[Call], Any]) -> Any:
