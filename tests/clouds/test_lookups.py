@@ -4,8 +4,9 @@ import pytest
 from tests.clouds.fake_cloud import FakeCloud
 
 from stoker.clouds.collections import NETWORKS
-from stoker.clouds.kinds import CONSTRAINTS, KINDS
+from stoker.clouds.kinds import KINDS, finder_of
 from stoker.clouds.lookups import LookupFault, Lookups
+from stoker.schema.checks import CLOUD
 from stoker.schema.properties import Finder
 
 NETWORK = Finder("network", "network")
@@ -95,4 +96,5 @@ def test_a_service_that_fails_is_a_reason_and_not_a_crash(lookups: Lookups) -> N
 
 
 def test_every_constraint_has_a_lookup() -> None:
-    assert set(CONSTRAINTS.values()) <= KINDS.keys()
+    finders = map(finder_of, CLOUD)
+    assert {(finder.service, finder.kind) for finder in finders} <= KINDS.keys()

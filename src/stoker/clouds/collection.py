@@ -67,6 +67,10 @@ class Collection:
     microversion: str | None = None
     item_key: str = ""
     """Name around each entry of a list, where the service wraps even those."""
+    words: str = ""
+    """What users call an object."""
+    filters_names: bool = True
+    """The service narrows its list by name; where it cannot, the whole list is read."""
 
     def at(self, object_id: str, suffix: str = "") -> str:
         """The path of one object."""

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
-from stoker.clouds.kinds import CONSTRAINTS, KINDS, Kind, service_type
+from stoker.clouds.kinds import KINDS, finder_of, service_type
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import NotFound
 from stoker.schema.properties import Finder
@@ -52,8 +52,8 @@ class Lookups:
         or more than one, and :class:`CloudFault` when the service cannot say.
         """
         service = service_type(finder.service)
-        kind = KINDS.get((service, finder.kind))
-        if kind is None:
+        where = KINDS.get((service, finder.kind))
+        if where is None:
             raise LookupFault(f"there is no lookup of a {finder.kind} in service {service}")
         key = (service, finder.kind, value)
         now = self._clock.now()
@@ -62,7 +62,7 @@ class Lookups:
             until, found = kept.get(key, (0.0, ""))
         if until > now:
             return found
-        found = find_id(cloud, kind, value)
+        found = find_id(cloud, where, value)
         with self._lock:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
@@ -71,21 +71,20 @@ class Lookups:
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
         """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
-        if constraint not in CONSTRAINTS:
+        finder = finder_of(constraint)
+        where = KINDS.get((finder.service, finder.kind))
+        if where is None:
             return f"the constraint {constraint!r} is not known"
         if not isinstance(value, str) or not value:
             return f"{value!r} is neither a name nor an id"
-        service, kind = CONSTRAINTS[constraint]
         try:
-            self.find(cloud, Finder(service, kind), value)
+            self.find(cloud, finder, value)
         except LookupFault as fault:
             return str(fault)
         except Exception as fault:
             if not is_cloud_fault(fault):
                 raise
-            return (
-                f"the {KINDS[service, kind].words} {value!r} cannot be checked: {describe(fault)}"
-            )
+            return f"the {where.words} {value!r} cannot be checked: {describe(fault)}"
         return None
 
     def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
@@ -108,31 +107,30 @@ class Lookups:
         return [answers[repr(item)] for item in items]
 
 
-def find_id(cloud: Any, kind: Kind, value: str) -> str:
+def find_id(cloud: Any, where: Collection, value: str) -> str:
     """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
-    where = kind.collection
     is_reference = where.id_field.endswith("_ref")
-    if is_reference or _ID.fullmatch(value) or not kind.filters_names:
+    if is_reference or _ID.fullmatch(value) or not where.filters_names:
         found = by_id(cloud, where, urlsplit(value).path.rsplit("/", 1)[-1])
         if found is not None:
             return str(found.get(where.id_field) or value)
-    if kind.filters_names:
+    if where.filters_names:
         matches = where.named(cloud, value)
     else:
         matches = [item for item in where.select(cloud) if item.get(where.name_field) == value]
     ids = {str(item[where.id_field]) for item in matches}
     if len(ids) > 1:
         raise LookupFault(
-            f"the name {value!r} belongs to {len(ids)} {kind.words}s; use an id: "
+            f"the name {value!r} belongs to {len(ids)} {where.words}s; use an id: "
             f"{', '.join(sorted(ids)[:5])}"
         )
     if ids:
         return ids.pop()
-    if kind.filters_names and not is_reference:
+    if where.filters_names and not is_reference:
         found = by_id(cloud, where, value)
         if found is not None:
             return str(found.get(where.id_field) or value)
-    raise LookupFault(f"there is no {kind.words} {value!r}")
+    raise LookupFault(f"there is no {where.words} {value!r}")
 
 
 def by_id(cloud: Any, where: Collection, value: str) -> Object | None:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from stoker.clouds.kinds import finder_of
 from stoker.schema.constraints import AllowedValues, Custom, Range
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import SupportStatus, since
 
 string = partial(Property, Type.STRING)
@@ -30,8 +31,6 @@ ADMIN_STATE_UP = boolean("Administrative state of the object.", default=True, up
 SHARED = boolean("Whether other projects can use the object.", default=False, update_allowed=True)
 SHOW = Attribute("The object as the service describes it.", type=Type.MAP, cached=False)
 """An attribute that every object of a service has."""
-
-_SERVICES = {"glance": "image", "keystone": "identity", "neutron": "network", "nova": "compute"}
 
 
 def checked(constraint: str, description: str, **more: Any) -> Property:
@@ -63,7 +62,7 @@ def tags(version: str) -> Property:
 
 def by_name(constraint: str, words: str, **more: Any) -> Property:
     """The name or id of an object that must exist, such as a ``neutron.network``."""
-    return checked(constraint, f"{words}, by name or id.", finder=_finder(constraint), **more)
+    return checked(constraint, f"{words}, by name or id.", finder=finder_of(constraint), **more)
 
 
 def old_name(new: str, constraint: str, support: SupportStatus) -> Property:
@@ -71,12 +70,7 @@ def old_name(new: str, constraint: str, support: SupportStatus) -> Property:
     return checked(
         constraint,
         f"Old name of {new}.",
-        finder=_finder(constraint),
+        finder=finder_of(constraint),
         support=support,
         renamed_to=new,
     )
-
-
-def _finder(constraint: str) -> Finder:
-    client, _, kind = constraint.partition(".")
-    return Finder(_SERVICES[client], kind)
