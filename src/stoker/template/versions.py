@@ -17,66 +17,39 @@ from stoker.kernel.errors import BAD_REQUEST, INVALID_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The spelling of sections and of the keys of resources and outputs."""
+    """The spelling of sections and of the keys of resources and outputs; empty if there is none."""
 
-    name: str
-    description: str
-    parameters: str
-    default: str
-    resources: str
-    outputs: str
-    conditions: str
-    mappings: str
-    type: str
-    properties: str
-    metadata: str
-    depends_on: str
-    deletion_policy: str
-    update_policy: str
-    creation_policy: str
-    condition: str
-    external_id: str
-    value: str
+    name: str = "hot"
+    description: str = "description"
+    parameters: str = "parameters"
+    default: str = "default"
+    resources: str = "resources"
+    outputs: str = "outputs"
+    conditions: str = "conditions"
+    mappings: str = ""
+    type: str = "type"
+    properties: str = "properties"
+    metadata: str = "metadata"
+    depends_on: str = "depends_on"
+    deletion_policy: str = "deletion_policy"
+    update_policy: str = "update_policy"
+    creation_policy: str = ""
+    condition: str = "condition"
+    external_id: str = "external_id"
+    value: str = "value"
 
     @property
     def resource_keys(self) -> frozenset[str]:
         """The keys that a resource may have in the newest version of the dialect."""
-        return frozenset(
-            {
-                self.type,
-                self.properties,
-                self.metadata,
-                self.depends_on,
-                self.deletion_policy,
-                self.update_policy,
-                self.creation_policy,
-                self.condition,
-                self.external_id,
-                self.description,
-            }
-        ) - {""}
+        keys = {
+            self.type, self.properties, self.metadata, self.depends_on, self.deletion_policy,
+            self.update_policy, self.creation_policy, self.condition, self.external_id,
+            self.description,
+        }  # fmt: skip
+        return frozenset(keys - {""})
 
 
-HOT = Dialect(
-    name="hot",
-    description="description",
-    parameters="parameters",
-    default="default",
-    resources="resources",
-    outputs="outputs",
-    conditions="conditions",
-    mappings="",
-    type="type",
-    properties="properties",
-    metadata="metadata",
-    depends_on="depends_on",
-    deletion_policy="deletion_policy",
-    update_policy="update_policy",
-    creation_policy="",
-    condition="condition",
-    external_id="external_id",
-    value="value",
-)
+HOT = Dialect()
 CFN = Dialect(
     name="cfn",
     description="Description",
@@ -136,53 +109,34 @@ class Version:
 
 _CFN_FUNCTIONS = frozenset(
     {
-        "Fn::Base64",
-        "Fn::FindInMap",
-        "Fn::GetAZs",
-        "Fn::GetAtt",
-        "Fn::Join",
-        "Fn::MemberListToMap",
-        "Fn::Replace",
-        "Fn::ResourceFacade",
-        "Fn::Select",
-        "Fn::Split",
+        "Fn::Base64", "Fn::FindInMap", "Fn::GetAZs", "Fn::GetAtt", "Fn::Join",
+        "Fn::MemberListToMap", "Fn::Replace", "Fn::ResourceFacade", "Fn::Select", "Fn::Split",
         "Ref",
     }
-)
+)  # fmt: skip
 _CFN_EXTENSIONS = frozenset({"Fn::Cidr", "Fn::Length", "Fn::Sub", "Fn::ToJsonString"})
 _CFN_SECTIONS = frozenset(
     {
-        "AWSTemplateFormatVersion",
-        "HeatTemplateFormatVersion",
-        "Description",
-        "Mappings",
-        "Parameters",
-        "Resources",
-        "Outputs",
+        "AWSTemplateFormatVersion", "HeatTemplateFormatVersion", "Description", "Mappings",
+        "Parameters", "Resources", "Outputs",
     }
-)
+)  # fmt: skip
 _CFN_CONDITIONS = frozenset({"Fn::And", "Fn::Equals", "Fn::FindInMap", "Fn::Not", "Fn::Or", "Ref"})
-_CFN_IN_HOT = frozenset(_CFN_FUNCTIONS - {"Fn::FindInMap", "Fn::GetAtt"})
+_CFN_IN_HOT = _CFN_FUNCTIONS - {"Fn::FindInMap", "Fn::GetAtt"}
 _HOT_SECTIONS = frozenset(
     {
-        "heat_template_version",
-        "description",
-        "parameter_groups",
-        "parameters",
-        "resources",
+        "heat_template_version", "description", "parameter_groups", "parameters", "resources",
         "outputs",
     }
-)
+)  # fmt: skip
 _HOT_FIRST = frozenset(
     {
-        "get_attr",
-        "get_file",
-        "get_param",
-        "get_resource",
-        "list_join",
-        "resource_facade",
+        "get_attr", "get_file", "get_param", "get_resource", "list_join", "resource_facade",
         "str_replace",
     }
+)  # fmt: skip
+_PIKE = frozenset(
+    {"contains", "list_concat", "list_concat_unique", "make_url", "str_replace_vstrict"}
 )
 _HOT_CHANGES: tuple[tuple[str, tuple[str, ...], frozenset[str], frozenset[str]], ...] = (
     ("2013-05-23", (), _HOT_FIRST | _CFN_IN_HOT, frozenset()),
@@ -192,24 +146,12 @@ _HOT_CHANGES: tuple[tuple[str, tuple[str, ...], frozenset[str], frozenset[str]],
     ("2016-04-08", (), frozenset({"map_merge"}), frozenset()),
     ("2016-10-14", ("newton",), frozenset({"if", "map_replace", "yaql"}), frozenset()),
     ("2017-02-24", ("ocata",), frozenset({"filter", "str_replace_strict"}), frozenset()),
-    (
-        "2017-09-01",
-        ("pike",),
-        frozenset(
-            {
-                "contains",
-                "list_concat",
-                "list_concat_unique",
-                "make_url",
-                "str_replace_vstrict",
-            }
-        ),
-        frozenset(),
-    ),
+    ("2017-09-01", ("pike",), _PIKE, frozenset()),
     ("2018-03-02", ("queens",), frozenset(), frozenset()),
     ("2018-08-31", ("rocky",), frozenset(), frozenset()),
     ("2021-04-16", ("wallaby",), frozenset(), frozenset()),
 )
+"""Name and aliases of each version, the functions that it adds, and those that it removes."""
 _CONDITIONAL_SINCE = "2016-10-14"
 _RICH_CONDITIONS_SINCE = "2017-09-01"
 

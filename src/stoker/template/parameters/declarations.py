@@ -49,34 +49,17 @@ MODULO_SINCE = "2017-02-24"
 TAGS_SINCE = "2018-03-02"
 _HOT_KEYS = frozenset(
     {
-        "type",
-        "default",
-        "label",
-        "description",
-        "hidden",
-        "immutable",
-        "constraints",
-        "schema",
+        "type", "default", "label", "description", "hidden", "immutable", "constraints", "schema",
         "tags",
     }
-)
+)  # fmt: skip
 _CFN_KEYS = frozenset(
     {
-        "Type",
-        "Default",
-        "NoEcho",
-        "Label",
-        "Description",
-        "AllowedValues",
-        "AllowedPattern",
-        "MinLength",
-        "MaxLength",
-        "MinValue",
-        "MaxValue",
-        "ConstraintDescription",
+        "Type", "Default", "NoEcho", "Label", "Description", "AllowedValues", "AllowedPattern",
+        "MinLength", "MaxLength", "MinValue", "MaxValue", "ConstraintDescription",
         "CustomConstraint",
     }
-)
+)  # fmt: skip
 _APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     Length: frozenset({ParameterType.STRING, ParameterType.LIST, ParameterType.JSON}),
     Range: frozenset({ParameterType.NUMBER}),
