@@ -138,6 +138,21 @@ class DiagnosticError(Exception):
         return self.diagnostics[0]
 
 
+def refusal(
+    code: str,
+    message: str,
+    path: Path = (),
+    error_type: ErrorType = VALIDATION_FAILED,
+    *,
+    file: str | None = None,
+    position: Position | None = None,
+    suggestion: str | None = None,
+) -> DiagnosticError:
+    """The refusal of a document for one reason."""
+    found = Diagnostic(code, message, path, Severity.ERROR, error_type, file, position, suggestion)
+    return DiagnosticError([found])
+
+
 MORE_DIAGNOSTICS = "more-findings"
 """Code of the diagnostic that says how many there are."""
 MAX_DIAGNOSTICS = 1000
@@ -168,6 +183,19 @@ class Diagnostics:
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep one diagnostic."""
         self.items.append(diagnostic)
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        path: Path = (),
+        error_type: ErrorType = VALIDATION_FAILED,
+        *,
+        severity: Severity = Severity.ERROR,
+        suggestion: str | None = None,
+    ) -> None:
+        """Keep what is said here."""
+        self.add(Diagnostic(code, message, path, severity, error_type, suggestion=suggestion))
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Keep several diagnostics."""

@@ -1,4 +1,7 @@
-"""Constraints on values of properties and parameters, as data."""
+"""Constraints on values of properties and parameters: data that knows what violates it.
+
+Each finds the fault of a value that has the right type already, in words.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.schema.checks import PURE
+from stoker.schema.equality import frozen
+from stoker.schema.helpers import NotComputed
 from stoker.schema.patterns import PatternBudget
+from stoker.schema.unknown import Unknown
+from stoker.schema.words import shown
+
+_MAX_CHOICES = 100
+"""Allowed values that a message tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +28,18 @@ class Length:
     max: int | None = None
     description: str | None = None
 
+    def fault(self, value: Any) -> str | None:
+        """That it is too short or too long."""
+        if not isinstance(value, str | list | dict) or not _outside(self, len(value)):
+            return None
+        unit = "characters" if isinstance(value, str) else "entries"
+        return f"{shown(value)} has {len(value)} {unit}; there must be {self._wanted()}"
+
+    def _wanted(self) -> str:
+        if self.min is None:
+            return f"at most {self.max}"
+        return f"at least {self.min}" if self.max is None else f"between {self.min} and {self.max}"
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -25,6 +48,17 @@ class Range:
     min: float | None = None
     max: float | None = None
     description: str | None = None
+
+    def fault(self, value: Any) -> str | None:
+        """That it is out of bounds."""
+        if not isinstance(value, int | float) or not _outside(self, value):
+            return None
+        return f"{value} is out of range (min: {self.min}, max: {self.max})"
+
+
+def _outside(bounds: Length | Range, number: float) -> bool:
+    low, high = bounds.min, bounds.max
+    return (low is not None and number < low) or (high is not None and number > high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +69,12 @@ class Modulo:
     offset: int
     description: str | None = None
 
+    def fault(self, value: Any) -> str | None:
+        """That its division leaves something else."""
+        if not isinstance(value, int | float) or value % self.step == self.offset:
+            return None
+        return f"{value} divided by {self.step} must leave {self.offset}"
+
 
 @dataclass(frozen=True, slots=True)
 class AllowedValues:
@@ -42,6 +82,32 @@ class AllowedValues:
 
     allowed: Sequence[Any]
     description: str | None = None
+
+    def fault(self, value: Any) -> str | None:
+        """That it, or an entry of a list, is none of the choices."""
+        given = value if isinstance(value, list) else [value]
+        known = set(map(frozen, self.allowed)) if len(given) > 1 else ()
+        for item in given:
+            if isinstance(item, Unknown) or (
+                frozen(item) in known if known else item in self.allowed
+            ):
+                continue
+            if isinstance(item, str) and item in self._numbers():
+                continue
+            if not self.allowed:
+                return f"{shown(item)} is not allowed: the list of allowed values is empty"
+            choices = ", ".join(shown(choice) for choice in self.allowed[:_MAX_CHOICES])
+            more = ", …" if len(self.allowed) > _MAX_CHOICES else ""
+            return f"{shown(item)} is not an allowed value [{choices}{more}]"
+        return None
+
+    def _numbers(self) -> list[str]:
+        """The numbers among the choices as a property of texts has them."""
+        return [
+            str(choice)
+            for choice in self.allowed
+            if isinstance(choice, int | float) and not isinstance(choice, bool)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +119,20 @@ class AllowedPattern:
     budget: PatternBudget = field(default_factory=PatternBudget, compare=False, repr=False)
     """Shared with the other patterns of the document that it stands in."""
 
+    def fault(self, value: Any) -> str | None:
+        """That a text does not match, or that this takes too long to tell."""
+        if not isinstance(value, str):
+            return None
+        try:
+            if self.budget.fits(self.pattern, value):
+                return None
+        except NotComputed as error:
+            return (
+                f"{shown(value)} cannot be compared with the pattern {shown(self.pattern)}:"
+                f" {error.message}"
+            )
+        return f"{shown(value)} does not match the pattern {self.pattern}"
+
 
 @dataclass(frozen=True, slots=True)
 class Custom:
@@ -61,5 +141,30 @@ class Custom:
     name: str
     description: str | None = None
 
+    def fault(self, value: Any) -> str | None:
+        """What a check that needs no cloud says of it, or of the first such entry of a list."""
+        check = PURE.get(self.name)
+        if check is None or value is None:
+            return None
+        return next(filter(None, map(check, self.known_in(value))), None)
+
+    @staticmethod
+    def known_in(value: Any) -> list[Any]:
+        """What is checked of a value: itself, or the entries of a list, where they are known."""
+        items = value if isinstance(value, list) else [value]
+        return [item for item in items if not isinstance(item, Unknown)]
+
 
 Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom
+
+
+def violation(constraint: Constraint, value: Any) -> str | None:
+    """What is wrong with a value of the right type, or None.
+
+    Constraints that only a cloud can answer are never violated here. A constraint with a
+    description of its own is reported in those words.
+    """
+    fault = constraint.fault(value)
+    if fault is None or not constraint.description:
+        return fault
+    return f"{constraint.description} ({fault})"

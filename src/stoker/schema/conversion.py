@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.schema.violations import shown
+from stoker.schema.words import shown
 
 MAX_DIGITS = 4000
 

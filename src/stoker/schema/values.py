@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.checks import PURE
-from stoker.schema.constraints import Custom
+from stoker.schema.constraints import Custom, violation
 from stoker.schema.conversion import (
     Mismatch,
     to_boolean,
@@ -28,7 +28,6 @@ from stoker.schema.pending import CustomCheck, NameLookup
 from stoker.schema.properties import Property, Type
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.schema.violations import violation
 
 MISSING = "missing-property"
 """Code of the finding about a required property that is not given."""
@@ -188,19 +187,15 @@ class _Checker:
     def _constrain(self, value: Any, declared: Property, path: Path) -> None:
         for constraint in declared.constraints:
             if isinstance(constraint, Custom) and constraint.name not in PURE:
-                self._ask_cloud(constraint.name, value, path)
+                place = (*self._base, *path)
+                self.result.custom_checks += [
+                    CustomCheck(constraint.name, item, place) for item in Custom.known_in(value)
+                ]
                 continue
             fault = violation(constraint, value)
             if fault is not None:
                 message = "the value is not allowed" if declared.sensitive else fault
                 self._error("constraint-violated", message, path, None)
-
-    def _ask_cloud(self, constraint: str, value: Any, path: Path) -> None:
-        for item in value if isinstance(value, list) else [value]:
-            if not isinstance(item, Unknown):
-                self.result.custom_checks.append(
-                    CustomCheck(constraint, item, (*self._base, *path))
-                )
 
     def _deprecated(self, declared: Property, path: Path) -> None:
         advice = declared.support.substitute or declared.renamed_to

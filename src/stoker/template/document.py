@@ -25,7 +25,7 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
 from stoker.kernel.json_tree import weigh
 from stoker.kernel.lazy import lazy
-from stoker.template.functions.words import kind_of
+from stoker.schema.words import kind_of
 from stoker.template.source.source import Source, accept, read
 from stoker.template.versions import HOT, NOT_VALID, VERSION_KEYS, Version, version_of
 

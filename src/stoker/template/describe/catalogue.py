@@ -9,11 +9,11 @@ from stoker.kernel.errors import INVALID, Invalid, NotFound, NotSupported
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
-from stoker.template.describe.provider_templates import generate_cfn, generate_hot
+from stoker.template.describe.provider_templates import generate
 from stoker.template.describe.resource_types import describe_type
 from stoker.template.environment.registry import is_removed
 from stoker.template.functions.registry import condition_functions_of, functions_of
-from stoker.template.versions import VERSIONS, Version
+from stoker.template.versions import CFN, HOT, VERSIONS, Version
 
 UNKNOWN_STATUS = "UNKNOWN"
 
@@ -67,10 +67,10 @@ class Catalogue:
         Raises ``NotFound``, ``NotSupported``, and ``Invalid`` for another dialect.
         """
         type_ = self._type(name)
-        generate = {"hot": generate_hot, "cfn": generate_cfn}.get(dialect)
-        if generate is None:
+        dialects = {each.name: each for each in (HOT, CFN)}
+        if dialect not in dialects:
             raise Invalid(f'templates are written in hot or cfn, not in "{dialect}"')
-        return generate(type_)
+        return generate(type_, dialects[dialect])
 
     def _type(self, name: str) -> ResourceType:
         type_ = None if name in self._removed else self._types.find(name)

@@ -6,18 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.schema.constraints import (
-    AllowedPattern,
-    AllowedValues,
-    Constraint,
-    Custom,
-    Length,
-    Modulo,
-    Range,
-)
 from stoker.schema.unknown import Unknown
 from stoker.template.environment.environment import Environment, stored
 from stoker.template.evaluate.inputs import PSEUDO
+from stoker.template.parameters.constraints import in_cfn
 from stoker.template.parameters.parameters import HIDDEN_VALUE, Parameter, ParameterType, chosen
 
 
@@ -85,33 +77,12 @@ def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[s
         described["Tags"] = list(parameter.tags)
     descriptions = []
     for constraint in parameter.constraints:
-        described |= describe_constraint(constraint)
+        described |= in_cfn(constraint)
         if constraint.description:
             descriptions.append(constraint.description)
     if descriptions:
         described["ConstraintDescription"] = " ".join(descriptions)
     return described
-
-
-def describe_constraint(constraint: Constraint) -> dict[str, Any]:
-    """A constraint in the keys of CloudFormation."""
-    match constraint:
-        case Length(low, high):
-            return _present(MinLength=low, MaxLength=high)
-        case Range(low, high):
-            return _present(MinValue=low, MaxValue=high)
-        case Modulo(step, offset):
-            return {"Step": step, "Offset": offset}
-        case AllowedValues(allowed):
-            return {"AllowedValues": list(allowed)}
-        case AllowedPattern(pattern):
-            return {"AllowedPattern": pattern}
-        case Custom(name):
-            return {"CustomConstraint": name}
-
-
-def _present(**values: Any) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value is not None}
 
 
 def environment_of_validation(

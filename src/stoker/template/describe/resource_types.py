@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.schema.constraints import (
-    AllowedPattern,
-    AllowedValues,
-    Constraint,
-    Custom,
-    Length,
-    Modulo,
-    Range,
-)
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support, SupportStatus
+from stoker.template.parameters.constraints import in_hot
 
 SHOW = Attribute("All that the cloud tells of the object.", Type.MAP)
 """The attribute that every type has."""
@@ -74,9 +66,7 @@ def _describe_property(declared: Property) -> dict[str, Any]:
     if declared.description:
         described["description"] = declared.description
     if declared.constraints:
-        described["constraints"] = [
-            describe_constraint(constraint) for constraint in declared.constraints
-        ]
+        described["constraints"] = list(map(in_hot, declared.constraints))
     described["update_allowed"] = declared.update_allowed
     described["immutable"] = declared.immutable
     return described
@@ -97,28 +87,3 @@ def _describe_support(support: SupportStatus) -> dict[str, Any]:
         "version": support.version,
         "previous_status": None if previous is None else _describe_support(previous),
     }
-
-
-def describe_constraint(constraint: Constraint) -> dict[str, Any]:
-    """A constraint in the keys of templates."""
-    described: dict[str, Any]
-    match constraint:
-        case Length(low, high):
-            described = {"length": _bounds(low, high)}
-        case Range(low, high):
-            described = {"range": _bounds(low, high)}
-        case Modulo(step, offset):
-            described = {"modulo": {"step": step, "offset": offset}}
-        case AllowedValues(allowed):
-            described = {"allowed_values": list(allowed)}
-        case AllowedPattern(pattern):
-            described = {"allowed_pattern": pattern}
-        case Custom(name):
-            described = {"custom_constraint": name}
-    if constraint.description:
-        described["description"] = constraint.description
-    return described
-
-
-def _bounds(low: float | None, high: float | None) -> dict[str, Any]:
-    return {key: bound for key, bound in (("min", low), ("max", high)) if bound is not None}

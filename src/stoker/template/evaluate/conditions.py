@@ -8,9 +8,9 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path
 from stoker.schema.unknown import Unknown
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import Failure, failed
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 
 MAX_CHAIN = 40
 """Conditions that may build on each other."""

@@ -26,13 +26,13 @@ from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
+from stoker.schema.words import kind_of
 from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.evaluate.policies import deletion_policy
 from stoker.template.functions.budget import Budget, check_size, is_small
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.scope import Facade, Scope
-from stoker.template.functions.words import kind_of
 
 Attributes = dict[str, set[str]]
 

@@ -22,12 +22,12 @@ from stoker.kernel.graph import find_cycle
 from stoker.kernel.time_limit import check
 from stoker.schema.resource_type import Validates, can
 from stoker.schema.unknown import Unknown
+from stoker.schema.words import kind_of
 from stoker.template.document import Template, unknown_keys
 from stoker.template.evaluate.misspelled_functions import misspelled_functions
 from stoker.template.evaluate.policies import UNSUPPORTED, policy_diagnostics
 from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
-from stoker.template.functions.words import kind_of
 from stoker.template.versions import CFN, HOT
 
 STATIC = frozenset(

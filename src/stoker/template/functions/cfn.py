@@ -9,6 +9,7 @@ from typing import Any
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import bad_arguments, bad_value, failed
 from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
@@ -19,7 +20,6 @@ from stoker.template.functions.strings import (
     replace_words,
     split,
 )
-from stoker.template.functions.words import kind_of
 
 
 def ref(arguments: Any, scope: Scope) -> Any:

@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 from stoker.schema.helpers import Malformed, NotComputed
 from stoker.schema.unknown import unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 
 MAX_SECONDS = 1.0
 """Of one expression."""

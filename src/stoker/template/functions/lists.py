@@ -10,10 +10,10 @@ from typing import Any
 from stoker.kernel.json_tree import weigh
 from stoker.schema.equality import frozen
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.budget import MAX_TEXT, check_text
 from stoker.template.functions.failure import bad_arguments, bad_value, failed
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 
 
 def list_concat(arguments: Any, scope: Scope) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import ABSENT, Scope
-from stoker.template.functions.words import kind_of
 
 
 def if_(arguments: Any, scope: Scope) -> Any:

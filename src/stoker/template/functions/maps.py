@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 
 
 def map_merge(arguments: Any, scope: Scope) -> Any:

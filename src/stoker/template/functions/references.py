@@ -11,9 +11,9 @@ from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value, failed
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 from stoker.template.source.files import find_file
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlunsplit
 
 from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.budget import Budget, check_parts, check_text
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.words import kind_of
 
 
 def as_json(value: Any) -> str:

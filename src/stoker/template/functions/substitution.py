@@ -8,13 +8,13 @@ from ipaddress import ip_network
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
+from stoker.schema.words import kind_of
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import bad_arguments, bad_value
 from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import as_text, bounded
-from stoker.template.functions.words import kind_of
 
 _VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")
 _MAX_BLOCKS = 256

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.kernel.diagnostics import (
-    Diagnostic,
-    Diagnostics,
-    Path,
-    Severity,
-    did_you_mean,
-)
-from stoker.kernel.errors import ATTRIBUTE_ERROR, INVALID_SCHEMA, VALUE_ERROR, ErrorType
+from stoker.kernel.diagnostics import DiagnosticError, Diagnostics, Path, Severity, did_you_mean
+from stoker.kernel.errors import ATTRIBUTE_ERROR
 from stoker.schema.checks import CLOUD, PURE
 from stoker.schema.constraints import (
     AllowedPattern,
     AllowedValues,
-    Constraint,
     Custom,
     Length,
     Modulo,
     Range,
 )
-from stoker.schema.conversion import Mismatch, to_integer, to_number
+from stoker.schema.conversion import Mismatch
 from stoker.schema.helpers import NotComputed
 from stoker.schema.patterns import PatternBudget
-from stoker.schema.violations import shown
+from stoker.schema.words import shown
+from stoker.template.parameters.constraints import invalid, named, read_cfn, read_hot, title
 from stoker.template.parameters.parameters import (
     Parameter,
     ParameterType,
@@ -45,7 +39,6 @@ HOT_TYPES: Mapping[str, ParameterType] = {
     "boolean": ParameterType.BOOLEAN,
 }
 CFN_TYPES: Mapping[str, ParameterType] = {kind.value: kind for kind in ParameterType}
-MODULO_SINCE = "2017-02-24"
 TAGS_SINCE = "2018-03-02"
 _HOT_KEYS = frozenset(
     {
@@ -68,39 +61,6 @@ _APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     AllowedPattern: frozenset({ParameterType.STRING}),
     Custom: frozenset(ParameterType) - {ParameterType.JSON},
 }
-_TITLES: Mapping[type, str] = {
-    Length: "length",
-    Range: "range",
-    Modulo: "modulo",
-    AllowedValues: "allowed values",
-    AllowedPattern: "allowed pattern",
-    Custom: "custom constraint",
-}
-
-
-class _Refused(Exception):
-    """One declaration is wrong; carries the diagnostic."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
-
-
-def _refuse(
-    path: Path,
-    message: str,
-    suggestion: str | None = None,
-    error_type: ErrorType = INVALID_SCHEMA,
-) -> _Refused:
-    return _Refused(
-        Diagnostic(
-            "invalid-parameter-declaration",
-            message,
-            path,
-            error_type=error_type,
-            suggestion=suggestion,
-        )
-    )
 
 
 def declare(
@@ -114,22 +74,16 @@ def declare(
     if section is None:
         return {}
     if not isinstance(section, Mapping):
-        diagnostics.add(
-            Diagnostic(
-                "invalid-section",
-                f"{root[0]} must map names to declarations, not be {_kind(section)}",
-                root,
-                error_type=ATTRIBUTE_ERROR,
-            )
-        )
+        message = f"{root[0]} must map names to declarations, not be {named(section)}"
+        diagnostics.report("invalid-section", message, root, ATTRIBUTE_ERROR)
         return {}
     declared: dict[str, Parameter] = {}
     for name, snippet in section.items():
         path = (*root, name)
         try:
             if not isinstance(snippet, Mapping):
-                raise _refuse(
-                    path, f'the declaration of "{name}" must be a map, not {_kind(snippet)}'
+                raise invalid(
+                    path, f'the declaration of "{name}" must be a map, not {named(snippet)}'
                 )
             read = _read_hot if version.dialect is HOT else _read_cfn
             parameter = read(str(name), snippet, version, path, diagnostics)
@@ -137,17 +91,11 @@ def declare(
                 parameter = _compiled(parameter, budget, path)
             if budget is not None or not _has_patterns(parameter):
                 _check(parameter, version.dialect.default, path, diagnostics)
-        except _Refused as refused:
-            diagnostics.add(refused.diagnostic)
+        except DiagnosticError as refused:
+            diagnostics.extend(refused.diagnostics)
         else:
             declared[parameter.name] = parameter
     return declared
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "empty"
-    return "a list" if isinstance(value, list) else f"{shown(value)}"
 
 
 def _read_hot(
@@ -164,14 +112,16 @@ def _read_hot(
         hidden=_truth(snippet.get("hidden")),
         immutable=_truth(snippet.get("immutable")),
         tags=_tags(snippet.get("tags"), path),
-        constraints=_hot_constraints(snippet.get("constraints"), version, path, diagnostics),
+        constraints=read_hot(
+            snippet.get("constraints"), version.name, (*path, "constraints"), diagnostics
+        ),
     )
 
 
 def _check_keys(snippet: Mapping[str, Any], known: frozenset[str], path: Path) -> None:
     for key in snippet:
         if key not in known:
-            raise _refuse(
+            raise invalid(
                 (*path, key),
                 f'a parameter cannot have "{key}" in this version of the language',
                 did_you_mean(str(key), known),
@@ -182,10 +132,10 @@ def _type(
     snippet: Mapping[str, Any], key: str, types: Mapping[str, ParameterType], path: Path
 ) -> ParameterType:
     if key not in snippet:
-        raise _refuse(path, "the parameter has no type", f"one of: {', '.join(types)}")
+        raise invalid(path, "the parameter has no type", f"one of: {', '.join(types)}")
     wanted = snippet[key]
     if not isinstance(wanted, str) or wanted not in types:
-        raise _refuse(
+        raise invalid(
             (*path, key),
             f"there is no parameter type {shown(wanted)}",
             f"one of: {', '.join(types)}",
@@ -211,132 +161,8 @@ def _tags(value: Any, path: Path) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list):
-        raise _refuse((*path, "tags"), f"tags must be a list, not {_kind(value)}")
+        raise invalid((*path, "tags"), f"tags must be a list, not {named(value)}")
     return tuple(str(tag) for tag in value)
-
-
-def _hot_constraints(
-    section: Any, version: Version, path: Path, diagnostics: Diagnostics
-) -> tuple[Constraint, ...]:
-    if section is None:
-        return ()
-    path = (*path, "constraints")
-    if not isinstance(section, list):
-        raise _refuse(path, f"constraints must be a list, not {_kind(section)}")
-    return tuple(
-        _hot_constraint(item, version, (*path, index), diagnostics)
-        for index, item in enumerate(section)
-    )
-
-
-def _hot_constraint(
-    item: Any, version: Version, path: Path, diagnostics: Diagnostics
-) -> Constraint:
-    if not isinstance(item, Mapping):
-        raise _refuse(path, f"a constraint must be a map, not {_kind(item)}")
-    readers = {
-        key: reader
-        for key, reader in _CONSTRAINT_READERS.items()
-        if key != "modulo" or version.name >= MODULO_SINCE
-    }
-    for key in item:
-        if key not in _CONSTRAINT_READERS and key != "description":
-            raise _refuse(
-                (*path, key),
-                f'there is no constraint "{key}"',
-                did_you_mean(str(key), readers) or f"one of: {', '.join(readers)}",
-            )
-    present = [key for key in readers if key in item]
-    if not present:
-        raise _refuse(
-            path,
-            f"version {version.name} of the language knows no constraint in this entry",
-            f"one of: {', '.join(readers)}",
-        )
-    for ignored in present[1:]:
-        message = f'"{ignored}" is ignored beside "{present[0]}": an entry holds one constraint'
-        diagnostics.add(
-            Diagnostic(
-                "ignored-constraint",
-                message,
-                (*path, ignored),
-                Severity.WARNING,
-                suggestion="give each constraint an entry of its own",
-            )
-        )
-    key = present[0]
-    return readers[key](item[key], _description(item), (*path, key))
-
-
-def _description(item: Mapping[str, Any]) -> str | None:
-    text = item.get("description")
-    return None if text is None else str(text)
-
-
-def _bounds(value: Any, title: str, path: Path) -> tuple[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise _refuse(path, f"{title} must be a map with min, max or both")
-    for key in value:
-        if key not in {"min", "max"}:
-            raise _refuse((*path, key), f'{title} has no "{key}"', "min and max are known")
-    low, high = value.get("min"), value.get("max")
-    if low is None and high is None:
-        raise _refuse(path, f"{title} needs min, max or both")
-    return low, high
-
-
-def _bound(value: Any, convert: Callable[[Any], Any], path: Path) -> Any:
-    if value is None:
-        return None
-    try:
-        return convert(value)
-    except Mismatch as mismatch:
-        raise _refuse(path, str(mismatch), error_type=VALUE_ERROR) from None
-
-
-def _read_length(value: Any, description: str | None, path: Path) -> Constraint:
-    low, high = _bounds(value, "length", path)
-    return Length(
-        _bound(low, to_integer, (*path, "min")),
-        _bound(high, to_integer, (*path, "max")),
-        description,
-    )
-
-
-def _read_range(value: Any, description: str | None, path: Path) -> Constraint:
-    low, high = _bounds(value, "range", path)
-    return Range(
-        _bound(low, to_number, (*path, "min")), _bound(high, to_number, (*path, "max")), description
-    )
-
-
-def _read_modulo(value: Any, description: str | None, path: Path) -> Constraint:
-    if not isinstance(value, Mapping) or value.get("step") is None or value.get("offset") is None:
-        raise _refuse(path, "modulo must be a map with step and offset")
-    for key in value:
-        if key not in {"step", "offset"}:
-            raise _refuse((*path, key), f'modulo has no "{key}"', "step and offset are known")
-    step = _bound(value["step"], to_integer, (*path, "step"))
-    offset = _bound(value["offset"], to_integer, (*path, "offset"))
-    if step == 0:
-        raise _refuse((*path, "step"), "the step of modulo cannot be 0")
-    if abs(offset) >= abs(step):
-        raise _refuse((*path, "offset"), "the offset of modulo must be smaller than its step")
-    if step * offset < 0:
-        raise _refuse(path, "step and offset of modulo must have the same sign")
-    return Modulo(step, offset, description)
-
-
-def _read_allowed_values(value: Any, description: str | None, path: Path) -> Constraint:
-    if not isinstance(value, list):
-        raise _refuse(path, f"allowed values must be a list, not {_kind(value)}")
-    return AllowedValues(value, description)
-
-
-def _read_allowed_pattern(value: Any, description: str | None, path: Path) -> Constraint:
-    if not isinstance(value, str):
-        raise _refuse(path, f"an allowed pattern must be text, not {_kind(value)}")
-    return AllowedPattern(value, description)
 
 
 def _has_patterns(parameter: Parameter) -> bool:
@@ -355,28 +181,12 @@ def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parame
                 text = shown(constraint.pattern)
                 place = (index, "allowed_pattern") if path[0] == HOT.parameters else ()
                 key = "constraints" if place else "AllowedPattern"
-                raise _refuse(
+                raise invalid(
                     (*path, key, *place),
                     f"{text} is not a valid regular expression: {error.message}",
                 ) from None
         constraints.append(constraint)
     return replace(parameter, constraints=tuple(constraints))
-
-
-def _read_custom(value: Any, description: str | None, path: Path) -> Constraint:
-    if not isinstance(value, str):
-        raise _refuse(path, f"a custom constraint must be a name, not {_kind(value)}")
-    return Custom(value, description)
-
-
-_CONSTRAINT_READERS: Mapping[str, Callable[[Any, str | None, Path], Constraint]] = {
-    "length": _read_length,
-    "range": _read_range,
-    "modulo": _read_modulo,
-    "allowed_values": _read_allowed_values,
-    "allowed_pattern": _read_allowed_pattern,
-    "custom_constraint": _read_custom,
-}
 
 
 def _read_cfn(
@@ -391,61 +201,26 @@ def _read_cfn(
         label=snippet.get("Label"),
         description=_described(snippet.get("Description")),
         hidden=str(no_echo).lower() == "true",
-        constraints=tuple(_cfn_constraints(snippet, path)),
+        constraints=read_cfn(snippet, path),
     )
-
-
-def _cfn_constraints(snippet: Mapping[str, Any], path: Path) -> list[Constraint]:
-    text = snippet.get("ConstraintDescription")
-    description = None if text is None else str(text)
-    found: list[Constraint] = []
-    if "MinLength" in snippet or "MaxLength" in snippet:
-        low = _bound(snippet.get("MinLength"), to_integer, (*path, "MinLength"))
-        high = _bound(snippet.get("MaxLength"), to_integer, (*path, "MaxLength"))
-        found.append(Length(low, high, description))
-    if "MinValue" in snippet or "MaxValue" in snippet:
-        low = _bound(snippet.get("MinValue"), to_number, (*path, "MinValue"))
-        high = _bound(snippet.get("MaxValue"), to_number, (*path, "MaxValue"))
-        found.append(Range(low, high, description))
-    for key, read in (
-        ("AllowedValues", _read_allowed_values),
-        ("AllowedPattern", _read_allowed_pattern),
-        ("CustomConstraint", _read_custom),
-    ):
-        if key in snippet:
-            found.append(read(snippet[key], description, (*path, key)))
-    return found
 
 
 def _check(parameter: Parameter, default_key: str, path: Path, diagnostics: Diagnostics) -> None:
     """Whether the constraints fit the type, and the default the constraints."""
     for constraint in parameter.constraints:
         if parameter.type not in _APPLICABLE[type(constraint)]:
-            title = _TITLES[type(constraint)]
-            raise _refuse(path, f"{title} cannot constrain a parameter of type {parameter.type}")
+            what = title(type(constraint))
+            raise invalid(path, f"{what} cannot constrain a parameter of type {parameter.type}")
         if isinstance(constraint, Length | Range) and _is_empty(constraint):
-            diagnostics.add(
-                Diagnostic(
-                    "empty-range",
-                    f"no value fits {_TITLES[type(constraint)]}: its minimum exceeds its maximum",
-                    path,
-                    Severity.WARNING,
-                )
-            )
+            message = f"no value fits {title(type(constraint))}: its minimum exceeds its maximum"
+            diagnostics.report("empty-range", message, path, severity=Severity.WARNING)
         if isinstance(constraint, Custom) and constraint.name not in PURE.keys() | CLOUD:
-            diagnostics.add(_unknown_constraint(constraint.name, path))
+            # no value can be checked by it; whether there will be one, the declaration cannot know
+            message = f'there is no custom constraint "{constraint.name}"'
+            suggestion = did_you_mean(constraint.name, PURE.keys() | CLOUD)
+            diagnostics.report("invalid-parameter-value", message, path, suggestion=suggestion)
     if parameter.default is not None:
         _check_default(parameter, (*path, default_key))
-
-
-def _unknown_constraint(name: str, path: Path) -> Diagnostic:
-    """No value can be checked by it; whether there will be one, the declaration cannot know."""
-    return Diagnostic(
-        "invalid-parameter-value",
-        f'there is no custom constraint "{name}"',
-        path,
-        suggestion=did_you_mean(name, PURE.keys() | CLOUD),
-    )
 
 
 def _is_empty(constraint: Length | Range) -> bool:
@@ -459,9 +234,9 @@ def _check_default(parameter: Parameter, path: Path) -> None:
         value = coerce(parameter.type, parameter.default)
     except Mismatch as mismatch:
         if parameter.constraints or parameter.type in {ParameterType.LIST, ParameterType.JSON}:
-            raise _refuse(path, f"the default does not fit: {mismatch}") from None
+            raise invalid(path, f"the default does not fit: {mismatch}") from None
         return
     fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]
     faults = violations(replace(parameter, constraints=tuple(fixed)), value)
     if faults:
-        raise _refuse(path, f"the default does not fit: {faults[0]}")
+        raise invalid(path, f"the default does not fit: {faults[0]}")

@@ -13,11 +13,11 @@ from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING
 from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
-from stoker.schema.constraints import AllowedValues, Constraint, Custom
+from stoker.schema.constraints import AllowedValues, Constraint, Custom, violation
 from stoker.schema.conversion import Mismatch, to_number
 from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown, unknown_in
-from stoker.schema.violations import shown, violation
+from stoker.schema.words import shown
 from stoker.template.source.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"
@@ -192,13 +192,11 @@ def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str
 
 
 def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
-    items = value if isinstance(value, list) else [value]
     return [
         CustomCheck(constraint.name, item, ("parameters", parameter.name))
         for constraint in parameter.constraints
         if isinstance(constraint, Custom) and constraint.name in CLOUD
-        for item in items
-        if not isinstance(item, Unknown)
+        for item in Custom.known_in(value)
     ]
 
 

@@ -1,12 +1,15 @@
-"""Descriptions of values, for messages."""
+"""Values in words, for messages."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.kernel.diagnostics import shortened
 from stoker.schema.unknown import Unknown
 
+_MAX_SHOWN = 80
 _KINDS: tuple[tuple[Any, str], ...] = (
     (str, "text"),
     (bool, "a boolean"),
@@ -18,10 +21,15 @@ _KINDS: tuple[tuple[Any, str], ...] = (
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words: ``a list``, ``text``, ``nothing``."""
+    """What a value is: ``a list``, ``text``, ``nothing``."""
     if value is None:
         return "nothing"
     for kind, word in _KINDS:
         if isinstance(value, kind):
             return word
     return f"a {type(value).__name__}"
+
+
+def shown(value: Any) -> str:
+    """A value as JSON text, shortened."""
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), _MAX_SHOWN)
