@@ -20,6 +20,7 @@ from stoker.kernel.diagnostics import (
     Path,
     did_you_mean,
     first_of,
+    refusal,
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
@@ -139,16 +140,8 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
     if data is None:
         data = {}
     if not isinstance(data, Mapping):
-        raise DiagnosticError(
-            [
-                Diagnostic(
-                    "not-a-map",
-                    f"{NOT_VALID}: The template is not a JSON object or YAML mapping of sections,"
-                    f" but {kind_of(data)}",
-                    error_type=BAD_REQUEST,
-                )
-            ]
-        )
+        message = f"{NOT_VALID}: The template is not a JSON object or YAML mapping of sections, but"
+        raise refusal("not-a-map", f"{message} {kind_of(data)}", (), BAD_REQUEST)
     version = version_of(data)
     diagnostics = Diagnostics()
     _check_sections(data, version, diagnostics)
@@ -178,10 +171,10 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
                 f'"{name[:80]}" cannot name a resource: a name has 1 to {LONGEST_NAME} characters,'
                 ' none of them "/"'
             )
-            diagnostics.add(Diagnostic("invalid-resource-name", message, body.path))
+            diagnostics.report("invalid-resource-name", message, body.path)
         if name in parameters:
             message = f'"{name}" is the name of a parameter, too'
-            diagnostics.add(Diagnostic("duplicate-name", message, body.path))
+            diagnostics.report("duplicate-name", message, body.path)
 
 
 def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diagnostics) -> None:
@@ -189,15 +182,10 @@ def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diag
         if len(diagnostics.items) > MAX_DIAGNOSTICS:
             return  # nobody reads more, and looking for what may be meant takes long
         if key not in version.sections and key not in VERSION_KEYS:
-            diagnostics.add(
-                Diagnostic(
-                    "unknown-section",
-                    f"The template section is invalid: {key} is not known in {version.key}"
-                    f" {version.name}",
-                    (key,),
-                    suggestion=did_you_mean(str(key), version.sections),
-                )
-            )
+            known = f"{version.key} {version.name}"
+            message = f"The template section is invalid: {key} is not known in {known}"
+            near = did_you_mean(str(key), version.sections)
+            diagnostics.report("unknown-section", message, (key,), suggestion=near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,24 +202,10 @@ class _Reader:
         if not content:
             return {}
         if not isinstance(content, Mapping):
-            self.refuse(
-                "bad-section", f"{key} is a map, not {kind_of(content)}", (key,), error_type
-            )
+            message = f"{key} is a map, not {kind_of(content)}"
+            self.diagnostics.report("bad-section", message, (key,), error_type)
             return {}
         return content
-
-    def refuse(
-        self,
-        code: str,
-        message: str,
-        path: Path,
-        error_type: ErrorType = VALIDATION_FAILED,
-        suggestion: str | None = None,
-    ) -> None:
-        """Keep a diagnostic."""
-        self.diagnostics.add(
-            Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)
-        )
 
 
 def _resources(reader: _Reader) -> dict[str, ResourceBody]:
@@ -250,27 +224,27 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if body is None:
         body = {}
     if not isinstance(body, Mapping):
-        reader.refuse("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
+        reader.diagnostics.report("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
         return None
     if dialect is HOT or not body.get(dialect.type):
         for found in unknown_keys(body, reader.version, path):
             reader.diagnostics.add(found)
     type_name = body.get(dialect.type)
     if type_name is not None and not isinstance(type_name, str):
-        reader.refuse(
+        reader.diagnostics.report(
             "bad-type", f"a type is text, not {kind_of(type_name)}", (*path, dialect.type)
         )
         return None
     if not type_name:
         word = "resource" if dialect.type.islower() else "Resource"
-        reader.refuse("no-type", f"Each {word} must contain a {dialect.type} key", path)
+        reader.diagnostics.report("no-type", f"Each {word} must contain a {dialect.type} key", path)
         return None
     for key, kinds, words in _shapes(reader.version):
         if key in body and not isinstance(body[key], kinds):
             value = body[key]
             message = f"{key} is {words}, not {kind_of(value)}"
             advice = f'leave "{key}" out' if value is None else None
-            reader.refuse("bad-shape", message, (*path, key), suggestion=advice)
+            reader.diagnostics.report("bad-shape", message, (*path, key), suggestion=advice)
             return None
     _check_needs(reader, body.get(dialect.depends_on, ()), (*path, dialect.depends_on))
     return ResourceBody(
@@ -300,7 +274,7 @@ def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
     for index, name in enumerate(needs):
         if isinstance(name, list | dict):
             message = f"a resource is named by text, not {kind_of(name)}"
-            reader.refuse("bad-shape", message, (*path, index), BAD_REQUEST)
+            reader.diagnostics.report("bad-shape", message, (*path, index), BAD_REQUEST)
 
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
@@ -339,10 +313,12 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
     for name, body in reader.section(dialect.outputs, error_type=ATTRIBUTE_ERROR).items():
         path = (dialect.outputs, name)
         if not isinstance(body, Mapping):
-            reader.refuse("bad-output", f"an output is a map, not {kind_of(body)}", path)
+            reader.diagnostics.report(
+                "bad-output", f"an output is a map, not {kind_of(body)}", path
+            )
             continue
         if dialect.value not in body:
-            reader.refuse("no-value", f'an output needs "{dialect.value}"', path)
+            reader.diagnostics.report("no-value", f'an output needs "{dialect.value}"', path)
             continue
         found[name] = OutputBody(
             name=name,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, did_you_mean
+from stoker.kernel.diagnostics import DiagnosticError, did_you_mean, refusal
 from stoker.kernel.errors import BAD_REQUEST, INVALID_VERSION
 
 
@@ -253,22 +253,10 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
         near = did_you_mean(str(key), VERSION_KEYS)
         if near is not None:
             message = f'{message}; "{key}" is not a section'
-            found = Diagnostic(
-                "no-version", message, (key,), error_type=BAD_REQUEST, suggestion=near
-            )
-            return DiagnosticError([found])
-    return DiagnosticError([Diagnostic("no-version", message, error_type=BAD_REQUEST)])
+            return refusal("no-version", message, (key,), BAD_REQUEST, suggestion=near)
+    return refusal("no-version", message, (), BAD_REQUEST)
 
 
 def _invalid(message: str, path: tuple[str, ...], suggestion: str | None = None) -> DiagnosticError:
-    return DiagnosticError(
-        [
-            Diagnostic(
-                "bad-version",
-                f"The template version is invalid: {message}",
-                path,
-                error_type=INVALID_VERSION,
-                suggestion=suggestion,
-            )
-        ]
-    )
+    message = f"The template version is invalid: {message}"
+    return refusal("bad-version", message, path, INVALID_VERSION, suggestion=suggestion)

@@ -15,6 +15,7 @@ from stoker.kernel.diagnostics import (
     Path,
     Severity,
     did_you_mean,
+    refusal,
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
@@ -77,17 +78,12 @@ def parse_environment(
     if given is None:
         return EMPTY
     if not isinstance(given, Mapping):
-        raise _refused("invalid-environment", _NOT_A_MAP, (), file, wrong)
-    for section in given:
+        raise refusal("invalid-environment", _NOT_A_MAP, (), wrong, file=file)
+    for section in map(str, given):
         if section not in SECTIONS:
-            raise _refused(
-                "unknown-section",
-                f'Environment not in valid format: environment has wrong section "{section}"',
-                (str(section),),
-                file,
-                wrong,
-                did_you_mean(str(section), SECTIONS),
-            )
+            message = f'Environment not in valid format: environment has wrong section "{section}"'
+            near = did_you_mean(section, SECTIONS)
+            raise refusal("unknown-section", message, (section,), wrong, file=file, suggestion=near)
     registry = _map_section(given, "resource_registry", file)
     diagnostics = [replace(diagnostic, file=file) for diagnostic in registry_diagnostics(registry)]
     if diagnostics:
@@ -127,25 +123,12 @@ def _parse_text(
     return source.data, tuple(replace(found, file=source.file) for found in source.warnings)
 
 
-def _refused(
-    code: str,
-    message: str,
-    path: Path,
-    file: str | None,
-    error_type: ErrorType,
-    suggestion: str | None = None,
-) -> DiagnosticError:
-    return DiagnosticError(
-        [Diagnostic(code, message, path, error_type=error_type, file=file, suggestion=suggestion)]
-    )
-
-
 def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
     section = given.get(name)
     if section is None:
         return {}
     if not isinstance(section, Mapping):
-        raise _refused("invalid-section", f"{name} must be a map", (name,), file, ATTRIBUTE_ERROR)
+        raise _wrong_section(f"{name} must be a map", (name,), file)
     return {str(key): value for key, value in section.items()}
 
 
@@ -154,8 +137,12 @@ def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequ
     if section is None:
         return ()
     if not isinstance(section, list):
-        raise _refused("invalid-section", f"{name} must be a list", (name,), file, ATTRIBUTE_ERROR)
+        raise _wrong_section(f"{name} must be a list", (name,), file)
     return section
+
+
+def _wrong_section(message: str, path: Path, file: str | None) -> DiagnosticError:
+    return refusal("invalid-section", message, path, ATTRIBUTE_ERROR, file=file)
 
 
 def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[str, Any], ...]:
@@ -163,27 +150,30 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
     for index, sink in enumerate(sinks):
         path: Path = ("event_sinks", index)
         if not isinstance(sink, Mapping):
-            raise _refused("invalid-section", "a sink must be a map", path, file, ATTRIBUTE_ERROR)
+            raise _wrong_section("a sink must be a map", path, file)
         if sink.get("type") not in SINK_TYPES:
-            known = ", ".join(SINK_TYPES)
             message = f"there is no event sink of type {sink.get('type')!r}"
-            raise _refused(
-                "unknown-event-sink", message, (*path, "type"), file, KEY_ERROR, f"one of: {known}"
+            known, path = f"one of: {', '.join(SINK_TYPES)}", (*path, "type")
+            raise refusal(
+                "unknown-event-sink", message, path, KEY_ERROR, file=file, suggestion=known
             )
     return tuple(sinks)
 
 
 def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str, str]:
-    section = _map_section(given, "parameter_merge_strategies", file)
+    key = "parameter_merge_strategies"
+    section = _map_section(given, key, file)
     for name, strategy in section.items():
         if strategy not in MERGE_STRATEGIES:
-            raise _refused(
+            message = f"there is no merge strategy {strategy!r}"
+            known = f"one of: {', '.join(MERGE_STRATEGIES)}"
+            raise refusal(
                 "unknown-merge-strategy",
-                f"there is no merge strategy {strategy!r}",
-                ("parameter_merge_strategies", name),
-                file,
+                message,
+                (key, name),
                 BAD_REQUEST,
-                f"one of: {', '.join(MERGE_STRATEGIES)}",
+                file=file,
+                suggestion=known,
             )
     return section
 

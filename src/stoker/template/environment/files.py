@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.kernel.diagnostics import DiagnosticError, Path, refusal
 from stoker.kernel.errors import CONFLICTING_MERGE_STRATEGY, KEY_ERROR, ErrorType
 from stoker.schema.conversion import Mismatch
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
@@ -42,9 +42,7 @@ def environment_of(
 def _refused(
     message: str, path: Path, error_type: ErrorType, file: str | None = None
 ) -> DiagnosticError:
-    return DiagnosticError(
-        [Diagnostic("invalid-environment-file", message, path, error_type=error_type, file=file)]
-    )
+    return refusal("invalid-environment-file", message, path, error_type, file=file)
 
 
 def merge(

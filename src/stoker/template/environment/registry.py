@@ -11,12 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, did_you_mean, nearest
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Path,
+    did_you_mean,
+    nearest,
+    refusal,
+)
 from stoker.kernel.errors import (
     ATTRIBUTE_ERROR,
     INVALID_HOOK,
     INVALID_RESTRICTED_ACTION,
-    VALIDATION_FAILED,
     ErrorType,
 )
 from stoker.schema.resource_type import ResourceType
@@ -93,7 +99,7 @@ class ResourceRegistry:
         while name not in seen:
             if len(seen) == MAX_CHAIN:
                 message = f"types stand for each other more than {MAX_CHAIN} deep: it began with"
-                raise _refused("too-deep", f'{message} "{type_name}"')
+                raise refusal("too-deep", f'{message} "{type_name}"')
             seen[name] = None
             entry = self._first(name, resource_name, without)
             if entry is None:
@@ -107,7 +113,7 @@ class ResourceRegistry:
                 return self._itself(type_name, name, resource_name)
             name = stands_for
         chain = " -> ".join([*seen, name])
-        raise _refused("circular-type", f"the type leads back to itself: {chain}")
+        raise refusal("circular-type", f"the type leads back to itself: {chain}")
 
     def _first(
         self, name: str, resource_name: str | None, without: Entry | None = None
@@ -252,25 +258,10 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _refused(
-    code: str,
-    message: str,
-    suggestion: str | None = None,
-    path: Path = (),
-    error_type: ErrorType = VALIDATION_FAILED,
-) -> DiagnosticError:
-    return DiagnosticError(
-        [Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)]
-    )
-
-
 def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
     via = "" if name == type_name else f' (it stands for "{name}")'
-    return _refused(
-        "unknown-type",
-        f"The Resource Type ({type_name}) could not be found.{via}",
-        _nearest(name, types.names()),
-    )
+    message = f"The Resource Type ({type_name}) could not be found.{via}"
+    return refusal("unknown-type", message, suggestion=_nearest(name, types.names()))
 
 
 def _nearest(name: str, known: Collection[str]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path
+from stoker.kernel.diagnostics import Diagnostic, Path, refusal
 from stoker.kernel.errors import VALIDATION_FAILED
 from stoker.schema.attributes import GathersAttributes
 from stoker.schema.resource_type import (
@@ -48,7 +48,7 @@ def nested_in(
             f"Recursion depth exceeds {inputs.max_depth}. Templates are nested deeper than"
             f" {inputs.max_depth} levels"
         )
-        raise DiagnosticError([Diagnostic("nested-too-deep", message)])
+        raise refusal("nested-too-deep", message)
     template = _template(definition, nested, inputs, resolver)
     inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
     own = inputs.identity

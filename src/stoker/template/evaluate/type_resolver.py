@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, did_you_mean
+from stoker.kernel.diagnostics import (
+    Diagnostic,
+    DiagnosticError,
+    Diagnostics,
+    did_you_mean,
+    refusal,
+)
 from stoker.kernel.lazy import lazy
 from stoker.schema.attributes import has_attribute
 from stoker.schema.properties import Attribute, Property, Type
@@ -201,12 +207,9 @@ class TypeResolver:
         if url is not None:
             return url
         if name in inputs.unreachable:
-            raise _refused("unreachable-file", inputs.unreachable[name])
-        missing = _refused(
-            "unknown-file",
-            f'the template "{name}" did not come with the request, which has it under "files"',
-            did_you_mean(name, inputs.files),
-        )
+            raise refusal("unreachable-file", inputs.unreachable[name])
+        message = f'the template "{name}" did not come with the request, which has it under "files"'
+        missing = refusal("unknown-file", message, suggestion=did_you_mean(name, inputs.files))
         if name.startswith(_WEB):
             raise MissingTemplate(name, missing.diagnostics)
         raise missing
@@ -247,10 +250,6 @@ class TypeResolver:
             known = template_type(type_name, template, meaning, inner, self._inputs)
             self._made[type_name, url, meaning.entry] = known
         return known
-
-
-def _refused(code: str, message: str, suggestion: str | None = None) -> DiagnosticError:
-    return DiagnosticError([Diagnostic(code, message, suggestion=suggestion)])
 
 
 def _check_facade(made: TemplateType, facade: ResourceType) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
 from stoker.kernel.json_tree import exceeds, weigh
 from stoker.schema.helpers import NO_HELPERS, Helpers
@@ -107,16 +107,7 @@ class Budget:
         if self.nested < 0:
             message = "the nested templates hold more values than are looked at in one request"
             advice = "nest fewer stacks, or smaller ones"
-            raise DiagnosticError(
-                [
-                    Diagnostic(
-                        "nested-too-large",
-                        message,
-                        error_type=LIMIT_EXCEEDED,
-                        suggestion=advice,
-                    )
-                ]
-            )
+            raise refusal("nested-too-large", message, (), LIMIT_EXCEEDED, suggestion=advice)
 
     def search(self, characters: int) -> None:
         """Count a search. Raises :class:`Failure` when it is more than is left."""

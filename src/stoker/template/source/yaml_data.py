@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position, Severity
+from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
 from stoker.template.source.short_tags import short_tag
 from stoker.template.source.yaml_tags import TAGS, plain_value
@@ -41,20 +41,11 @@ _MERGE = object()
 def refuse(
     code: str,
     message: str,
-    path: Path = (),
     position: Position | None = None,
     suggestion: str | None = None,
 ) -> NoReturn:
     """Raise :class:`DiagnosticError` for a document that cannot be read at all."""
-    found = Diagnostic(
-        code,
-        message,
-        path,
-        error_type=BAD_REQUEST,
-        position=position,
-        suggestion=suggestion,
-    )
-    raise DiagnosticError([found])
+    raise refusal(code, message, (), BAD_REQUEST, position=position, suggestion=suggestion)
 
 
 def text_key(key: Any) -> str:
