@@ -145,3 +145,22 @@ def test_an_object_that_survived_a_failure_is_not_replaced() -> None:
         assert lab.cloud.objects[str(kept)].properties["value"] == "one"
 
     in_lab(story)
+
+
+def test_events_tell_of_the_end_of_a_resource_that_failed_before_its_type_was_asked() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="one,two")}))
+        third = {"str_split": [",", {"get_attr": ["a", "value"]}, 2]}
+        bad = template({"a": thing(value="one,two"), "b": thing(value=third)})
+        await lab.update(bad, disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        told = [event for event in await lab.events() if event.resource_name == "b"]
+        assert [f"{event.action}_{event.status}" for event in told] == [
+            "CREATE_IN_PROGRESS",
+            "CREATE_FAILED",
+            "DELETE_IN_PROGRESS",
+            "DELETE_COMPLETE",
+        ]
+        assert {event.resource_type for event in told} == {"Sim::Thing"}
+
+    in_lab(story)

@@ -19,7 +19,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
 from stoker.engine.model.plans import Change, Definitions, Node, OnFailure, Phase, Plan, Step
-from stoker.engine.model.records import Action, Operation, Resource, Status
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
@@ -42,6 +42,7 @@ class Execution:
         self.waiting = waiting
         self._session = session
         self._plan = operation.plan or Plan()
+        self._wanted = wanted
         self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
@@ -166,7 +167,8 @@ class Execution:
         session = self._session
         row = self._row_of(node)
         if row is None:
-            row = session.new_row(node.name)
+            type_name = self._wanted.type_names.get(node.name, "")
+            row = evolve(session.new_row(node.name), type_name=type_name)
         if row.status is not Status.IN_PROGRESS:
             action = _failing_action(node, row)
             row, begun = session.transitions.resource_to(

@@ -40,15 +40,17 @@ class Removing:
         row = self._session.rows.get(node.key)
         if row is None or (row.name in self._wanted and row.replaced_by is None):
             return
-        if row.action is Action.INIT or not row.implementation:
-            # nothing was ever asked of a type
+        if row.action is Action.INIT:
+            # no event has ever told of it
             await self._session.commit(dropped=[row.id])
             return
         if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
             # its object is gone, and events have told so: only a hook may keep it
             await self._drop(row)
             return
-        if row.external or row.deletion_policy == DeletionPolicy.RETAIN:
+        # what has no implementation failed before any type was asked: it has no object
+        retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
+        if retained or not row.implementation:
             row = await self._begin(row, None)
         else:
             row = await self._delete(row)

@@ -212,6 +212,10 @@ class Definitions(Protocol):
     def needs(self) -> Mapping[str, frozenset[str]]:
         """What each of them needs."""
 
+    @property
+    def type_names(self) -> Mapping[str, str]:
+        """What the template calls the type of each."""
+
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """One definition with what is known now; a light one is little work, or TooMuch."""
 
@@ -228,6 +232,7 @@ class Nothing:
 
     names: tuple[str, ...] = ()
     needs: Mapping[str, frozenset[str]] = {}
+    type_names: Mapping[str, str] = {}
     attributes_used: Mapping[str, frozenset[str]] = {}
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:

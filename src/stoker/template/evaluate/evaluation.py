@@ -78,6 +78,11 @@ class Evaluation:
         """The resources that their conditions enable, in the order of the template."""
         return tuple(body.name for body in self.resolved.resources)
 
+    @lazy
+    def type_names(self) -> Mapping[str, str]:
+        """What the template calls the type of each enabled resource."""
+        return {body.name: body.type_name for body in self.resolved.resources}
+
     @property
     def enabled_outputs(self) -> tuple[OutputBody, ...]:
         """The outputs that their conditions enable."""
