@@ -28,7 +28,7 @@ def main() -> int:
     if options.seed is None and options.turn is None:
         logging.disable(logging.CRITICAL)
     if options.histories:
-        return _histories(range(options.seeds))
+        return _histories(_drawn(options))
     if options.sweep is None:
         return _seeds(options)
     stories = list(STORIES) if options.sweep == "all" else [options.sweep]
@@ -42,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation")
     parser.add_argument("--seeds", type=int, default=200, help="how many drawn scenarios")
+    parser.add_argument("--from", dest="start", type=int, default=0, help="the first of them")
     parser.add_argument("--seed", type=int, help="only this one")
     parser.add_argument("--histories", action="store_true", help="only tell one history of another")
     parser.add_argument("--without", choices=sorted(RULES), help="switch a durability rule off")
@@ -54,8 +55,12 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _drawn(options: argparse.Namespace) -> Sequence[int]:
+    return range(options.start, options.start + options.seeds)
+
+
 def _seeds(options: argparse.Namespace) -> int:
-    seeds = [options.seed] if options.seed is not None else range(options.seeds)
+    seeds = [options.seed] if options.seed is not None else _drawn(options)
     broken, started = 0, time.monotonic()
     sabotage = RULES[options.without] if options.without else None
     for seed in seeds:
