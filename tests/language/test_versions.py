@@ -66,4 +66,4 @@ def test_a_function_that_a_version_has_no_more_is_refused_once_with_the_advice_w
 def test_conditions_mean_nothing_in_versions_without_them(template: dict[str, Any]) -> None:
     evaluation = Evaluation(parse(template), Inputs(), Registry())
     assert [d for d in evaluation.validate() if d.severity is Severity.ERROR] == []
-    assert len(evaluation.names) + len(evaluation.enabled_outputs) == 1
+    assert len(evaluation.names) + len(evaluation.resolved.outputs) == 1

@@ -99,7 +99,7 @@ class Queries:
         evaluation = await self._evaluation(stack)
         return [
             (body.name, str(body.description or "No description given"))
-            for body in evaluation.enabled_outputs
+            for body in evaluation.resolved.outputs
         ]
 
     async def resources(

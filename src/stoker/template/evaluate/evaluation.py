@@ -20,7 +20,7 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import MakesStack, NestingType, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
-from stoker.template.document import OutputBody, Template
+from stoker.template.document import Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
 from stoker.template.evaluate.nested_stacks import (
     diagnostic_in,
@@ -82,11 +82,6 @@ class Evaluation:
     def type_names(self) -> Mapping[str, str]:
         """What the template calls the type of each enabled resource."""
         return {body.name: body.type_name for body in self.resolved.resources}
-
-    @property
-    def enabled_outputs(self) -> tuple[OutputBody, ...]:
-        """The outputs that their conditions enable."""
-        return self.resolved.outputs
 
     @lazy
     def types(self) -> Mapping[str, ResourceType]:
@@ -168,7 +163,7 @@ class Evaluation:
     def outputs(self, facts: Facts) -> list[Output]:
         """The outputs; disabled ones are None. Never raises: what cannot be computed says why."""
         scope = self._scope.with_facts(facts)
-        enabled = {body.name for body in self.enabled_outputs}
+        enabled = {body.name for body in self.resolved.outputs}
         return [
             output(body, scope) if body.name in enabled else Output(body.name, None)
             for body in self.template.outputs.values()
@@ -212,7 +207,7 @@ class Evaluation:
         """What is wrong with the outputs; the look also records what they refer to."""
         return [
             diagnostic
-            for body in self.enabled_outputs
+            for body in self.resolved.outputs
             for diagnostic in output_diagnostics(body, self._scope)
         ]
 
