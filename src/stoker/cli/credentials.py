@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,8 +122,3 @@ def _verify(settings: Mapping[str, str]) -> bool | str:
     if insecure or settings.get("verify", "").lower() == "false":
         return False
     return settings.get("cacert") or True
-
-
-def environment() -> Mapping[str, str]:
-    """The environment of this process."""
-    return os.environ

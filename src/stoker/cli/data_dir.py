@@ -15,15 +15,11 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from stoker.cli.failures import BadInput
+from stoker.cli.failures import BadInput, CommandFailed
 
 _LOCK = "serve.lock"
 _PATIENCE_SECONDS = 1.0
 """Whoever asks whether a service runs holds the lock for a moment, too."""
-
-
-class InUse(Exception):
-    """Another service runs in the data directory. The text names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ class DataDirLock:
     def acquire(self) -> Running | None:
         """Take the lock; returns what the service before this one wrote.
 
-        Raises :class:`InUse` if a service runs there.
+        Raises :class:`CommandFailed` if a service runs there.
         """
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -80,7 +76,7 @@ class DataDirLock:
             if time.monotonic() > deadline:
                 other = _read(self._path)
                 who = f"process {other.pid}, {other.url}" if other else "another process"
-                raise InUse(
+                raise CommandFailed(
                     f"a service runs in {self._path.parent} already ({who}); use it, end it with"
                     ' "stoker stop", or choose another directory with --data-dir'
                 )

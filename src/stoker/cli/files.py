@@ -65,12 +65,7 @@ def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
     gathering.references(_source(text, template), None, str(template.parent), str(template))
     names = [gathering.environment(path) for path in environments]
     return Bundle(
-        text,
-        template,
-        tuple(names),
-        gathering.files,
-        gathering.places,
-        tuple(gathering.missing),
+        text, template, tuple(names), gathering.files, gathering.places, tuple(gathering.missing)
     )
 
 

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from stoker.cli.failures import CommandFailed
+
 DEFAULT_PORT = 35357
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
@@ -23,10 +25,6 @@ DYING_SECONDS = 10.0
 """How long the cloud of a service that was killed is given to end."""
 _PF_EXITING = 0x4
 """A flag of the kernel's for processes."""
-
-
-class LocalCloudFailed(Exception):
-    """The local cloud did not start. The text says why and what to do."""
 
 
 class LocalCloud:
@@ -55,7 +53,7 @@ class LocalCloud:
         return self._process.pid
 
     async def ready(self) -> None:
-        """Return when all its APIs answer. Raises :class:`LocalCloudFailed`."""
+        """Return when all its APIs answer. Raises :class:`CommandFailed`."""
         stdout = self._process.stdout
         assert stdout is not None
         reading = asyncio.to_thread(stdout.readline)
@@ -64,7 +62,7 @@ class LocalCloud:
         except TimeoutError:
             line = b""
         if not line.startswith(b"ready"):
-            raise LocalCloudFailed(
+            raise CommandFailed(
                 "the local cloud did not start; see its output above, and check this machine with"
                 ' "stoker doctor"'
             )
@@ -105,7 +103,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
     """Wait for the end of the cloud that a killed service has left behind.
 
     The kernel kills it with the service; then its servers and its port are free.
-    Raises :class:`LocalCloudFailed` if it does not end.
+    Raises :class:`CommandFailed` if it does not end.
     """
     if pid is None:
         return
@@ -120,7 +118,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
     finally:
         os.close(descriptor)
     if not ended:
-        raise LocalCloudFailed(
+        raise CommandFailed(
             f"the local cloud of an earlier service (process {pid}) does not end;"
             f' end it with "kill -9 {pid}" and start again'
         )

@@ -15,24 +15,21 @@ import click
 
 from stoker.cli.failures import CommandFailed
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "serve": ("serve", "Run the service, and by default a local cloud."),
-    "deploy": ("deploy", "Create or update a stack from a template, and show its progress."),
-    "plan": ("plan", "Show what a deployment would change."),
-    "status": ("status", "Show the service and its stacks, or one stack."),
-    "logs": ("logs", "Show the console log of a server."),
-    "ssh": ("ssh", "Log in to a server with ssh."),
-    "exec": ("exec", "Run a command in a server of the local cloud."),
-    "destroy": ("destroy", "Delete a stack and everything in it."),
-    "validate": ("validate", "Check templates offline."),
-    "doctor": (
-        "doctor",
-        "Check whether this machine can run servers, and how to fix what is missing.",
-    ),
-    "stop": ("stop", "Stop the background service."),
-    "completion": ("completion", "Print a shell completion script."),
+COMMANDS: Mapping[str, str] = {
+    "serve": "Run the service, and by default a local cloud.",
+    "deploy": "Create or update a stack from a template, and show its progress.",
+    "plan": "Show what a deployment would change.",
+    "status": "Show the service and its stacks, or one stack.",
+    "logs": "Show the console log of a server.",
+    "ssh": "Log in to a server with ssh.",
+    "exec": "Run a command in a server of the local cloud.",
+    "destroy": "Delete a stack and everything in it.",
+    "validate": "Check templates offline.",
+    "doctor": "Check whether this machine can run servers, and how to fix what is missing.",
+    "stop": "Stop the background service.",
+    "completion": "Print a shell completion script.",
 }
-"""Commands in the order of the help: the module below ``commands``, and the line in the help."""
+"""Commands in the order of the help, and their lines there. Each has a module in ``commands``."""
 
 
 class _Commands(click.Group):
@@ -46,7 +43,7 @@ class _Commands(click.Group):
         """The command of that name: the ``command`` of its module."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"stoker.cli.commands.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(f"stoker.cli.commands.{cmd_name}")
         command: click.Command = module.command
         return command
 
@@ -73,7 +70,7 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in the help, without loading a single command."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -31,6 +31,10 @@ environments = click.option(
     help="Environment file; repeatable, merged in order.",
 )
 
+wait = click.option(
+    "--wait/--no-wait", default=True, show_default=True, help="Wait for the end and show progress."
+)
+
 _url = click.option(
     "--url",
     metavar="URL",
@@ -61,3 +65,14 @@ def name_and_value(
             raise click.BadParameter(f'"{text}" must have the form NAME=VALUE', param=option)
         found[name] = value
     return found
+
+
+parameters = click.option(
+    "-P",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    callback=name_and_value,
+    metavar="NAME=VALUE",
+    help="Value of a parameter.",
+)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 
 from stoker.cli.client import Client
-from stoker.cli.failures import CommandFailed
-from stoker.cli.stacks import Event, Output, Resource, Stack, console_log
+from stoker.cli.console import say
+from stoker.cli.failures import FAILED, CommandFailed
+from stoker.cli.stacks import Event, Output, Resource, Stack, console_log, events_of, resources_of
 from stoker.cli.tree import by_stack
 
 _CONSOLE_LINES = 30
@@ -41,8 +43,7 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
             text = _value(output.value)
         if "\n" in text:
             text = "".join(f"\n    {line}" for line in text.splitlines())
-        line = f"  {output.name:<{width}}  {text}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"  {output.name:<{width}}  {text}")
 
 
 def _value(value: Any) -> str:
@@ -77,33 +78,33 @@ def _chains(
         yield from below or [[*chain, resource.reason]]
 
 
-def print_failure(
-    console: Console,
-    client: Client,
-    stack: Stack,
-    resources: Sequence[Resource],
-    events: Sequence[Event],
-) -> None:
-    """Why an operation failed, what the servers said, and what to do next."""
+def end_with_failure(console: Console, client: Client, stack: Stack, after: str | None) -> NoReturn:
+    """Print why an operation failed, and end the process."""
+    print_failure(console, client, stack, after)
+    sys.exit(FAILED)
 
-    def say(text: str, style: str = "") -> None:
-        console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
-    say(f"\n{stack.name}: {stack.state}", "bold red")
+def print_failure(console: Console, client: Client, stack: Stack, after: str | None = None) -> None:
+    """Why an operation failed, what the servers said, and what to do next.
+
+    ``after`` is the last event before the operation.
+    """
+    resources, events = resources_of(client, stack), events_of(client, stack, after)
+    say(console, f"\n{stack.name}: {stack.state}", "bold red")
     found = causes(stack, resources, events)
     for chain in found:
         for depth, link in enumerate(chain):
             indent = "  " * (depth + 1)
-            say(f"{indent}{f'{chr(10)}{indent}'.join(link.splitlines() or [''])}")
+            say(console, f"{indent}{f'{chr(10)}{indent}'.join(link.splitlines() or [''])}")
     if not found:
-        say(f"  {stack.reason}")
+        say(console, f"  {stack.reason}")
     waited = _waited(resources, events)
     shown = [r for r in resources if r.type_name == _SERVER and r.physical_id] if waited else []
     for server in shown[:_MOST_CONSOLES]:
-        _print_console(say, client, server)
-    say("\nWhat next", "bold")
+        _print_console(console, client, server)
+    say(console, "\nWhat next", "bold")
     for step in _steps(stack, shown):
-        say(f"  {step}")
+        say(console, f"  {step}")
 
 
 def _waited(resources: Sequence[Resource], events: Sequence[Event]) -> bool:
@@ -115,14 +116,14 @@ def _waited(resources: Sequence[Resource], events: Sequence[Event]) -> bool:
     )
 
 
-def _print_console(say: Any, client: Client, server: Resource) -> None:
+def _print_console(console: Console, client: Client, server: Resource) -> None:
     try:
         text = console_log(client, server.physical_id, _CONSOLE_LINES).rstrip()
     except CommandFailed as error:
         text = f"(not available: {error.message})"
-    say(f"\nConsole of {server.name}, the last {_CONSOLE_LINES} lines", "bold")
+    say(console, f"\nConsole of {server.name}, the last {_CONSOLE_LINES} lines", "bold")
     for line in text.splitlines()[-_CONSOLE_LINES:]:
-        say(f"  | {line}")
+        say(console, f"  | {line}")
 
 
 def _steps(stack: Stack, servers: Sequence[Resource]) -> list[str]:

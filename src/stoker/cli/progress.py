@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 
 from stoker.cli.client import Client, Refused, Unreachable
+from stoker.cli.console import say
 from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.tree import Clocks, as_tree, by_stack, elapsed, status_of, why
 
@@ -120,7 +121,7 @@ class PlainDisplay:
 
     def _print(self, line: str) -> None:
         self._spoke = self._now()
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(self._console, line)
 
 
 def event_line(event: Event, stack: Stack) -> str:
@@ -194,12 +195,8 @@ def follow_or_leave(
     try:
         return follow(client, stack, display_for(console, planned), after, rollback=rollback)
     except KeyboardInterrupt:
-        console.print(
-            f"\n{stack.name} continues in the background. To watch it:\n"
-            f"  stoker status {stack.name} --follow",
-            highlight=False,
-            soft_wrap=True,
-        )
+        watch = f"  stoker status {stack.name} --follow"
+        say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")
         sys.exit(INTERRUPTED)
 
 

@@ -1,4 +1,4 @@
-"""What ``stoker serve`` is asked to do, and that it cannot."""
+"""What ``stoker serve`` is asked to do."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_API_PORT = 8004
-
-
-class CannotServe(Exception):
-    """The service cannot start. The text says why and what to do about it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from stoker import config
 from stoker.app import App
 from stoker.cli.client_files import write_client_files
+from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import LocalCloud
-from stoker.cli.serve_options import CannotServe, ServeOptions
+from stoker.cli.serve_options import ServeOptions
 from stoker.cli.service_log import configure_log
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
@@ -48,7 +49,7 @@ def serve(
 ) -> None:
     """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer.
 
-    Raises :class:`CannotServe` and :class:`stoker.cli.local_cloud.LocalCloudFailed`.
+    Raises :class:`CommandFailed`.
     """
     os.umask(0o077)  # the files of the service are its own; the cloud runs already
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -73,7 +74,7 @@ async def _serve(
             waits.append(asyncio.ensure_future(cloud.ended()))
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
-            raise CannotServe(
+            raise CommandFailed(
                 "the local cloud stopped unexpectedly; see its output above."
                 ' Start again with "stoker serve"'
             )
@@ -144,11 +145,11 @@ def _allow_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
 
 
-def _unusable(error: Exception) -> CannotServe:
+def _unusable(error: Exception) -> CommandFailed:
     """What is wrong with the configuration, in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
-    return CannotServe(f"the configuration cannot be used: {first}")
+    return CommandFailed(f"the configuration cannot be used: {first}")
 
 
 def _read_all(conf: Any) -> None:

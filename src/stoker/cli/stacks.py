@@ -195,6 +195,11 @@ def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
     return _parsed(_each(_event), answer, "events")[::-1]
 
 
+def last_event_id(client: Client, stack: Stack) -> str | None:
+    """The last thing that happened to a stack, as :func:`events_of` takes it."""
+    return next((event.id for event in last_events(client, stack, 1)), None)
+
+
 def servers(client: Client) -> list[Server]:
     """All servers of the project."""
     return _parsed(_each(_server), client.get("compute", "/servers/detail"), "servers")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +17,10 @@ class Target:
     url: str | None = None
     own_data_dir: bool = False
     """Whether the data directory was named on the command line: it then goes before ``OS_*``."""
-    environment: Mapping[str, str] | None = None
 
     def foreign(self) -> Credentials | None:
         """The credentials of a cloud that is not that of the data directory, if one is named."""
-        return None if self.own_data_dir else in_environment(self.environment or os.environ)
+        return None if self.own_data_dir else in_environment(os.environ)
 
     @property
     def serves_itself(self) -> bool:

@@ -16,7 +16,7 @@ from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
 from stoker.cli.findings import BadDocument, finding_from_api
-from stoker.cli.options import environments, name_and_value
+from stoker.cli.options import environments, name_and_value, parameters
 from stoker.cli.retry import handles_to_renew
 from stoker.cli.stacks import ORCHESTRATION, Stack
 
@@ -24,15 +24,7 @@ _FILE = click.Path(path_type=Path)
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.argument("template", type=_FILE),
     environments,
-    click.option(
-        "-P",
-        "--parameter",
-        "parameters",
-        multiple=True,
-        callback=name_and_value,
-        metavar="NAME=VALUE",
-        help="Value of a parameter.",
-    ),
+    parameters,
     click.option(
         "--parameter-file",
         "parameter_files",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import click
@@ -14,18 +13,16 @@ from stoker.cli import options as shared
 from stoker.cli.changes import summary
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm
+from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
-from stoker.cli.failures import FAILED
-from stoker.cli.outcome import print_failure, print_outputs
+from stoker.cli.outcome import end_with_failure, print_outputs
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.retry import handles_to_renew, renew
 from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
-    Resource,
     Stack,
-    events_of,
     find_stack,
-    last_events,
+    last_event_id,
     planned_resources,
     resources_of,
     the_stack,
@@ -47,9 +44,7 @@ from stoker.cli.wanted import Wanted, stack_arguments
 @click.option(
     "-y", "--yes", is_flag=True, help="Do not ask before something is replaced or deleted."
 )
-@click.option(
-    "--wait/--no-wait", default=True, show_default=True, help="Wait for the end and show progress."
-)
+@shared.wait
 @shared.service
 def command(
     wanted: Wanted,
@@ -84,22 +79,28 @@ def command(
         body["timeout_mins"] = timeout
     if tags is not None:
         body["tags"] = tags
-    client = _connected(target, console)
-    try:
-        begun = _begun(console, client, wanted, body, yes=yes)
-        stack = begun.stack
-        if wait:
-            _see_it_through(console, client, begun, rollback=rollback)
+    with closing(_connected(target, console)) as client:
+        existing = find_stack(client, wanted.name)
+        last, preview = None, None
+        if existing is None:
+            preview = _create(console, client, wanted, body)
         else:
-            _say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
-    finally:
-        client.close()
+            last = _update(console, client, wanted, body, existing, yes=yes)
+        stack = the_stack(client, wanted.name)
+        if not wait:
+            say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
+            return
+        planned = planned_resources(preview, stack) if preview else ()
+        ended = follow_or_leave(console, client, stack, last, rollback=rollback, planned=planned)
+        if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
+            end_with_failure(console, client, ended, last)
+        print_outputs(console, ended.outputs)
 
 
 def _connected(target: Target, console: Console) -> Client:
     if target.serves_itself and running_in(target.data_dir) is None:
         running = start_detached(target)
-        _say(
+        say(
             console,
             f"Started a service at {running.url} in {target.data_dir}; it stays in the background"
             ' until "stoker stop".',
@@ -107,42 +108,39 @@ def _connected(target: Target, console: Console) -> Client:
     return connect(target)
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A stack whose operation has begun."""
+def _create(console: Console, client: Client, wanted: Wanted, body: Mapping[str, Any]) -> Any:
+    """Begin to create the stack; returns its preview for a terminal, where a tree shows it."""
+    new = {**body, "stack_name": wanted.name}
+    preview = None
+    if console.is_terminal:
+        preview = wanted.send(client, "POST", "/stacks/preview", new)
+    wanted.send(client, "POST", "/stacks", new)
+    return preview
 
-    stack: Stack
-    last: str | None
-    """The last event before that."""
-    planned: Sequence[Resource] = ()
-    """What a new stack will consist of."""
 
-
-def _begun(
-    console: Console, client: Client, wanted: Wanted, body: dict[str, Any], *, yes: bool
-) -> _Begun:
-    existing = find_stack(client, wanted.name)
-    if existing is None:
-        new = {**body, "stack_name": wanted.name}
-        preview = None
-        if console.is_terminal:  # the tree shows from the beginning what will be
-            preview = wanted.send(client, "POST", "/stacks/preview", new)
-        wanted.send(client, "POST", "/stacks", new)
-        stack = the_stack(client, wanted.name)
-        return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
+def _update(
+    console: Console,
+    client: Client,
+    wanted: Wanted,
+    body: Mapping[str, Any],
+    existing: Stack,
+    *,
+    yes: bool,
+) -> str | None:
+    """Begin to update the stack; returns the last event before that."""
     if not yes and existing.state != "CREATE_FAILED":  # which has nothing to lose
         _confirm_losses(client, wanted, existing)
     handles = handles_to_renew(client, existing)
     renew(client, handles)
     for handle in handles:
-        _say(
+        say(
             console,
             f"{handle.name} still holds the failure of an earlier attempt; replacing it, and the"
             " servers that report to it.",
         )
-    newest = last_events(client, existing, 1)
+    last = last_event_id(client, existing)
     wanted.send(client, "PUT", existing.path, body)
-    return _Begun(the_stack(client, wanted.name), newest[0].id if newest else None)
+    return last
 
 
 def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
@@ -158,20 +156,3 @@ def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
     for change in losses:
         click.echo(change.lines(wanted.name))
     confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")
-
-
-def _see_it_through(console: Console, client: Client, begun: _Begun, *, rollback: bool) -> None:
-    last = begun.last
-    ended = follow_or_leave(
-        console, client, begun.stack, last, rollback=rollback, planned=begun.planned
-    )
-    if ended.status == "COMPLETE" and ended.action != "ROLLBACK":
-        print_outputs(console, ended.outputs)
-        return
-    resources = resources_of(client, ended)
-    print_failure(console, client, ended, resources, events_of(client, ended, last))
-    sys.exit(FAILED)
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)

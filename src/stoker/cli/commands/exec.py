@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from stoker.cli import options as shared
@@ -37,11 +39,8 @@ def command(
     words = PassingOn.words()
     if not words:
         raise BadInput('give the command after --, as in "stoker exec web-app -- uptime"')
-    client = connect(target)
-    try:
+    with closing(connect(target)) as client:
         found = find_server(client, wanted_server(stack, server))
-    finally:
-        client.close()
     check_is_within_reach(found)
     context.exit(run_in_server(target.data_dir, found.id, words, user))
 

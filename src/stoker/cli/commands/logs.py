@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing, suppress
 
 import click
 
@@ -32,18 +33,13 @@ def command(server: str, follow: bool, lines: int | None, target: Target) -> Non
       stoker logs web-app/server -f
       stoker logs -n 20 web-app-server-pnjqgg3ubzj7
     """
-    client = connect(target)
-    try:
+    with closing(connect(target)) as client, suppress(KeyboardInterrupt):
         found = find_server(client, server).id
         text = console_log(client, found)
         shown = text if lines is None else "".join(text.splitlines(keepends=True)[-lines:])
         click.echo(shown, nl=not follow and bool(shown) and not shown.endswith("\n"))
         if follow:
             _follow(client, found, text)
-    except KeyboardInterrupt:
-        return
-    finally:
-        client.close()
 
 
 def _follow(client: Client, server_id: str, printed: str) -> None:

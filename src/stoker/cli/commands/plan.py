@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from stoker.cli import options as shared
@@ -23,16 +25,13 @@ def command(wanted: Wanted, target: Target) -> None:
       stoker plan examples/web-app.yaml
       stoker plan examples/web-app.yaml -P title='Good morning'
     """
-    client = connect(target)
-    try:
+    with closing(connect(target)) as client:
         existing = find_stack(client, wanted.name)
         body = {**wanted.body(), "stack_name": wanted.name}
         if existing is None:
             changes = changes_of_new(wanted.send(client, "POST", "/stacks/preview", body))
         else:
             changes = wanted.changes(client, existing)
-    finally:
-        client.close()
     for change in changes:
         click.echo(change.lines(wanted.name))
     click.echo(f"{wanted.name}: {summary(changes)}")

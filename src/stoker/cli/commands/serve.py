@@ -15,16 +15,10 @@ from urllib.parse import urlsplit
 import click
 
 from stoker.cli import options as shared
-from stoker.cli.data_dir import DataDirLock, InUse, Running, make_data_dir
+from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
 from stoker.cli.failures import CommandFailed
-from stoker.cli.local_cloud import (
-    DEFAULT_PORT,
-    LocalCloud,
-    LocalCloudFailed,
-    await_end,
-    floating_range,
-)
-from stoker.cli.serve_options import DEFAULT_API_PORT, CannotServe, ServeOptions
+from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
+from stoker.cli.serve_options import DEFAULT_API_PORT, ServeOptions
 
 _PORT = click.IntRange(1, 65535)
 
@@ -82,13 +76,7 @@ def command(
       . ~/.local/share/stoker/openrc && openstack stack list
       stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
     """
-    try:
-        options = ServeOptions(
-            data_dir, host, port or 0, cloud_port or 0, local_cloud, config_files
-        )
-        _serve(options)
-    except (CannotServe, InUse, LocalCloudFailed) as error:
-        raise CommandFailed(str(error)) from None
+    _serve(ServeOptions(data_dir, host, port or 0, cloud_port or 0, local_cloud, config_files))
 
 
 def _serve(options: ServeOptions) -> None:
@@ -96,10 +84,7 @@ def _serve(options: ServeOptions) -> None:
     lock = DataDirLock(options.data_dir)
     before = lock.acquire()
     listener = _open(
-        options.host,
-        options.port,
-        _port_of(before) or DEFAULT_API_PORT,
-        "--port or STOKER_PORT",
+        options.host, options.port, _port_of(before) or DEFAULT_API_PORT, "--port or STOKER_PORT"
     )
     options = replace(options, port=listener.getsockname()[1])
     running = Running(os.getpid(), options.url)
@@ -158,13 +143,13 @@ def _load() -> ModuleType:
 def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
     """A listener at the port that was named; else at the usual one, or if it is taken any other.
 
-    Raises :class:`CannotServe`.
+    Raises :class:`CommandFailed`.
     """
     if named:
         return _listen(host, named, settings)
     try:
         return _listen(host, usual, settings)
-    except CannotServe as error:
+    except CommandFailed as error:
         if not isinstance(error.__cause__, OSError) or error.__cause__.errno != EADDRINUSE:
             raise
     listener = _listen(host, 0, settings)
@@ -181,7 +166,7 @@ def _listen(host: str, port: int, settings: str) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        raise CannotServe(
+        raise CommandFailed(
             f"cannot listen on {host} port {port}: {error.strerror or error}; stop the program"
             f" using it, or choose another port with {settings}"
         ) from error

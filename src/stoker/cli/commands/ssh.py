@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -68,13 +69,9 @@ def command(
     program = shutil.which("ssh")
     if program is None:
         raise CommandFailed("this machine has no ssh; install it (Debian: openssh-client)")
-    client = connect(target)
-    try:
-        wanted = wanted_server(stack, server)
-        found = find_server(client, wanted)
+    with closing(connect(target)) as client:
+        found = find_server(client, wanted_server(stack, server))
         host, port = _reached_at(client, found)
-    finally:
-        client.close()
     line = [program]
     if ipaddress.ip_address(host) in _LOOPBACK:
         line += _FORGETFUL

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict
 from typing import Any
 
@@ -14,14 +14,14 @@ from rich.console import Console
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
+from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
-from stoker.cli.failures import FAILED
-from stoker.cli.outcome import print_failure, print_outputs
+from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
 from stoker.cli.progress import event_line, follow_or_leave
 from stoker.cli.service import connect
 from stoker.cli.stacks import (
     Stack,
-    events_of,
+    last_event_id,
     last_events,
     list_stacks,
     resources_of,
@@ -42,13 +42,7 @@ _COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 @click.option("--events", "count", default=10, show_default=True, help="Number of events to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @shared.service
-def command(
-    name: str | None,
-    following: bool,
-    count: int,
-    as_json: bool,
-    target: Target,
-) -> None:
+def command(name: str | None, following: bool, count: int, as_json: bool, target: Target) -> None:
     """Show the service and all stacks, or the stack NAME (or id).
 
     A stack is shown with its resource tree, outputs and recent events; with --follow, updated
@@ -61,8 +55,7 @@ def command(
       stoker status web-app --follow
     """
     console = Console()
-    client = connect(target)
-    try:
+    with closing(connect(target)) as client:
         if as_json:
             stacks = list_stacks(client) if name is None else [the_stack(client, name)]
             shown = [_as_data(client, stack) for stack in stacks]
@@ -73,8 +66,6 @@ def command(
             _follow(console, client, the_stack(client, name))
         else:
             _show(console, client, the_stack(client, name), count)
-    finally:
-        client.close()
 
 
 def _as_data(client: Client, stack: Stack) -> dict[str, Any]:
@@ -99,23 +90,19 @@ def _overview(console: Console, client: Client, target: Target) -> None:
             f"Clients   . {target.data_dir}/openrc   # then: openstack stack list",
             "",
         ):
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            say(console, line)
     _list(console, list_stacks(client))
 
 
 def _list(console: Console, stacks: Sequence[Stack]) -> None:
     if not stacks:
-        console.print(
-            "There are no stacks. Create one with: stoker deploy TEMPLATE", highlight=False
-        )
+        say(console, "There are no stacks. Create one with: stoker deploy TEMPLATE")
         return
     rows = [(s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks]
     widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
-    console.print(_columns(_TITLES, widths), style="bold", highlight=False, soft_wrap=True)
+    say(console, _columns(_TITLES, widths), "bold")
     for stack, row in zip(stacks, rows, strict=True):
-        style = _COLOURS.get(stack.status, "")
-        line = _columns(row, widths)
-        console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+        say(console, _columns(row, widths), _COLOURS.get(stack.status, ""))
 
 
 def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -124,26 +111,21 @@ def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:
-    resources = resources_of(client, stack)
-    print_tree(console, as_tree(stack, resources, Clocks(time.monotonic)))
+    tree = as_tree(stack, resources_of(client, stack), Clocks(time.monotonic))
+    print_tree(console, tree)
     if stack.outputs:
         console.print("\nOutputs", style="bold")
         print_outputs(console, stack.outputs)
     console.print("\nLast events", style="bold")
     for event in last_events(client, stack, count):
-        line = f"  {event_line(event, stack)}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"  {event_line(event, stack)}")
     if stack.status == "FAILED":
-        print_failure(console, client, stack, resources, events_of(client, stack))
+        print_failure(console, client, stack)
 
 
 def _follow(console: Console, client: Client, stack: Stack) -> None:
-    newest = last_events(client, stack, 1)
-    last = newest[0].id if newest and stack.status != "IN_PROGRESS" else None
+    last = None if stack.status == "IN_PROGRESS" else last_event_id(client, stack)
     ended = follow_or_leave(console, client, stack, last)
-    if ended.status == "COMPLETE":
-        print_outputs(console, ended.outputs)
-        return
-    resources = resources_of(client, ended)
-    print_failure(console, client, ended, resources, events_of(client, ended, last))
-    sys.exit(FAILED)
+    if ended.status != "COMPLETE":
+        end_with_failure(console, client, ended, last)
+    print_outputs(console, ended.outputs)

@@ -12,7 +12,6 @@ from stoker.cli import options
 from stoker.cli.failures import BAD_INPUT
 from stoker.cli.findings import Finding, as_json, as_sarif, as_text, has_errors
 from stoker.cli.offline import check
-from stoker.cli.options import name_and_value
 
 _FILE = click.Path(path_type=Path)
 
@@ -20,15 +19,7 @@ _FILE = click.Path(path_type=Path)
 @click.command("validate")
 @click.argument("templates", type=_FILE, nargs=-1, required=True)
 @options.environments
-@click.option(
-    "-P",
-    "--parameter",
-    "parameters",
-    multiple=True,
-    callback=name_and_value,
-    metavar="NAME=VALUE",
-    help="Value of a parameter.",
-)
+@options.parameters
 @click.option(
     "--format",
     "form",
