@@ -164,3 +164,16 @@ def test_events_tell_of_the_end_of_a_resource_that_failed_before_its_type_was_as
         assert {event.resource_type for event in told} == {"Sim::Thing"}
 
     in_lab(story)
+
+
+def test_an_object_that_survived_a_failure_is_kept_though_the_cloud_is_busy_for_a_while() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="one")}))
+        await lab.update(template({"a": thing(value="two", fail="update")}))
+        before = (await lab.rows())["a"].physical_id
+        lab.cloud.down = (lab.cloud.now, lab.cloud.now + 5)
+        await lab.update(template({"a": thing(value="three")}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].physical_id == before
+
+    in_lab(story)

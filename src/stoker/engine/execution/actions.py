@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.type_calls import Method, TypeCalls, Work
+from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.facts import REFERENCE
@@ -122,20 +123,20 @@ class Actions:
             seen = self._waiting.round
             outcome: Outcome
             try:
-                if row.physical_id is None and work.method == work.type.create:
+                if row.physical_id is None and row.action is Action.CREATE:
                     row, outcome = await self._creating.create(row, work)
                 else:
-                    outcome = await self._calls.ask(row, work, work.method)
+                    outcome = await self._calls.ask(row, work)
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
                 case Failed():
-                    kept = _kept(row, outcome.physical_id, None, outcome.data, None)
+                    kept = _kept(row, outcome.physical_id, None, outcome.data)
                     reason = reason_of_resource(row.name, outcome.reason, outcome.kind)
                     row = await self.fail(kept, reason)
                     raise ActionFailed(row, reason)
                 case Done():
-                    if work.action is Action.DELETE:
+                    if row.action is Action.DELETE:
                         await self._creating.sweep_one(row)
                     return await self._finish(row, work, outcome)
                 case Wait():
@@ -149,18 +150,17 @@ class Actions:
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
 
-    async def settle(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
+    async def settle(self, row: Resource, work: Work) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.
 
         Raises :class:`stoker.kernel.errors.Refused` where it fails.
         """
-        work = Work(type_, row.action, method, row.properties, {})
         while True:
             seen = self._waiting.round
-            outcome = await self._calls.ask(row, work, method)
+            outcome = await self._calls.ask(row, work)
             if isinstance(outcome, Failed):
                 raise Refused(outcome.reason)
-            kept = _kept(row, None, outcome.attributes, outcome.data, None)
+            kept = _kept(row, None, outcome.attributes, outcome.data)
             if kept != row:
                 await self._session.commit(resources=[kept])
                 row = kept
@@ -179,30 +179,36 @@ class Actions:
         return noted
 
     async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
-        kept = _kept(row, done.physical_id, done.attributes, done.data, None)
-        if done.metadata is not None:
-            kept = evolve(kept, metadata=done.metadata)
+        told = {} if done.metadata is None else {"metadata": done.metadata}
+        kept = _kept(
+            row,
+            done.physical_id,
+            done.attributes,
+            done.data,
+            reason=done.reason or "state changed",
+            **told,
+        )
         # what was recorded before an update may have changed with it
-        known = (done.attributes or {}) if work.action is Action.UPDATE else kept.attributes
-        missing = work.attributes - known.keys()
-        if missing and can(work.type, Reads):
-            if kept.physical_id != row.physical_id:
-                await self._session.commit(resources=[kept])
-            try:
-                attributes = await self._calls.ask(kept, work, work.type.read)
-            except Refused as refused:
-                failed = await self.fail(kept, refused.message)
-                raise ActionFailed(failed, refused.message) from refused
-            kept = evolve(kept, attributes={**kept.attributes, **attributes})
-        # what neither the answer nor the object tells is empty, and nobody need wait for it
-        attributes = {**dict.fromkeys(missing), **kept.attributes}
+        known = (done.attributes or {}) if row.action is Action.UPDATE else kept.attributes
+        found: dict[str, Any] = {}
+        if missing := work.attributes - known.keys():
+            # what neither the answer nor the object tells is empty, and nobody need wait for it
+            found = {name: kept.attributes.get(name) for name in missing}
+            if can(work.type, Reads):
+                if kept.physical_id != row.physical_id:
+                    await self._session.commit(resources=[kept])
+                try:
+                    found |= await self._calls.ask(kept, replace(work, method=work.type.read))
+                except Refused as refused:
+                    failed = await self.fail(kept, refused.message)
+                    raise ActionFailed(failed, refused.message) from refused
         plain = type(work.type).reference is ResourceType.reference
         if not plain or kept.physical_id is None:
             call = make_call(self._session, kept, work.type, properties=work.properties)
             reference = work.type.reference(call)
             if reference != kept.physical_id:
-                attributes[REFERENCE] = reference
-        return evolve(kept, attributes=attributes, reason=done.reason or "state changed")
+                found[REFERENCE] = reference
+        return evolve(kept, attributes={**kept.attributes, **found}) if found else kept
 
 
 def _kept(
@@ -210,10 +216,10 @@ def _kept(
     physical_id: str | None,
     attributes: Mapping[str, Any] | None,
     data: Mapping[str, Any] | None,
-    progress: Mapping[str, Any] | None,
+    progress: Mapping[str, Any] | None = None,
+    **changes: Any,
 ) -> Resource:
-    """The row with those values that an answer has named."""
-    changes: dict[str, Any] = {}
+    """The row with those values that an answer has named, and with other changes."""
     if physical_id is not None:
         changes["physical_id"] = physical_id
     if attributes is not None:

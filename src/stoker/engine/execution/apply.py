@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
@@ -23,7 +23,15 @@ from stoker.engine.planning.decision import (
 )
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.schema.resource_type import MakesStack, ManagedType, NestingType, Updates, can
+from stoker.schema.resource_type import (
+    Call,
+    MakesStack,
+    ManagedType,
+    NestingType,
+    Outcome,
+    Updates,
+    can,
+)
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, TooMuch
 
@@ -71,7 +79,7 @@ class Applying:
                 assert row is not None
                 await self._keep(row, definition)
             case Change.CREATE:
-                await self._create(row or self._session.new_row(node.name), definition)
+                await self._create(row, definition)
             case Change.CONTINUE:
                 assert row is not None
                 await self._continue(row, definition)
@@ -104,6 +112,17 @@ class Applying:
     def _columns(self, definition: Definition) -> dict[str, Any]:
         return _recorded(definition, self._session.current)
 
+    def _whole(self, definition: Definition) -> dict[str, Any]:
+        """All that the row of a new object records of its definition."""
+        return {
+            **self._columns(definition),
+            "properties": definition.properties,
+            "metadata": definition.metadata,
+        }
+
+    def _new_row(self, definition: Definition, **columns: Any) -> Resource:
+        return self._session.new_row(definition.name, **self._whole(definition), **columns)
+
     async def _refuse(self, row: Resource, change: Change) -> None:
         """A change that the environment forbids: an event tells of it, the row stays as it is."""
         reason = f"{change} is restricted for resource."
@@ -122,35 +141,21 @@ class Applying:
             row = evolve(row, operation_id=self._operation.id, **columns)
             await self._session.commit(resources=[row])
 
-    async def _create(self, row: Resource, definition: Definition) -> None:
+    async def _create(self, row: Resource | None, definition: Definition) -> None:
+        row = self._new_row(definition) if row is None else evolve(row, **self._whole(definition))
         if definition.external_id is not None:
-            await self._refer(row, definition)
+            await self._refer(row, definition.external_id)
             return
-        columns = self._columns(definition)
-        row = await self._hooks.before(evolve(row, **columns), Action.CREATE)
-        row = await self._actions.begin(
-            row,
-            Action.CREATE,
-            calls=definition.type,
-            properties=definition.properties,
-            metadata=definition.metadata,
-            **columns,
-        )
-        await self._finish(row, definition, self._work(Action.CREATE, definition))
+        row = await self._hooks.before(row, Action.CREATE)
+        row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
+        await self._finish(row, definition)
 
-    async def _refer(self, row: Resource, definition: Definition) -> None:
+    async def _refer(self, row: Resource, physical_id: Any) -> None:
         """An object that exists already, and is not ours."""
-        if not isinstance(definition.external_id, str) or not definition.external_id:
-            raise DiagnosticError([_no_id(definition)])
+        if not isinstance(physical_id, str) or not physical_id:
+            raise DiagnosticError([_no_id(row, physical_id)])
         row = await self._actions.begin(
-            row,
-            Action.CHECK,
-            calls=None,
-            properties=definition.properties,
-            metadata=definition.metadata,
-            external=True,
-            physical_id=definition.external_id,
-            **self._columns(definition),
+            row, Action.CHECK, calls=None, external=True, physical_id=physical_id
         )
         await self._complete(row)
 
@@ -163,7 +168,7 @@ class Applying:
         if isinstance(definition.type, ManagedType):
             row = await self._actions.adopt_lost(row, definition.type)
         await self._succession.release(row)
-        await self._finish(row, definition, self._work(Action.CREATE, definition))
+        await self._finish(row, definition)
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
         row = await self._hooks.before(row, Action.UPDATE)
@@ -197,11 +202,9 @@ class Applying:
     ) -> None:
         """The rest of an update; ``going`` is the row whose place this one has just taken."""
         row = await self._succession.reclaim(row, going)
-        previous = row.properties
         row = evolve(row, metadata=definition.metadata)
-        work = self._work(Action.UPDATE, definition, decision.changed, previous)
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
-        await self._finish(row, definition, work, **columns)
+        await self._finish(row, definition, decision.changed, row.properties, **columns)
 
     async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
         """A new object beside the old one, which goes when all else is in its place."""
@@ -215,40 +218,34 @@ class Applying:
                 shown = evolve(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
-            session.new_row(old.name),
+            self._new_row(definition, hook=old.hook),
             Action.CREATE,
             Status.IN_PROGRESS,
             "state changed",
-            properties=definition.properties,
-            metadata=definition.metadata,
-            hook=old.hook,
-            **self._columns(definition),
         )
         replaced = evolve(old, replaced_by=new.id)
         await session.commit(resources=[replaced, new], events=[*events, event])
         await self._succession.release(new, replaced)
-        await self._finish(new, definition, self._work(Action.CREATE, definition))
-
-    def _work(
-        self,
-        action: Action,
-        definition: Definition,
-        changed: frozenset[str] = frozenset(),
-        previous: Any = None,
-    ) -> Work | None:
-        used = self._used.get(definition.name, frozenset())
-        return _work(action, definition, used, changed, previous or {})
+        await self._finish(new, definition)
 
     async def _finish(
-        self, row: Resource, definition: Definition, work: Work | None, **columns: Any
+        self,
+        row: Resource,
+        definition: Definition,
+        changed: frozenset[str] = frozenset(),
+        previous: Mapping[str, Any] | None = None,
+        **columns: Any,
     ) -> None:
         """Call what is to be called, then commit the success."""
-        if isinstance(definition.type, NestingType):
-            used = self._used.get(row.name, frozenset())
+        type_, used = definition.type, self._used.get(row.name, frozenset())
+        if isinstance(type_, NestingType):
             row = await self._nesting.apply(row, definition, self._operation, used)
-        elif work is not None:
-            row = await self._actions.run(row, work)
-        await self._complete(evolve(row, unhealthy=False), **columns)
+        elif isinstance(type_, ManagedType):
+            method = _method(row.action, type_, changed)
+            if method is not None:
+                work = Work(type_, method, definition.properties, previous, changed, used)
+                row = await self._actions.run(row, work)
+        await self._complete(row, unhealthy=False, **columns)
 
     async def _complete(self, row: Resource, **columns: Any) -> None:
         """Commit the success of the action in progress, and stop at the hook that follows it."""
@@ -268,24 +265,15 @@ class Applying:
         await self._hooks.passed(done)
 
 
-def _work(
-    action: Action,
-    definition: Definition,
-    attributes: frozenset[str],
-    changed: frozenset[str],
-    previous: Mapping[str, Any],
-) -> Work | None:
+def _method(
+    action: Action, type_: ManagedType, changed: frozenset[str]
+) -> Callable[[Call], Outcome] | None:
     """What is to be called; None when there is nothing to call."""
-    type_ = definition.type
-    if not isinstance(type_, ManagedType):
-        return None
     if action is Action.CREATE:
-        method = type_.create
-    elif (changed or can(type_, MakesStack)) and can(type_, Updates):
-        method = type_.update
-    else:
-        return None
-    return Work(type_, action, method, definition.properties, previous, changed, attributes)
+        return type_.create
+    if (changed or can(type_, MakesStack)) and can(type_, Updates):
+        return type_.update
+    return None
 
 
 def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
@@ -306,12 +294,12 @@ def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
     return tuple(sorted({*row.dirty, *decision.changed}))
 
 
-def _no_id(definition: Definition) -> Diagnostic:
+def _no_id(row: Resource, external_id: Any) -> Diagnostic:
     return Diagnostic(
         code="bad-shape",
-        message=f"the external id of {definition.name} is the id of an object, as text,"
-        f" not {definition.external_id!r:.80}",
-        path=("resources", definition.name, "external_id"),
+        message=f"the external id of {row.name} is the id of an object, as text,"
+        f" not {external_id!r:.80}",
+        path=("resources", row.name, "external_id"),
     )
 
 

@@ -44,14 +44,14 @@ class Creating:
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
         """
         if work.type.service is None or not can(work.type, Adopts):
-            outcome: Outcome = await self._calls.ask(row, work, work.method)
+            outcome: Outcome = await self._calls.ask(row, work)
             return row, outcome
         faults = self._session.ports.faults
         attempt = 0
         while True:
             sent = _Sent(row, self._session)
             try:
-                outcome = await self._calls.once(row, work, work.method, sent.note)
+                outcome = await self._calls.once(row, work, sent.note)
             except Refused as refused:
                 outcome = Failed(refused.message)
             except Exception as error:
@@ -94,8 +94,7 @@ class Creating:
         if row.physical_id is not None or not can(type_, Adopts):
             return row
         limits = self._session.ports.limits
-        left = self._session.ports.orphaned_calls.take(row.id)
-        lands = None if left is None else await self._calls.end_of(left)
+        lands = await self._calls.end_of_orphan(row)
         sent = max(row.asked, default=0.0)
         until = sent + limits.landing if sent >= limits.cloud_since else 0.0
         if lands is not None:
@@ -107,12 +106,12 @@ class Creating:
     async def _look(self, row: Resource, type_: ManagedType, until: float) -> Resource:
         """Look for the object once, and again until that time."""
         assert can(type_, Adopts)
-        work = Work(type_, row.action, type_.create, row.properties, {})
+        work = Work(type_, type_.find, row.properties)
         pause = _FIRST_PAUSE
         while True:
             found: str | None
             try:
-                found = await self._calls.ask(row, work, type_.find)
+                found = await self._calls.ask(row, work)
             except NotFound:
                 found = None  # what it was to be made of is gone, so it is as well
             if found is not None:
@@ -144,9 +143,9 @@ class Creating:
         type_ = self._session.type_of(row)
         if not row.asked or not isinstance(type_, ManagedType) or not can(type_, Sweeps):
             return
-        work = Work(type_, row.action, type_.create, row.properties, {})
+        work = Work(type_, type_.sweep, row.properties)
         try:
-            removed = await self._calls.once(row, work, type_.sweep)
+            removed = await self._calls.once(row, work)
         except Exception as error:  # noqa: BLE001 - the object itself is fine
             reason = self._session.ports.faults.describe(error)
             log.warning("surplus objects not removed", resource=row.name, reason=reason)

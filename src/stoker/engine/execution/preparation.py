@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-from collections.abc import Iterable
-from dataclasses import replace
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session, StackRows
+from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
+from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.engine.planning.decision import CallFor
 from stoker.engine.planning.facts import exists
+from stoker.kernel.errors import Refused
 from stoker.kernel.log import Log
-from stoker.schema.resource_type import Call, Checks, Done, Outcome, Reads, can
+from stoker.schema.resource_type import Call, Checks, Done, ManagedType, Reads, can
 from stoker.template.definition import Definition
 
 log = Log(__name__)
 
+PATIENCE = 10.0
+"""Seconds for which a cloud is asked again that refuses for now, before a plan does without."""
 
-def call_about(session: StackRows) -> CallFor:
+
+@contextlib.contextmanager
+def patient(session: Session) -> Iterator[Ask]:
+    """Asks about objects of a stack that this engine owns, again where the cloud is busy."""
+    waiting = Waiting()
+    timer = asyncio.get_running_loop().call_later(PATIENCE, waiting.expire, "not answered")
+    try:
+        yield TypeCalls(session, waiting).ask
+    finally:
+        timer.cancel()
+
+
+def ask_beside(stack_rows: StackRows) -> Ask:
+    """Asks about objects without owning the stack: once, and beside whatever is under way."""
+
+    async def ask(row: Resource, work: Work) -> Any:
+        call = await bound_call(stack_rows, row, work)
+        return await stack_rows.ports.workers.run(work.type.service, call)
+
+    return ask
+
+
+def call_about(stack_rows: StackRows) -> CallFor:
     """Makes the calls with which the planner asks types about changes."""
 
     def call_for(row: Resource, definition: Definition, changed: frozenset[str]) -> Call:
         return make_call(
-            session,
+            stack_rows,
             row,
             definition.type,
             properties=definition.properties,
@@ -53,35 +80,34 @@ async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
     An object that cannot be read keeps what is recorded: this is a courtesy to outputs, and the
     plan treats what it does not know as unknown.
     """
-    fresh = await asyncio.gather(*(_read(session, row) for row in rows))
+    with patient(session) as ask:
+        fresh = await asyncio.gather(*(_read(session, row, ask) for row in rows))
     changed = [row for row in fresh if row is not None]
     if changed:
         await session.commit(resources=changed)
 
 
-async def _read(session: Session, row: Resource) -> Resource | None:
+async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
     """The row with fresh attributes, or None when nothing is new."""
     type_ = session.type_of(row)
     built = row.action is not Action.DELETE and row.status is Status.COMPLETE
-    if not can(type_, Reads) or not built or row.physical_id is None:
+    if not isinstance(type_, ManagedType) or not built or row.physical_id is None:
         return None
-    call = make_call(session, row, type_)
-    ports = session.ports
-
-    def read() -> dict[str, object]:
-        cloud = ports.clouds.connection(session.stack) if type_.service is not None else None
-        return dict(type_.read(replace(call, cloud=cloud)))
-
+    if not can(type_, Reads):
+        return None
     try:
-        attributes = await ports.workers.run(type_.service, functools.partial(read))
+        attributes = await ask(row, Work(type_, type_.read, row.properties))
     except Exception as error:  # noqa: BLE001 - see read_attributes
-        log.warning("attributes not read", resource=row.name, error=ports.faults.describe(error))
+        told = session.ports.faults.describe(_met(error))
+        log.warning("attributes not read", resource=row.name, error=told)
         return None
     new = evolve(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
 
 
-async def check_failed_and_replaced(session: StackRows, wanted: Definitions) -> frozenset[str]:
+async def check_failed_and_replaced(
+    stack_rows: StackRows, wanted: Definitions, ask: Ask
+) -> frozenset[str]:
     """Ids of the rows that may go on standing for wanted resources, though they need not look so.
 
     Of those that have failed it is the ones whose objects pass their type's check: what failed may
@@ -90,8 +116,8 @@ async def check_failed_and_replaced(session: StackRows, wanted: Definitions) -> 
     gone or broken.
     """
     names = frozenset(wanted.names)
-    asked = [row for row in session.rows.values() if row.name in names and _needs_check(row)]
-    verdicts = await asyncio.gather(*(_passes_check(session, row) for row in asked))
+    asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
+    verdicts = await asyncio.gather(*(_passes_check(stack_rows, row, ask) for row in asked))
     return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
 
 
@@ -103,17 +129,19 @@ def _needs_check(row: Resource) -> bool:
     return row.status is Status.FAILED and row.physical_id is not None
 
 
-async def _passes_check(session: StackRows, row: Resource) -> bool:
-    failed, type_, ports = row.status is Status.FAILED, session.type_of(row), session.ports
-    if type_ is None or type_.service is None or not can(type_, Checks):
+async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
+    failed, type_ = row.status is Status.FAILED, stack_rows.type_of(row)
+    if not isinstance(type_, ManagedType) or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)
-    check, call = type_.check, make_call(session, row, type_)
-
-    def ask() -> Outcome:
-        return check(replace(call, cloud=ports.clouds.connection(session.stack)))
-
     try:
-        return isinstance(await ports.workers.run(type_.service, ask), Done)
+        return isinstance(await ask(row, Work(type_, type_.check, row.properties)), Done)
     except Exception as error:  # noqa: BLE001 - what has failed and cannot be checked is replaced
-        log.info("object not checked", resource=row.name, error=ports.faults.describe(error))
-        return not failed and not ports.faults.is_not_found(error)
+        faults, met = stack_rows.ports.faults, _met(error)
+        log.info("object not checked", resource=row.name, error=faults.describe(met))
+        return not failed and not faults.is_not_found(met)
+
+
+def _met(error: Exception) -> Exception:
+    """What the cloud has said, where calls were not repeated or not any more."""
+    said = error.__context__
+    return said if isinstance(error, Refused | Stopped) and isinstance(said, Exception) else error

@@ -74,7 +74,7 @@ class Removing:
         row = await self._actions.adopt_lost(row, type_)
         if row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
             row = await self._snapshot(row, type_)
-        work = Work(type_, Action.DELETE, type_.delete, row.properties, {})
+        work = Work(type_, type_.delete, row.properties)
         return await self._actions.run(row, work)
 
     async def _snapshot(self, row: Resource, type_: ManagedType) -> Resource:
@@ -83,7 +83,7 @@ class Removing:
         if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
             return row
         assert can(type_, Snapshots)
-        work = Work(type_, Action.DELETE, type_.snapshot, row.properties, {})
+        work = Work(type_, type_.snapshot, row.properties)
         row = await self._actions.run(row, work)
         row = evolve(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
         await self._session.commit(resources=[row])

@@ -140,7 +140,7 @@ class Session(StackRows):
             [evolve(operation, reason=text(operation.reason)) for operation in operations],
         )
 
-    def new_row(self, name: str) -> Resource:
+    def new_row(self, name: str, type_name: str = "", **columns: Any) -> Resource:
         """A row for a resource that is to be made, not stored yet."""
         now = self.ports.clock.now()
         return made(
@@ -148,10 +148,11 @@ class Session(StackRows):
             id=self.ports.ids.uuid(),
             stack_id=self.stack.id,
             name=name,
-            type_name="",
+            type_name=type_name,
             token=self.ports.ids.token(),
             created_at=now,
             updated_at=now,
+            **columns,
         )
 
     def intend(self, begun: Event) -> None:

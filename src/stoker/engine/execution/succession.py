@@ -12,6 +12,7 @@ from collections import defaultdict
 
 from stoker.engine.execution.actions import ActionFailed, Actions
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import ManagedType, Releases, can
@@ -55,7 +56,7 @@ class Succession:
         for row in [new] if new is not None else newer:
             try:
                 await self._released(row)
-                old = await self._actions.settle(old, type_, type_.reclaim)
+                old = await self._actions.settle(old, Work(type_, type_.reclaim, old.properties))
             except Refused as refused:
                 reason = f"what it freed cannot be taken again: {refused.message}"
                 raise ActionFailed(await self._actions.fail(old, reason), reason) from refused
@@ -69,7 +70,7 @@ class Succession:
             return
         if isinstance(type_, ManagedType) and can(type_, Releases):
             row = await self._actions.adopt_lost(row, type_)
-            await self._actions.settle(row, type_, type_.release)
+            await self._actions.settle(row, Work(type_, type_.release, row.properties))
 
     def _before(self, new: Resource) -> list[Resource]:
         """The rows that a row replaces, among those that were there when the operation began."""

@@ -1,18 +1,19 @@
-"""Calls to resource types: on a worker thread, retried while a cloud refuses them for now.
+"""Calls to resource types: the one way from the engine to a method of a type.
 
-Knows nothing of what an answer means for a row.
+A call runs on a worker thread where the type uses a service, and directly where it does not. Calls
+of the engine that owns a stack wait for those that were orphaned, and are retried while a cloud
+refuses them for now. Knows nothing of what an answer means for a row.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stoker.engine.execution.calls import handed_on, lookups_of, make_call, with_ids
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status, evolve
@@ -23,40 +24,44 @@ from stoker.schema.resource_type import (
     Done,
     MakesStack,
     ManagedType,
-    Outcome,
     ResourceType,
     Wait,
     can,
 )
 
-Method = Callable[[Call], Outcome]
 _MAKING = (Action.CREATE, Action.UPDATE)
+_NO_IDS = (Action.DELETE, Action.CHECK)
+_ABOUT_OBJECT = frozenset(("read", "check"))
+"""Methods that look at the object alone: they work though what it was made of is gone."""
 SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An action that is to be done: what is called, and with which properties."""
+    """What is called, and with which properties."""
 
     type: ManagedType
-    action: Action
-    method: Method
+    method: Callable[[Call], Any]
     properties: Mapping[str, Any]
-    previous: Mapping[str, Any]
+    previous: Mapping[str, Any] | None = None
     changed: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     """Attributes that somebody refers to: read once the object is there."""
 
 
+Ask = Callable[[Resource, Work], Awaitable[Any]]
+"""Makes a call about a row, and returns the answer or raises."""
+
+
 class TypeCalls:
-    """Calls methods of types for one session."""
+    """Calls by the engine that owns the stack."""
 
     def __init__(self, session: Session, waiting: Waiting) -> None:
         self._session = session
         self._waiting = waiting
 
-    async def ask(self, row: Resource, work: Work, method: Callable[[Call], Any]) -> Any:
+    async def ask(self, row: Resource, work: Work) -> Any:
         """The answer of one of the type's methods, which must be safe to repeat.
 
         Calls that the cloud turns away for now are repeated, after the time that it names or
@@ -66,11 +71,12 @@ class TypeCalls:
         attempt = 0
         while True:
             try:
-                return await self.once(row, work, method)
+                return await self.once(row, work)
             except Refused:
                 raise
             except Exception as error:  # noqa: BLE001 - told apart where the pause is made
-                if method == work.type.delete and self._session.ports.faults.is_not_found(error):
+                gone = self._session.ports.faults.is_not_found(error)
+                if gone and work.method == work.type.delete:
                     return Done()
                 row = await self.pause(row, error, attempt)
                 attempt += 1
@@ -100,43 +106,39 @@ class TypeCalls:
         self,
         row: Resource,
         work: Work,
-        method: Callable[[Call], Any],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Any:
         """The answer to one call; raises what it raises.
 
         ``admitted`` is awaited when the call may be made, and before it is.
         """
-        left = self._session.ports.orphaned_calls.take(row.id)
-        if left is not None:
-            await self.end_of(left)
-        call = make_call(
-            self._session,
-            row,
-            work.type,
-            properties=work.properties,
-            previous=work.previous,
-            changed=work.changed,
-        )
-        if work.action in _MAKING and can(work.type, MakesStack):
-            call = replace(call, inherited=await handed_on(self._session, row))
-        made = functools.partial(self._call, call, work.type, method)
-        return await self._run(row, work.type.service, made, admitted)
+        await self.end_of_orphan(row)
+        call = await bound_call(self._session, row, work)
+        if work.type.service is None:
+            return call()
+        return await self._run(row, work.type.service, call, admitted)
 
-    async def end_of(self, left: Ended) -> float | None:
-        """Wait for a call that was left behind, as long as it may do something.
+    async def end_of_orphan(self, row: Resource) -> float | None:
+        """Wait for an orphaned call about the row, as long as it may do something.
 
         Returns the seconds within which its request may still be done; None when nobody knows.
         """
+        ports = self._session.ports
+        left = ports.orphaned_calls.take(row.id)
+        if left is None:
+            return None
         if not left.cancelled():
-            landing = self._session.ports.limits.landing
-            await asyncio.wait([asyncio.wrap_future(left)], timeout=landing)
+            try:
+                await asyncio.wait([asyncio.wrap_future(left)], timeout=ports.limits.landing)
+            except asyncio.CancelledError:
+                ports.orphaned_calls.remember(row.id, left)
+                raise
         return left.result() if left.done() and not left.cancelled() else None
 
     async def _run(
         self,
         row: Resource,
-        service: str | None,
+        service: str,
         call: Callable[[], Any],
         admitted: Callable[[], Awaitable[None]] | None,
     ) -> Any:
@@ -166,22 +168,43 @@ class TypeCalls:
                 self._session.ports.orphaned_calls.remember(row.id, ended)
             raise
 
-    def _call(self, call: Call, type_: ResourceType, method: Callable[[Call], Any]) -> Any:
-        """Runs on a worker: names become ids, then the type is called."""
-        ports, stack = self._session.ports, self._session.stack
-        if type_.service is not None:
-            call = replace(call, cloud=ports.clouds.connection(stack))
-            looks = can(type_, Adopts) and method == type_.find
-            if looks or call.action not in ("DELETE", "CHECK"):
-                call = replace(call, properties=self._with_ids(type_, call.properties))
-                if call.update.previous and call.action == "UPDATE":
-                    previous = self._with_ids(type_, call.update.previous)
-                    call = replace(call, update=replace(call.update, previous=previous))
-        return method(call)
 
-    def _with_ids(self, type_: ResourceType, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-        lookups = lookups_of(type_, properties)
-        if not lookups:
-            return properties
-        found = self._session.ports.clouds.lookup(self._session.stack, lookups)
-        return with_ids(properties, lookups, dict(enumerate(found)))
+async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callable[[], Any]:
+    """The call with all that it needs; run on a worker if the type uses a service."""
+    type_, method = work.type, work.method
+    call = make_call(
+        stack_rows,
+        row,
+        type_,
+        properties=work.properties,
+        previous=work.previous,
+        changed=work.changed,
+    )
+    if row.action in _MAKING and can(type_, MakesStack):
+        call = replace(call, inherited=await handed_on(stack_rows, row))
+    if type_.service is None:
+        return lambda: method(call)
+    ports, stack = stack_rows.ports, stack_rows.stack
+
+    def connected() -> Any:
+        made = replace(call, cloud=ports.clouds.connection(stack))
+        looks = can(type_, Adopts) and method == type_.find
+        if looks or not (row.action in _NO_IDS or method.__name__ in _ABOUT_OBJECT):
+            made = replace(made, properties=_with_ids(stack_rows, type_, made.properties))
+            if made.update.previous and row.action is Action.UPDATE:
+                previous = _with_ids(stack_rows, type_, made.update.previous)
+                made = replace(made, update=replace(made.update, previous=previous))
+        return method(made)
+
+    return connected
+
+
+def _with_ids(
+    stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The properties with ids in the places of names."""
+    lookups = lookups_of(type_, properties)
+    if not lookups:
+        return properties
+    found = stack_rows.ports.clouds.lookup(stack_rows.stack, lookups)
+    return with_ids(properties, lookups, dict(enumerate(found)))

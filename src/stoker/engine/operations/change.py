@@ -9,7 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.preparation import call_about, check_failed_and_replaced, read_missing
+from stoker.engine.execution.preparation import (
+    call_about,
+    check_failed_and_replaced,
+    patient,
+    read_missing,
+)
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest
@@ -39,7 +44,8 @@ class StackChange(Running):
         self.operation = await cancelled(self._session, self.operation)
         self._wanted = await wanted_by(self._session, self.operation)
         await read_missing(self._session, self._wanted)
-        self._healthy = await check_failed_and_replaced(self._session, self._wanted)
+        with patient(self._session) as ask:
+            self._healthy = await check_failed_and_replaced(self._session, self._wanted, ask)
 
     async def run(self) -> None:
         """Plan, execute, end."""

@@ -11,7 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
-from stoker.engine.execution.preparation import call_about, check_failed_and_replaced
+from stoker.engine.execution.preparation import (
+    ask_beside,
+    call_about,
+    check_failed_and_replaced,
+)
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
@@ -61,7 +65,7 @@ class UpdatePreviews:
             for row in await self._ports.store.resources(stack.id)
         )
         session = StackRows(self._ports, stack, rows)
-        healthy = await check_failed_and_replaced(session, evaluation)
+        healthy = await check_failed_and_replaced(session, evaluation, ask_beside(session))
         planner = Planner(rows, session.reference_of, call_about(session), healthy)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.nodes(Step.APPLY)}
