@@ -18,8 +18,10 @@ from stoker.engine.model.views import ChangeView, EventView, PropertyChange, Res
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
+from stoker.resources.registry import Registry
 from stoker.schema.helpers import NotComputed
 from stoker.template.definition import Output
+from stoker.template.describe.catalogue import Catalogue
 from tests.evaluating import HELPERS
 
 PROJECT = "a" * 32
@@ -215,9 +217,11 @@ class FakeService:
         return _event(stack, name, event_id)
 
 
-@dataclass
-class FakeCatalogue:
+class FakeCatalogue(Catalogue):
     """A few types and versions."""
+
+    def __init__(self) -> None:
+        super().__init__(Registry({}))
 
     def resource_types(
         self, *, support_status: str | None, version: str | None
@@ -250,7 +254,7 @@ async def no_engines() -> Sequence[EngineView]:
 
 
 async def one_engine() -> Sequence[EngineView]:
-    return (EngineView("1", "2", "host", "stoker", "engine", 60, CREATED, CREATED, up=True),)
+    return (EngineView("1", "2", "host", CREATED, CREATED, up=True),)
 
 
 def _resource(stack: StackAddress, name: str) -> ResourceView:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from stoker.engine.model.requests import Caller
 
@@ -52,45 +52,6 @@ class VerifySignature(Protocol):
         """
 
 
-class Policy(Protocol):
-    """Which callers may do what."""
-
-    def allows(self, rule: str, caller: Caller) -> bool:
-        """Whether a rule, as ``stacks:create``, lets the caller through."""
-
-
-class Catalogue(Protocol):
-    """What can stand in a template: resource types, template versions and their functions."""
-
-    def resource_types(
-        self, *, support_status: str | None, version: str | None
-    ) -> Sequence[tuple[str, str]]:
-        """Name and description of every type, sorted by name.
-
-        Raises :class:`stoker.kernel.errors.Invalid` for a support status that does not exist.
-        """
-
-    def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
-        """The API's description of a type.
-
-        Raises :class:`stoker.kernel.errors.NotFound`, or ``NotSupported`` for a hidden type.
-        """
-
-    def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
-        """A template that wraps the type; ``dialect`` is ``hot`` or ``cfn``."""
-
-    def template_versions(self) -> Sequence[Mapping[str, Any]]:
-        """``version``, ``type`` and ``aliases`` of every template version."""
-
-    def template_functions(
-        self, version: str, *, with_conditions: bool
-    ) -> Sequence[Mapping[str, Any]]:
-        """``functions`` and ``description`` of every function of a version, sorted.
-
-        Raises :class:`stoker.kernel.errors.NotFound` for an unknown version.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class EngineView:
     """An engine process as operators see it; times in seconds since the epoch."""
@@ -98,9 +59,6 @@ class EngineView:
     id: str
     engine_id: str
     host: str
-    binary: str
-    topic: str
-    report_interval: int
     created_at: float
     updated_at: float
     up: bool

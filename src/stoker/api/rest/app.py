@@ -15,21 +15,18 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from stoker.api.interface import check_address, interface, read_body
-from stoker.api.ports import Authenticate, Catalogue, Compute, Engines, Policy
+from stoker.api.ports import Authenticate, Compute, Engines
 from stoker.api.rest import versions
 from stoker.api.rest.answers import json_response
-from stoker.api.rest.call import Api, Call, FetchTemplate
-from stoker.api.rest.faults import (
-    answer,
-    forbidden,
-    method_not_allowed,
-    not_found,
-)
+from stoker.api.rest.call import Api, Call
+from stoker.api.rest.faults import answer, forbidden, method_not_allowed, not_found
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
+from stoker.engine.model.interfaces import FetchTemplate, Policy
 from stoker.engine.service.service import Service
 from stoker.kernel.time_limit import project
+from stoker.template.describe.catalogue import Catalogue
 
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _UNAUTHORIZED = {

@@ -29,7 +29,7 @@ async def stack_request(
     existing = existing or bool(_optional_flag(body, "existing"))
     _optional_flag(body, "converge")  # without effect, see docs/limits.md
     template, template_file = await _template(call, body, required=not existing)
-    environment_files = _environment_files(body)
+    environment_files = _names(body, "environment_files", split_text=False)
     return StackRequest(
         name=name,
         template=template,
@@ -104,10 +104,6 @@ def _environment(body: Body) -> Mapping[str, Any] | str | None:
     raise bad_request(
         f"environment must be an object or a string, not {type(environment).__name__}."
     )
-
-
-def _environment_files(body: Body) -> tuple[str, ...]:
-    return _names(body, "environment_files", split_text=False)
 
 
 def _names(body: Body, field: str, *, split_text: bool = True) -> tuple[str, ...]:

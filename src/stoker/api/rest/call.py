@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.datastructures import QueryParams
 
 from stoker.api.documents import parse_object
-from stoker.api.ports import Catalogue, Compute, Engines, Policy
+from stoker.api.ports import Compute, Engines
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import Links
 from stoker.api.rest.settings import RestSettings
+from stoker.engine.model.interfaces import FetchTemplate, Policy
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Forbidden
+from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
 NOT_AN_OBJECT = "The request needs a JSON object as its body."
-
-
-class FetchTemplate(Protocol):
-    """Fetches the text behind a ``template_url``."""
-
-    async def __call__(self, url: str) -> str:
-        """The text; raises :class:`stoker.kernel.errors.Refused` (400) when it cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)

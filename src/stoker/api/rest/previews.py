@@ -81,27 +81,16 @@ def _branch(stack: StackAddress, by_stack: Mapping[StackAddress, list[ResourceVi
 
 
 def _previewed(resource: ResourceView) -> dict[str, Any]:
-    shown = {
+    unmade = _shown(replace(resource, stack=_unmade(resource.stack)))
+    return unmade | {
         "updated_time": None,
         "creation_time": None,
-        "resource_name": resource.name,
         "physical_resource_id": resource.physical_id or "",
         "resource_action": resource.action,
         "resource_status": resource.status,
         "resource_status_reason": resource.reason,
-        "resource_type": resource.type_name,
-        "resource_identity": _identity(_unmade(resource.stack), f"/resources/{resource.name}"),
-        "stack_identity": _identity(_unmade(resource.stack), ""),
-        "stack_name": resource.stack.name,
-        "required_by": resource.required_by,
-        "description": resource.description,
-        "metadata": resource.metadata,
         "attributes": resource.attributes or {},
-        "properties": resource.properties,
     }
-    if resource.parent_resource is not None:
-        shown["parent_resource"] = resource.parent_resource
-    return shown
 
 
 def _unmade(stack: StackAddress) -> StackAddress:
@@ -111,30 +100,35 @@ def _unmade(stack: StackAddress) -> StackAddress:
 
 def _changed(change: ChangeView) -> dict[str, Any]:
     new, initial = change.change in _NEW, change.change in _INITIAL
-    shown: dict[str, Any] = {
+    return _shown(change) | {
         "updated_time": None if new else moment(change.updated_at),
         "creation_time": None if new else moment(change.created_at),
-        "resource_name": change.name,
         "physical_resource_id": "" if new else change.physical_id or "",
         "resource_action": "INIT" if initial else change.action,
         "resource_status": "COMPLETE" if initial else change.status,
         "resource_status_reason": "" if initial else change.reason,
-        "resource_type": change.type_name,
-        "resource_identity": _identity(change.stack, f"/resources/{change.name}"),
-        "stack_identity": _identity(change.stack, ""),
-        "stack_name": change.stack.name,
-        "required_by": change.required_by,
-        "description": change.description,
-        "metadata": change.metadata,
         "attributes": {},
-        "properties": change.properties,
         "changed_properties": [changed.name for changed in change.changed_properties],
         "property_changes": [asdict(changed) for changed in change.changed_properties],
         "change_reason": change.cause,
         "forced_by": change.forcing,
     }
-    if change.parent_resource is not None:
-        shown["parent_resource"] = change.parent_resource
+
+
+def _shown(view: ResourceView | ChangeView) -> dict[str, Any]:
+    shown = {
+        "resource_name": view.name,
+        "resource_type": view.type_name,
+        "resource_identity": _identity(view.stack, f"/resources/{view.name}"),
+        "stack_identity": _identity(view.stack, ""),
+        "stack_name": view.stack.name,
+        "required_by": view.required_by,
+        "description": view.description,
+        "metadata": view.metadata,
+        "properties": view.properties,
+    }
+    if view.parent_resource is not None:
+        shown["parent_resource"] = view.parent_resource
     return shown
 
 

@@ -67,7 +67,7 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", "/services", service_info.index, "service:index"),
     Operation("GET", "/stacks", stacks.index, "stacks:index"),
     Operation("POST", "/stacks", stacks.create, "stacks:create"),
-    Operation("GET", "/stacks/detail", stacks.detail, "stacks:detail"),
+    Operation("GET", "/stacks/detail", stacks.index, "stacks:detail"),
     Operation("POST", "/stacks/preview", previews.preview_create, "stacks:preview"),
     *(
         Operation(method, f"/stacks/{name}", lookups.lookup, "stacks:lookup")

@@ -12,16 +12,14 @@ from stoker.api.rest.call import Call
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import HTTP_UNAVAILABLE, Refused
 
+_ENGINE = {"binary": "heat-engine", "topic": "engine", "report_interval": 60}
+"""Of every engine. Clients expect reports at such intervals; here each engine is asked itself."""
+
 
 async def build_info(call: Call) -> Response:
-    """The revisions of interface and engine."""
-    settings = call.api.settings
-    return json_response(
-        {
-            "api": {"revision": settings.api_revision},
-            "engine": {"revision": settings.engine_revision},
-        }
-    )
+    """The revisions of interface and engine, which are always the same here."""
+    revision = {"revision": call.api.settings.revision}
+    return json_response({"api": revision, "engine": revision})
 
 
 async def index(call: Call) -> Response:
@@ -35,14 +33,12 @@ async def index(call: Call) -> Response:
 def _shown(engine: EngineView) -> dict[str, Any]:
     return {
         "id": engine.id,
-        "binary": engine.binary,
         "engine_id": engine.engine_id,
         "host": engine.host,
         "hostname": engine.host,
-        "topic": engine.topic,
-        "report_interval": engine.report_interval,
         "created_at": isoformat(engine.created_at),
         "updated_at": isoformat(engine.updated_at),
         "deleted_at": None,
         "status": "up" if engine.up else "down",
+        **_ENGINE,
     }

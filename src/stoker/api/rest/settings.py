@@ -21,8 +21,7 @@ class RestSettings:
     """Stacks with one of these tags are listed on demand only."""
     cors_origins: tuple[str, ...] = ()
     """Web sites whose scripts may use the API."""
-    api_revision: str = "unknown"
-    engine_revision: str = "unknown"
+    revision: str = "unknown"
     debug: bool = False
     """Send tracebacks to clients."""
 
@@ -37,7 +36,6 @@ def settings_from(conf: Any) -> RestSettings:
         identity_uri=identity_uri,
         hidden_tags=tuple(conf.hidden_stack_tags),
         cors_origins=tuple(conf.cors.allowed_origin),
-        api_revision=conf.revision.heat_revision,
-        engine_revision=conf.revision.heat_revision,
+        revision=conf.revision.heat_revision,
         debug=conf.debug,
     )

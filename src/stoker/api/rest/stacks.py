@@ -52,11 +52,6 @@ async def index(call: Call) -> Response:
     return await list_response("stacks", rows, **more)
 
 
-async def detail(call: Call) -> Response:
-    """The caller's stacks as :func:`index` gives them."""
-    return await index(call)
-
-
 async def show(call: Call) -> Response:
     """One stack."""
     resolve = query_flag(call.query, "resolve_outputs", default=True)
@@ -81,8 +76,7 @@ async def files(call: Call) -> Response:
 
 async def update(call: Call) -> Response:
     """Start bringing a stack to what the body says."""
-    body = await call.document()
-    return await _update(call, body, existing=False)
+    return await _update(call, await call.document(), existing=False)
 
 
 async def patch(call: Call) -> Response:

@@ -17,8 +17,9 @@ from starlette.types import ASGIApp
 
 from stoker.api.documents import parse_object
 from stoker.api.interface import check_address, interface, read_body
-from stoker.api.ports import Authenticate, Compute, Policy, VerifySignature
+from stoker.api.ports import Authenticate, Compute, VerifySignature
 from stoker.api.signals.answers import error_answer, resource_answer
+from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import ResourceAddress, parse_arn
