@@ -26,6 +26,14 @@ def made(world: World) -> int:
     return len(world.cloud.made)
 
 
+async def fail_the_driver(life: Life) -> str:
+    """What drives the stack is cancelled; returns the stack's id."""
+    [(stack, driving)] = life.engine.dispatch._tasks.items()
+    driving.cancel()
+    await asyncio.sleep(0.1)
+    return stack
+
+
 @pytest.mark.parametrize("seconds", [6, 60, 100])
 def test_a_create_that_lands_after_a_kill_is_not_made_again(seconds: float) -> None:
     world = World()
@@ -149,10 +157,7 @@ def test_a_driver_that_fails_and_starts_again_waits_for_its_own_calls() -> None:
     async def story(life: Life) -> None:
         await life.create(*THREE)
         await asyncio.sleep(1)
-        [driving] = life.engine.dispatch._tasks.values()
-        [stack] = life.engine.dispatch._tasks
-        driving.cancel()
-        await asyncio.sleep(0.1)
+        stack = await fail_the_driver(life)
         life.engine.dispatch.wake(stack)
         await until_complete(life)
 
@@ -172,9 +177,7 @@ def test_what_a_driver_that_failed_has_asked_for_does_not_come_after_what_is_ask
         world.cloud.usual = 20
         await life.update("old", "a")
         await asyncio.sleep(1)
-        [driving] = life.engine.dispatch._tasks.values()
-        driving.cancel()
-        await asyncio.sleep(0.1)
+        await fail_the_driver(life)
         world.cloud.usual = 0.1
         await life.update("new", "a")
         assert await life.ended() == "UPDATE_COMPLETE"
@@ -203,6 +206,96 @@ def test_an_update_that_timed_out_does_not_come_after_the_next_one() -> None:
     assert [value for _, value in world.cloud.objects.values()] == ["new"]
 
 
+def test_an_update_does_not_wait_for_one_that_a_failed_driver_is_known_to_have_ended() -> None:
+    world = World()
+
+    async def story(life: Life) -> None:
+        await life.create("a")
+        await until_complete(life)
+        world.cloud.usual = 20
+        await life.update("old", "a")
+        await asyncio.sleep(1)
+        stack = await fail_the_driver(life)
+        life.engine.dispatch.wake(stack)
+        assert await life.ended() == "UPDATE_COMPLETE"
+        world.cloud.usual = 0.1
+        await life.update("new", "a")
+        assert await life.ended() == "UPDATE_COMPLETE"
+
+    world.live(story)
+    assert [value for _, value in world.cloud.objects.values()] == ["new"]
+    assert world.passed < 50
+
+
+def test_what_a_failed_driver_did_not_know_its_successor_does_not_know_either() -> None:
+    world = World()
+    world.cloud.gives_up = 1000
+
+    async def begin(life: Life) -> None:
+        await life.create("a")
+        await until_complete(life)
+        world.cloud.usual = 100
+        await life.update("old", "a")
+        await asyncio.sleep(1)
+
+    async def change(life: Life) -> None:
+        world.cloud.usual = 0.1
+        await life.update("new", "a")
+        await asyncio.sleep(1)
+        stack = await fail_the_driver(life)
+        life.engine.dispatch.wake(stack)
+        assert await life.ended() == "UPDATE_COMPLETE"
+        await asyncio.sleep(100)
+
+    world.live(begin)
+    world.live(change)
+    assert [value for _, value in world.cloud.objects.values()] == ["new"]
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_an_update_without_an_answer_does_not_come_after_the_next_one(dies: bool) -> None:
+    world = World()
+
+    async def change(life: Life) -> None:
+        await life.create("a")
+        await until_complete(life)
+        world.cloud.usual = 100
+        await life.update("old", "a")
+        await asyncio.sleep(50)
+        world.cloud.usual = 0.1  # sent again after 60 s, when no answer has come
+        assert await life.ended() == "UPDATE_COMPLETE"
+        if not dies:
+            await change_again(life)
+
+    async def change_again(life: Life) -> None:
+        await life.update("new", "a")
+        assert await life.ended() == "UPDATE_COMPLETE"
+        await asyncio.sleep(100)
+
+    world.live(change)
+    if dies:
+        world.live(change_again)
+    assert [value for _, value in world.cloud.objects.values()] == ["new"]
+
+
+def test_a_look_that_is_cut_off_does_not_say_that_nothing_will_come() -> None:
+    world = World()
+    world.cloud.takes, world.cloud.gives_up = [95], 40
+
+    async def story(life: Life) -> None:
+        await life.create("a", timeout_mins=1)
+        await asyncio.sleep(1)
+        world.cloud.usual = 30
+        assert await life.ended() == "CREATE_FAILED"
+        world.cloud.usual = 0.1
+        await life.delete()
+        assert await life.ended() == "gone"
+
+    world.live(story)
+    assert made(world) == 1
+    assert world.cloud.objects == {}
+
+
 def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once() -> None:
     world = World()
     world.cloud.takes, world.cloud.refuses = [20], 1
@@ -210,9 +303,7 @@ def test_a_create_that_was_refused_after_its_driver_failed_is_sent_again_at_once
     async def story(life: Life) -> None:
         await life.create("a")
         await asyncio.sleep(1)
-        [(stack, driving)] = life.engine.dispatch._tasks.items()
-        driving.cancel()
-        await asyncio.sleep(0.1)
+        stack = await fail_the_driver(life)
         life.engine.dispatch.wake(stack)
         await until_complete(life)
 

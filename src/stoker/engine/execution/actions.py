@@ -16,7 +16,7 @@ from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
-from stoker.engine.execution.late_updates import sent_before
+from stoker.engine.execution.late_updates import sent_before, with_unanswered
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
@@ -94,13 +94,15 @@ class Actions:
         self, row: Resource, operation: Operation, type_: ResourceType, dirty: tuple[str, ...]
     ) -> Resource:
         """The same for an update, which must not be overtaken by one that was sent before."""
-        asked = await sent_before(self._session, self._waiting, row, operation)
-        return await self.begin(row, Action.UPDATE, calls=type_, dirty=dirty, asked=asked)
+        asked = await sent_before(self._session, self._calls, self._waiting, row, operation)
+        row = await self.begin(row, Action.UPDATE, calls=type_, dirty=dirty, asked=asked)
+        self._session.unanswered.pop(row.id, None)
+        return row
 
     async def fail(self, row: Resource, reason: str, **changes: Any) -> Resource:
         """Commit the failure of the action in progress."""
         row, event = self._session.transitions.resource_to(
-            row, row.action, Status.FAILED, reason, **changes
+            with_unanswered(self._session, row), row.action, Status.FAILED, reason, **changes
         )
         await self._session.commit(resources=[row], events=[event])
         return row
@@ -181,7 +183,7 @@ class Actions:
     async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
         told = {} if done.metadata is None else {"metadata": done.metadata}
         kept = _kept(
-            row,
+            with_unanswered(self._session, row),
             done.physical_id,
             done.attributes,
             done.data,

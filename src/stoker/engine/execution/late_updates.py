@@ -1,20 +1,22 @@
-"""Updates sent by an engine that died before the answer: the cloud may still carry them out.
+"""Updates without an answer: an engine died, or a connection. The cloud may still carry them out.
 
 The same update sent again does no harm: whichever request is done last leaves the object the same.
 Another update must not be overtaken: it waits until the earlier request can no longer be done.
-What is known of such requests is on record, so that it outlives the next engine as well.
+What is known of such requests is on record once the update ends or another begins, so that it
+outlives the engine as well.
 """
 
 from __future__ import annotations
 
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import TypeCalls
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.records import Operation, Resource
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.schema.resource_type import Wait
 
 
 async def sent_before(
-    session: Session, waiting: Waiting, row: Resource, operation: Operation
+    session: Session, calls: TypeCalls, waiting: Waiting, row: Resource, operation: Operation
 ) -> tuple[float, ...]:
     """When requests about the row were sent whose end is not known: for the row, as an update
     of it begins. Returns once none of them can come after the update. Only types that call a
@@ -23,13 +25,19 @@ async def sent_before(
     type_ = session.type_of(row)
     if type_ is None or type_.service is None:
         return ()
-    inherited = row.id in session.inherited
-    session.inherited.discard(row.id)
-    if inherited and (row.action_started_at or 0.0) >= operation.created_at:
-        return (*row.asked, session.began)
-    limits, now = session.ports.limits, session.ports.clock.now()
-    sent = session.began if inherited else max(row.asked, default=0.0)
-    left = sent + limits.landing - now
+    await calls.end_of_orphan(row)
+    asked = with_unanswered(session, row).asked
+    begun = (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
+    if begun and (row.action_started_at or 0.0) >= operation.created_at:
+        return asked
+    limits, sent = session.ports.limits, max(asked, default=0.0)
+    left = sent + limits.landing - session.ports.clock.now()
     if left > 0 and sent >= limits.cloud_since:
         await waiting.wait(Wait(after=left), waiting.round)
-    return row.asked
+    return asked
+
+
+def with_unanswered(session: Session, row: Resource) -> Resource:
+    """The row with the time of an update of it that was sent and of whose end nothing is known."""
+    sent = session.unanswered.get(row.id)
+    return row if sent is None else evolve(row, asked=(*row.asked, sent))

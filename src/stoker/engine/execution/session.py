@@ -103,13 +103,13 @@ class Session(StackRows):
 
     def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
         super().__init__(ports, stack, rows)
-        self.began = ports.clock.now()
-        self.inherited = {
+        updating = (
             row.id
             for row in self.rows.values()
             if (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
-        }
-        """Ids of rows of which an engine that is dead was updating the objects."""
+        )
+        self.unanswered = ports.orphaned_calls.unanswered(stack, updating, ports.clock.now())
+        """By row: when an update was sent last of which nobody knows whether it has been done."""
         self._intents: dict[str, Event] = {}
         """By row: the events of actions that have begun and that no commit has told of yet."""
         self.transitions = Transitions(ports.clock, ports.ids)

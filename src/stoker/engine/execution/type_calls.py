@@ -33,6 +33,8 @@ _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK)
 _ABOUT_OBJECT = frozenset(("read", "check"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
+_LOOKING = _ABOUT_OBJECT | {"find"}
+"""Methods that change nothing: it does not matter when they are done."""
 SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
@@ -75,9 +77,11 @@ class TypeCalls:
             except Refused:
                 raise
             except Exception as error:  # noqa: BLE001 - told apart where the pause is made
-                gone = self._session.ports.faults.is_not_found(error)
-                if gone and work.method == work.type.delete:
+                faults = self._session.ports.faults
+                if faults.is_not_found(error) and work.method == work.type.delete:
                     return Done()
+                if work.method.__name__ not in _LOOKING:
+                    self._note_unanswered(row, faults.lands_within(error))
                 row = await self.pause(row, error, attempt)
                 attempt += 1
 
@@ -116,7 +120,7 @@ class TypeCalls:
         call = await bound_call(self._session, row, work)
         if work.type.service is None:
             return call()
-        return await self._run(row, work.type.service, call, admitted)
+        return await self._run(row, work, call, admitted)
 
     async def end_of_orphan(self, row: Resource) -> float | None:
         """Wait for an orphaned call about the row, as long as it may do something.
@@ -133,16 +137,27 @@ class TypeCalls:
             except asyncio.CancelledError:
                 ports.orphaned_calls.remember(row.id, left)
                 raise
-        return left.result() if left.done() and not left.cancelled() else None
+        lands = left.result() if left.done() and not left.cancelled() else None
+        self._note_unanswered(row, lands or 0.0)
+        return lands
+
+    def _note_unanswered(self, row: Resource, lands: float) -> None:
+        """An update has ended without an answer: it may still be done within those seconds."""
+        if lands > 0 and row.action is Action.UPDATE:
+            ports = self._session.ports
+            sent = ports.clock.now() + lands - ports.limits.landing
+            self._session.unanswered[row.id] = sent
 
     async def _run(
         self,
         row: Resource,
-        service: str,
+        work: Work,
         call: Callable[[], Any],
         admitted: Callable[[], Awaitable[None]] | None,
     ) -> Any:
-        """What the call returns. One that goes on after the caller was cancelled is remembered."""
+        """What the call returns. One that goes on after the caller was cancelled is remembered if
+        it changes anything.
+        """
         ended = Ended()
         faults = self._session.ports.faults
 
@@ -162,9 +177,9 @@ class TypeCalls:
                 ended.set_result(lands)
 
         try:
-            return await self._session.ports.workers.run(service, noted, admitted)
+            return await self._session.ports.workers.run(work.type.service, noted, admitted)
         except asyncio.CancelledError:
-            if not ended.cancel():
+            if not ended.cancel() and work.method.__name__ not in _LOOKING:
                 self._session.ports.orphaned_calls.remember(row.id, ended)
             raise
 
