@@ -8,9 +8,17 @@ from typing import Any
 
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
-from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
-from stoker.template.functions.failure import bad_arguments, bad_value, failed
+from stoker.template.functions.failure import (
+    bad_arguments,
+    bad_value,
+    check_form,
+    check_kind,
+    exactly,
+    failed,
+    known,
+)
 from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import (
@@ -57,24 +65,16 @@ def get_att(arguments: Any, scope: Scope) -> Any:
     if isinstance(arguments, str) and "." not in arguments:
         message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
         raise failed("unknown-resource", message)
-    name, *path = scope.resolve(_exactly(2, arguments, "[resource, attribute]"))
+    name, *path = scope.resolve(exactly(2, arguments, "[resource, attribute]"))
     if isinstance(name, Unknown):
         return name
     return attribute(resource_name(name, scope), path, scope)
 
 
-def _exactly(count: int, arguments: Any, form: str) -> list[Any]:
-    if not isinstance(arguments, list) or len(arguments) != count:
-        bad_arguments(f"the arguments are {form}")
-    return arguments
-
-
 def select(arguments: Any, scope: Scope) -> Any:
     """One entry of a list or map; the list or map may be given as JSON text. '' if missing."""
-    index, collection = scope.resolve(_exactly(2, arguments, "[index, list]"))
-    unknown = unknown_in(index)
-    if unknown is not None:
-        return unknown
+    index, collection = scope.resolve(exactly(2, arguments, "[index, list]"))
+    known(index)
     if isinstance(collection, Unknown):
         return collection
     if isinstance(collection, str) and collection:
@@ -86,8 +86,7 @@ def select(arguments: Any, scope: Scope) -> Any:
     if collection is None or collection == "":
         return ""
     if isinstance(collection, Mapping):
-        if not isinstance(index, str):
-            bad_value(f"a map is indexed by text, not {kind_of(index)}", (0,))
+        check_kind(str, index, "a map is indexed by text", (0,))
         return collection.get(index, "")
     if not isinstance(collection, list):
         bad_value(f"only an entry of a list or map can be selected, not of {kind_of(collection)}")
@@ -97,29 +96,19 @@ def select(arguments: Any, scope: Scope) -> Any:
 
 def fn_split(arguments: Any, scope: Scope) -> Any:
     """A text split at a delimiter."""
-    delimiter, text = scope.resolve(_exactly(2, arguments, "[delimiter, text]"))
-    unknown = unknown_in([delimiter, text])
-    if unknown is not None:
-        return unknown
-    if not isinstance(text, str):
-        bad_value(f"only text can be split, not {kind_of(text)}", (1,))
+    delimiter, text = known(scope.resolve(exactly(2, arguments, "[delimiter, text]")))
+    check_kind(str, text, "only text can be split", (1,))
     return split(delimiter, text)
 
 
 def fn_replace(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced."""
-    pair = _exactly(2, arguments, "[{placeholder: text}, text]")
-    if not isinstance(pair[0], dict):
-        bad_arguments(f"the placeholders are a map, not {kind_of(pair[0])}", (0,))
+    pair = exactly(2, arguments, "[{placeholder: text}, text]")
+    check_form(dict, pair[0], "the placeholders are a map", (0,))
     params, template = scope.resolve(pair)
-    for position, (value, kind, words) in enumerate(
-        ((params, Mapping, "the placeholders are a map"), (template, str, "the template is text"))
-    ):
-        if not isinstance(value, kind | Unknown):
-            bad_value(f"{words}, not {kind_of(value)}", (position,))
-    unknown = unknown_in([template, params])
-    if unknown is not None:
-        return unknown
+    check_kind(Mapping | Unknown, params, "the placeholders are a map", (0,))
+    check_kind(str | Unknown, template, "the template is text", (1,))
+    known([template, params])
     for key, value in params.items():
         if isinstance(value, list | dict):
             bad_value(f'"{key}" may be text or a number, not {kind_of(value)}', (0, key))
@@ -132,17 +121,13 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
 def base64(arguments: Any, scope: Scope) -> Any:
     """Text for user data: given on as it is, since whoever sends it encodes it."""
     text = scope.resolve(arguments)
-    if not isinstance(text, str | Unknown):
-        bad_value(f"the argument is text, not {kind_of(text)}")
+    check_kind(str | Unknown, text, "the argument is text")
     return text
 
 
 def find_in_map(arguments: Any, scope: Scope) -> Any:
     """A value of the Mappings section."""
-    path = scope.resolve(_exactly(3, arguments, "[map, key, key]"))
-    unknown = unknown_in(path)
-    if unknown is not None:
-        return unknown
+    path = known(scope.resolve(exactly(3, arguments, "[map, key, key]")))
     value: Any = scope.mappings
     for position, key in enumerate(path):
         if isinstance(key, list | dict):
@@ -165,16 +150,11 @@ def get_azs(arguments: Any, scope: Scope) -> Any:
 
 def member_list_to_map(arguments: Any, scope: Scope) -> Any:
     """A map from a list such as [".member.0.Name=key", ".member.0.Value=door"]."""
-    names = _exactly(3, arguments, "[key name, value name, list]")[:2]
+    names = exactly(3, arguments, "[key name, value name, list]")[:2]
     for position, name in enumerate(names):
-        if not isinstance(name, str):
-            bad_arguments(f"this is text, not {kind_of(name)}", (position,))
-    members = scope.entry(arguments, 2)
-    unknown = unknown_in(members)
-    if unknown is not None:
-        return unknown
-    if not isinstance(members, list):
-        bad_value(f"the members are a list, not {kind_of(members)}", (2,))
+        check_form(str, name, "this is text", (position,))
+    members = known(scope.entry(arguments, 2))
+    check_kind(list, members, "the members are a list", (2,))
     key_name, value_name = names
     found: dict[str, dict[str, str]] = {}
     for index, member in enumerate(members):
@@ -192,20 +172,20 @@ def member_list_to_map(arguments: Any, scope: Scope) -> Any:
 
 
 FACADE_PARTS = {
-    "metadata": "Metadata",
-    "deletion_policy": "DeletionPolicy",
-    "update_policy": "UpdatePolicy",
+    "Metadata": "metadata",
+    "DeletionPolicy": "deletion_policy",
+    "UpdatePolicy": "update_policy",
 }
 
 
 def resource_facade(arguments: Any, scope: Scope) -> Any:
     """A part of the resource that this template stands for, named as in HOT."""
-    return _facade(arguments, scope, {name: name for name in FACADE_PARTS})
+    return _facade(arguments, scope, {name: name for name in FACADE_PARTS.values()})
 
 
 def fn_resource_facade(arguments: Any, scope: Scope) -> Any:
     """A part of the resource that this template stands for."""
-    return _facade(arguments, scope, {shown: name for name, shown in FACADE_PARTS.items()})
+    return _facade(arguments, scope, FACADE_PARTS)
 
 
 def _facade(arguments: Any, scope: Scope, names: Mapping[str, str]) -> Any:
@@ -213,20 +193,12 @@ def _facade(arguments: Any, scope: Scope, names: Mapping[str, str]) -> Any:
         bad_arguments(f"the argument is one of {', '.join(names)}")
     if scope.facade is None:
         bad_value("this template does not stand for a resource: it is not nested")
-    match names[arguments]:
-        case "metadata":
-            return scope.facade.metadata
-        case "deletion_policy":
-            return scope.facade.deletion_policy
-        case _:
-            return scope.facade.update_policy
+    return getattr(scope.facade, names[arguments])
 
 
 def to_json_string(arguments: Any, scope: Scope) -> Any:
     """A value as JSON text."""
-    value = scope.resolve(arguments)
-    unknown = unknown_in(value)
-    return as_json(value) if unknown is None else unknown
+    return as_json(known(scope.resolve(arguments)))
 
 
 def length(arguments: Any, scope: Scope) -> Any:
@@ -234,6 +206,5 @@ def length(arguments: Any, scope: Scope) -> Any:
     value = scope.resolve(arguments)
     if isinstance(value, Unknown):
         return value
-    if not isinstance(value, list):
-        bad_value(f"only a list has a length, not {kind_of(value)}")
+    check_kind(list, value, "only a list has a length")
     return len(value)

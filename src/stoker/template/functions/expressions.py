@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from stoker.schema.helpers import Malformed, NotComputed
-from stoker.schema.unknown import unknown_in
 from stoker.schema.words import kind_of
-from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.failure import (
+    bad_arguments,
+    bad_value,
+    check_form,
+    check_kind,
+    known,
+)
 from stoker.template.functions.scope import Scope
 
 MAX_SECONDS = 1.0
@@ -20,8 +25,7 @@ _SHOWN = 80
 
 def yaql(arguments: Any, scope: Scope) -> Any:
     """The value of an expression over data."""
-    if not isinstance(arguments, dict):
-        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    check_form(dict, arguments, "the arguments are a map")
     for key in arguments:
         if key not in ("expression", "data"):
             bad_arguments('the arguments are "expression" and "data"', (key,))
@@ -34,11 +38,8 @@ def yaql(arguments: Any, scope: Scope) -> Any:
         bad_arguments(f"the expression is text, not {kind_of(written)}", ("expression",))
     expression = scope.entry(arguments, "expression")
     data = scope.entry(arguments, "data") if "data" in arguments else {}
-    unknown = unknown_in([expression, data])
-    if unknown is not None:
-        return unknown
-    if not isinstance(expression, str):
-        bad_value(f"the expression is text, not {kind_of(expression)}", ("expression",))
+    known([expression, data])
+    check_kind(str, expression, "the expression is text", ("expression",))
     if not isinstance(written, str):
         _parse(expression, scope)
     return _evaluated(expression, data, scope)

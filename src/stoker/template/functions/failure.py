@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED, ErrorType
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
 
 SHAPE = "bad-arguments"
 """Code of diagnostics on the form of arguments: wrong whatever the values will be."""
@@ -35,6 +37,14 @@ class Failure(Exception):
         return Failure(each.below(*path) for each in self.diagnostics)
 
 
+class NotKnown(Exception):
+    """What a function gives hangs on resources that do not exist yet."""
+
+    def __init__(self, value: Unknown) -> None:
+        super().__init__(value)
+        self.value = value
+
+
 _FORM = "the arguments are "
 
 
@@ -56,6 +66,33 @@ def failed(
 ) -> Failure:
     """The failure of one snippet, for one reason."""
     return Failure([Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)])
+
+
+def known(value: Any) -> Any:
+    """The value, if there is nothing unknown in it. Raises :class:`NotKnown`."""
+    unknown = unknown_in(value)
+    if unknown is not None:
+        raise NotKnown(unknown)
+    return value
+
+
+def exactly(count: int, arguments: Any, form: str) -> list[Any]:
+    """The arguments, if they are a list of so many. Raises :class:`Failure`."""
+    if not isinstance(arguments, list) or len(arguments) != count:
+        bad_arguments(f"the arguments are {form}")
+    return arguments
+
+
+def check_form(kind: Any, written: Any, words: str, path: Path = ()) -> None:
+    """Raise :class:`Failure` for arguments that are not written as the words say."""
+    if not isinstance(written, kind):
+        bad_arguments(f"{words}, not {kind_of(written)}", path)
+
+
+def check_kind(kind: Any, value: Any, words: str, path: Path = ()) -> None:
+    """Raise :class:`Failure` for a value that is not what the words say."""
+    if not isinstance(value, kind):
+        bad_value(f"{words}, not {kind_of(value)}", path)
 
 
 def bad_arguments(message: str, path: Path = ()) -> NoReturn:

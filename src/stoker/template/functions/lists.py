@@ -9,37 +9,42 @@ from typing import Any
 
 from stoker.kernel.json_tree import weigh
 from stoker.schema.equality import frozen
-from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.budget import MAX_TEXT, check_text
-from stoker.template.functions.failure import bad_arguments, bad_value, failed
+from stoker.template.functions.failure import (
+    NotKnown,
+    bad_arguments,
+    bad_value,
+    check_form,
+    check_kind,
+    failed,
+    known,
+)
 from stoker.template.functions.scope import Scope
 
 
 def list_concat(arguments: Any, scope: Scope) -> Any:
     """Lists, one after the other; null entries are left out."""
-    lists = scope.resolve(arguments)
-    if isinstance(lists, Unknown):
-        return lists
-    if not isinstance(lists, list):
-        bad_value(f"the arguments are a list of lists, not {kind_of(lists)}")
-    result: list[Any] = []
-    unknown: list[Any] = []
-    for position, entries in enumerate(lists):
-        if isinstance(entries, Unknown):
-            unknown.append(entries)
-        elif isinstance(entries, list):
-            result.extend(entries)
-        elif entries is not None:
-            bad_value(f"only lists can be put together, not {kind_of(entries)}", (position,))
-    return unknown_in(unknown) if unknown else result
+    words = "the arguments are a list of lists", "only lists can be put together"
+    return [entry for part in parts_of(arguments, scope, list, *words) for entry in part]
+
+
+def parts_of(arguments: Any, scope: Scope, kind: Any, form: str, each: str) -> list[Any]:
+    """The lists or maps that are to become one, without null ones."""
+    parts = scope.resolve(arguments)
+    if isinstance(parts, Unknown):
+        raise NotKnown(parts)
+    check_kind(list, parts, form)
+    for position, part in enumerate(parts):
+        check_kind(kind | Unknown | None, part, each, (position,))
+    known([part for part in parts if isinstance(part, Unknown)])
+    return [part for part in parts if part is not None]
 
 
 def list_concat_unique(arguments: Any, scope: Scope) -> Any:
     """Lists, one after the other, with only the first of equal entries."""
-    entries = list_concat(arguments, scope)
-    unknown = unknown_in(entries)
-    return unique(entries) if unknown is None else unknown
+    return unique(known(list_concat(arguments, scope)))
 
 
 def unique(entries: Iterable[Any]) -> list[Any]:
@@ -52,22 +57,16 @@ def unique(entries: Iterable[Any]) -> list[Any]:
 
 def filter_(arguments: Any, scope: Scope) -> Any:
     """A list without the given values."""
-    if not isinstance(arguments, list):
-        bad_arguments(f"the arguments are [values, list], not {kind_of(arguments)}")
+    check_form(list, arguments, "the arguments are [values, list]")
     if len(arguments) != 2:
         bad_arguments(f"the arguments are [values, list], not {len(arguments)} values")
-    values, entries = scope.resolve(arguments)
-    unknown = unknown_in([values, entries])
-    if unknown is not None:
-        return unknown
+    values, entries = known(scope.resolve(arguments))
     if not entries:
         return entries
-    if not isinstance(entries, list):
-        bad_value(f"only a list can be filtered, not {kind_of(entries)}", (1,))
+    check_kind(list, entries, "only a list can be filtered", (1,))
     if not values:
         return entries
-    if not isinstance(values, list):
-        bad_value(f"the values to leave out are a list, not {kind_of(values)}", (0,))
+    check_kind(list, values, "the values to leave out are a list", (0,))
     unwanted = set(map(frozen, values))
     return [entry for entry in entries if frozen(entry) not in unwanted]
 
@@ -76,10 +75,7 @@ def repeat(arguments: Any, scope: Scope) -> Any:
     """A template for every value of one or more lists or maps, in all combinations or in step."""
     _check_repeat(arguments)
     permutations = arguments.get("permutations", True)
-    if not isinstance(permutations, bool):
-        bad_arguments(
-            f"this is written as true or false, not {kind_of(permutations)}", ("permutations",)
-        )
+    check_form(bool, permutations, "this is written as true or false", ("permutations",))
     return _repeat(arguments, scope, _values_or_keys)
 
 
@@ -100,23 +96,20 @@ def _combined(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_repeat(arguments: Any) -> None:
-    if not isinstance(arguments, dict):
-        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    check_form(dict, arguments, "the arguments are a map")
     for key in ("template", "for_each"):
         if key not in arguments:
             bad_arguments(f'the argument "{key}" is missing')
-    if not isinstance(arguments["for_each"], dict):
-        bad_arguments(f"this is a map, not {kind_of(arguments['for_each'])}", ("for_each",))
+    check_form(dict, arguments["for_each"], "this is a map", ("for_each",))
 
 
 Values = Callable[[Any, str], list[Any]]
 
 
-def _values(value: Any, key: str) -> list[Any]:
+def _values(value: Any, key: str) -> Any:
     if value is None:
         return []
-    if not isinstance(value, list):
-        bad_value(f"only a list can be repeated over, not {kind_of(value)}", ("for_each", key))
+    check_kind(list, value, "only a list can be repeated over", ("for_each", key))
     return value
 
 
@@ -127,11 +120,8 @@ def _values_or_keys(value: Any, key: str) -> list[Any]:
 def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
     for_each = scope.entry(arguments, "for_each")
     template = scope.entry(arguments, "template")
-    unknown = unknown_in(for_each)
-    if unknown is not None:
-        return unknown
-    if not isinstance(for_each, Mapping):
-        bad_value(f"this is a map, not {kind_of(for_each)}", ("for_each",))
+    known(for_each)
+    check_kind(Mapping, for_each, "this is a map", ("for_each",))
     if not for_each:
         bad_value("there is nothing to repeat over: the map is empty", ("for_each",))
     words = list(for_each)

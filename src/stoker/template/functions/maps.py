@@ -5,37 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
-from stoker.template.functions.failure import bad_value
+from stoker.template.functions.failure import bad_value, check_kind, known
+from stoker.template.functions.lists import parts_of
 from stoker.template.functions.scope import Scope
 
 
 def map_merge(arguments: Any, scope: Scope) -> Any:
     """Maps merged into one; of equal keys the last counts."""
-    maps = scope.resolve(arguments)
-    if isinstance(maps, Unknown):
-        return maps
-    if not isinstance(maps, list):
-        bad_value(f"the arguments are a list of maps, not {kind_of(maps)}")
-    result: dict[Any, Any] = {}
-    unknown: list[Any] = []
-    for position, entries in enumerate(maps):
-        if isinstance(entries, Unknown):
-            unknown.append(entries)
-        elif isinstance(entries, Mapping):
-            result.update(entries)
-        elif entries is not None:
-            bad_value(f"only maps can be merged, not {kind_of(entries)}", (position,))
-    return unknown_in(unknown) if unknown else result
+    words = "the arguments are a list of maps", "only maps can be merged"
+    maps = parts_of(arguments, scope, Mapping, *words)
+    return {key: value for part in maps for key, value in part.items()}
 
 
 def map_replace(arguments: Any, scope: Scope) -> Any:
     """A map with some keys and some values replaced by others."""
-    values = scope.resolve(arguments)
-    unknown = unknown_in(values)
-    if unknown is not None:
-        return unknown
+    values = known(scope.resolve(arguments))
     if not isinstance(values, list) or len(values) != 2:
         bad_value("the arguments are [map, {keys: map, values: map}]")
     given, replacements = _map(values[0], (0,)), _map(values[1], (1,))
@@ -46,12 +31,11 @@ def map_replace(arguments: Any, scope: Scope) -> Any:
     return _replaced(given, keys, others)
 
 
-def _map(value: Any, path: tuple[int | str, ...]) -> Mapping[Any, Any]:
+def _map(value: Any, path: tuple[int | str, ...]) -> Any:
     """A map; null is an empty one."""
     if value is None:
         return {}
-    if not isinstance(value, Mapping):
-        bad_value(f"this is a map, not {kind_of(value)}", path)
+    check_kind(Mapping, value, "this is a map", path)
     return value
 
 

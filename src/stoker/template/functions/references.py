@@ -12,7 +12,14 @@ from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import NestingType, ResourceType, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
-from stoker.template.functions.failure import Failure, bad_arguments, bad_name, bad_value, failed
+from stoker.template.functions.failure import (
+    Failure,
+    bad_arguments,
+    bad_name,
+    bad_value,
+    check_kind,
+    failed,
+)
 from stoker.template.functions.scope import Scope
 from stoker.template.source.files import find_file
 
@@ -26,8 +33,7 @@ def get_param(arguments: Any, scope: Scope) -> Any:
         name, *path = path
     else:
         name, path = path, []
-    if not isinstance(name, str):
-        bad_value(f"a parameter is named by text, not {kind_of(name)}")
+    check_kind(str, name, "a parameter is named by text")
     value = parameter(name, scope)
     known = unknown_in(path)
     if known is not None:
@@ -212,8 +218,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name
-    if not isinstance(name, str):
-        bad_value(f"a file is named by text, not {kind_of(name)}")
+    check_kind(str, name, "a file is named by text")
     full_name = find_file(name, scope.files, scope.url)
     if full_name is None:
         raise failed(

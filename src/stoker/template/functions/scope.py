@@ -15,7 +15,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
 from stoker.template.functions.budget import Budget
-from stoker.template.functions.failure import Failure
+from stoker.template.functions.failure import Failure, NotKnown
 from stoker.template.versions import Version
 
 Function = Callable[[Any, "Scope"], Any]
@@ -126,6 +126,8 @@ class Scope:
             if isinstance(value, str | list | dict):
                 self.budget.count(value)
             return value
+        except NotKnown as pending:
+            return pending.value
         except Failure as failure:
             raise failure.naming(name).inside(name) from None
         except RecursionError:

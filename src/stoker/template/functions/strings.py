@@ -11,7 +11,14 @@ from urllib.parse import quote, urlencode, urlunsplit
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.budget import Budget, check_parts, check_text
-from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.failure import (
+    bad_arguments,
+    bad_value,
+    check_form,
+    check_kind,
+    exactly,
+    known,
+)
 from stoker.template.functions.scope import Scope
 
 
@@ -60,23 +67,14 @@ def _replace(arguments: Any, scope: Scope) -> tuple[Any, list[str], Mapping[str,
 
 
 def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
-    if not isinstance(arguments, dict):
-        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    check_form(dict, arguments, "the arguments are a map")
     for key in ("template", "params"):
         if key not in arguments:
             bad_arguments(f'the argument "{key}" is missing')
-    if not isinstance(arguments["params"], dict):
-        kind = kind_of(arguments["params"])
-        bad_arguments(f"the parameters are a map, not {kind}", ("params",))
-    return replacement_values(scope.entry(arguments, "template"), scope.entry(arguments, "params"))
-
-
-def replacement_values(template: Any, params: Any) -> tuple[Any, Any]:
-    """Template and parameters of a replacement, checked."""
-    if not isinstance(template, str | Unknown):
-        bad_value(f"the template is text, not {kind_of(template)}", ("template",))
-    if not isinstance(params, Mapping | Unknown):
-        bad_value(f"the parameters are a map, not {kind_of(params)}", ("params",))
+    check_form(dict, arguments["params"], "the parameters are a map", ("params",))
+    template, params = scope.entry(arguments, "template"), scope.entry(arguments, "params")
+    check_kind(str | Unknown, template, "the template is text", ("template",))
+    check_kind(Mapping | Unknown, params, "the parameters are a map", ("params",))
     return template, params
 
 
@@ -100,8 +98,7 @@ def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]
         return unknown, []
     pairs = {}
     for key, value in params.items():
-        if not isinstance(key, str):
-            bad_value(f"a placeholder is text, not {kind_of(key)}", ("params",))
+        check_kind(str, key, "a placeholder is text", ("params",))
         if not key:
             bad_value("a placeholder cannot be empty", ("params",))
         pairs[key] = as_text(value)
@@ -170,41 +167,33 @@ def list_join(arguments: Any, scope: Scope) -> Any:
 
 def list_join_plain(arguments: Any, scope: Scope) -> Any:
     """The entries of a list, all of them text, joined to a text."""
-    if not isinstance(arguments, list) or len(arguments) != 2:
-        bad_arguments("the arguments are [delimiter, list]")
-    delimiter, *lists = scope.resolve(arguments)
+    delimiter, *lists = scope.resolve(exactly(2, arguments, "[delimiter, list]"))
     return _joined(delimiter, lists, _plain_item)
 
 
 def _joined(delimiter: Any, lists: list[Any], text_of: Any) -> Any:
-    unknown = unknown_in([delimiter, lists])
-    if unknown is not None:
-        return unknown
-    if not isinstance(delimiter, str):
-        bad_value(f"the delimiter is text, not {kind_of(delimiter)}", (0,))
+    known([delimiter, lists])
+    check_kind(str, delimiter, "the delimiter is text", (0,))
     parts: list[str] = []
     for position, entries in enumerate(lists, 1):
         if entries is None:
             continue
-        if not isinstance(entries, list):
-            bad_value(f"only lists can be joined, not {kind_of(entries)}", (position,))
+        check_kind(list, entries, "only lists can be joined", (position,))
         parts.extend(text_of(entry, (position, index)) for index, entry in enumerate(entries))
     return bounded(delimiter, parts)
 
 
-def _plain_item(value: Any, path: tuple[int, int]) -> str:
+def _plain_item(value: Any, path: tuple[int, int]) -> Any:
     if value is None:
         return ""
-    if not isinstance(value, str):
-        bad_value(f"only text can be joined, not {kind_of(value)}", path)
+    check_kind(str, value, "only text can be joined", path)
     return value
 
 
 def _json_item(value: Any, path: tuple[int, int]) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str | list | dict):
-        bad_value(f"only text, lists and maps can be joined, not {kind_of(value)}", path)
+    check_kind(str | list | dict, value, "only text, lists and maps can be joined", path)
     return as_text(value)
 
 
@@ -212,17 +201,13 @@ def str_split(arguments: Any, scope: Scope) -> Any:
     """A text split at a delimiter, or at white space if that is null, or one part of it."""
     if isinstance(arguments, str | dict) and not scope.is_call(arguments):
         bad_arguments("the arguments are [delimiter, text, index]")
-    values = scope.resolve(arguments)
-    unknown = unknown_in(values)
-    if unknown is not None:
-        return unknown
+    values = known(scope.resolve(arguments))
     if not isinstance(values, list) or len(values) < 2:
         bad_value("the arguments are [delimiter, text, index]")
     delimiter, text = values[:2]
     if text is None:
         return None
-    if not isinstance(text, str):
-        bad_value(f"only text can be split, not {kind_of(text)}", (1,))
+    check_kind(str, text, "only text can be split", (1,))
     parts = text.split() if delimiter is None else split(delimiter, text)
     if len(values) == 2:
         return parts
@@ -242,8 +227,7 @@ def as_index(value: Any, path: tuple[int, ...]) -> int:
 
 def split(delimiter: Any, text: str) -> list[str]:
     """A text split at a delimiter."""
-    if not isinstance(delimiter, str):
-        bad_value(f"the delimiter is text, not {kind_of(delimiter)}", (0,))
+    check_kind(str, delimiter, "the delimiter is text", (0,))
     if not delimiter:
         bad_value("the delimiter cannot be empty", (0,))
     check_parts(text.count(delimiter) + 1)
@@ -256,10 +240,7 @@ DIGESTS = frozenset(name for name in hashlib.algorithms_available if not name.st
 
 def digest(arguments: Any, scope: Scope) -> Any:
     """The hexadecimal digest of a text."""
-    values = scope.resolve(arguments)
-    unknown = unknown_in(values)
-    if unknown is not None:
-        return unknown
+    values = known(scope.resolve(arguments))
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         bad_value("the arguments are [algorithm, text]")
     if len(values) != 2:
@@ -282,16 +263,12 @@ _URL_PARTS = ("scheme", "username", "password", "host", "port", "path", "query",
 
 def make_url(arguments: Any, scope: Scope) -> Any:
     """A URL made of its parts."""
-    if not isinstance(arguments, dict):
-        bad_arguments(f"the arguments are a map, not {kind_of(arguments)}")
+    check_form(dict, arguments, "the arguments are a map")
     for key in arguments:
         if key not in _URL_PARTS:
             bad_arguments(f"the parts of a URL are {', '.join(_URL_PARTS)}", (key,))
     _check_url_shape(arguments, scope)
-    parts = scope.resolve(arguments)
-    unknown = unknown_in(parts)
-    if unknown is not None:
-        return unknown
+    parts = known(scope.resolve(arguments))
     url = _url(parts)
     scope.budget.spend(len(url) // 4)  # a character takes a quarter of a value's time to quote
     return url
@@ -302,8 +279,7 @@ def _check_url_shape(arguments: Mapping[str, Any], scope: Scope) -> None:
         if scope.is_call(value):
             continue
         if key == "query":
-            if not isinstance(value, dict):
-                bad_arguments(f"the query is a map, not {kind_of(value)}", (key,))
+            check_form(dict, value, "the query is a map", (key,))
         elif key == "port":
             _port(value, bad_arguments)
         elif not isinstance(value, str):
@@ -328,8 +304,7 @@ def _url(parts: Mapping[str, Any]) -> str:
     if ":" in scheme:
         bad_value('a scheme has no ":"', ("scheme",))
     query = parts.get("query") or {}
-    if not isinstance(query, Mapping):
-        bad_value(f"the query is a map, not {kind_of(query)}", ("query",))
+    check_kind(Mapping, query, "the query is a map", ("query",))
     return urlunsplit(
         (
             scheme,

@@ -11,7 +11,13 @@ from stoker.schema.unknown import unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
-from stoker.template.functions.failure import bad_arguments, bad_value
+from stoker.template.functions.failure import (
+    bad_arguments,
+    bad_value,
+    check_form,
+    check_kind,
+    known,
+)
 from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import as_text, bounded
@@ -27,10 +33,8 @@ def sub(arguments: Any, scope: Scope) -> Any:
         if len(arguments) != 2 or not isinstance(arguments[1], dict):
             bad_arguments("the arguments are a text, or [text, {name: value}]")
         text, values = arguments[0], scope.entry(arguments, 1)
-    if not isinstance(text, str):
-        bad_arguments(f"the text to fill in is text, not {kind_of(text)}")
-    if not isinstance(values, Mapping):
-        bad_value(f"the values are a map, not {kind_of(values)}", (1,))
+    check_form(str, text, "the text to fill in is text")
+    check_kind(Mapping, values, "the values are a map", (1,))
     parts: list[str] = []
     unknown: list[Any] = []
     size = end = 0
@@ -63,10 +67,7 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     """A number of networks within a network, each with the given number of host bits."""
     if not isinstance(arguments, list) or len(arguments) not in (2, 3):
         bad_arguments("the arguments are [network, count, host bits]")
-    values = scope.resolve(arguments)
-    unknown = unknown_in(values)
-    if unknown is not None:
-        return unknown
+    values = known(scope.resolve(arguments))
     block, count = values[:2]
     try:
         network = ip_network(block)
