@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
+
+from stoker.kernel.json_tree import levels, replaced
 
 MASK = "******"
 _WORDS = 4
@@ -37,22 +40,11 @@ class Masking:
         """JSON-like data with all its texts masked."""
         if self._pattern is None:
             return value
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, Mapping):
-            return {key: self.data(inner) for key, inner in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.data(inner) for inner in value]
-        return value
+        return replaced(value, lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf)
 
 
 def _texts(value: Any) -> Iterable[str]:
     """The texts and numbers inside a value."""
-    if isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+    for item in chain.from_iterable(levels(value)):
+        if isinstance(item, str | int | float) and not isinstance(item, bool):
+            yield str(item)

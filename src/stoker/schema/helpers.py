@@ -7,7 +7,7 @@ template language says what it needs; who implements it holds the limits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 
 class NotComputed(Exception):
@@ -47,22 +47,10 @@ class Helpers(Protocol):
 class NoHelpers:
     """For evaluations that need none."""
 
-    def parse(self, expression: str, seconds: float) -> tuple[None, float]:
-        """Refuse. Raises :class:`NotComputed`."""
-        raise NotComputed(_NONE)
+    def _refuse(self, *job: Any) -> NoReturn:
+        raise NotComputed("this program has no helpers to compute it")
 
-    def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
-        """Refuse. Raises :class:`NotComputed`."""
-        raise NotComputed(_NONE)
-
-    def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
-        """Refuse. Raises :class:`NotComputed`."""
-        raise NotComputed(_NONE)
-
-    def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
-        """Refuse. Raises :class:`NotComputed`."""
-        raise NotComputed(_NONE)
+    parse = evaluate = compile = fit = _refuse
 
 
-_NONE = "this program has no helpers to compute it"
 NO_HELPERS = NoHelpers()

@@ -7,7 +7,9 @@ text; helpers compile and match.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from stoker.schema.helpers import NO_HELPERS, Helpers, NotComputed
 
@@ -28,35 +30,29 @@ class PatternBudget:
 
     def compile(self, pattern: str) -> None:
         """Check the form of a pattern. Raises :class:`stoker.schema.helpers.NotComputed`."""
-        allowed = self._allowed()
-        try:
-            _, spent = self.helpers.compile(pattern, allowed)
-        except NotComputed as error:
-            self._spend(error.seconds)
-            raise
-        self._spend(spent)
+        self._computed(self.helpers.compile, pattern)
 
     def fits(self, pattern: str, text: str) -> bool:
         """Whether a pattern matches a text from start to end.
 
         Raises :class:`stoker.schema.helpers.NotComputed`.
         """
-        allowed = self._allowed()
-        try:
-            [fits], spent = self.helpers.fit(pattern, [text], allowed)
-        except NotComputed as error:
-            self._spend(error.seconds)
-            raise
-        self._spend(spent)
-        return fits
+        [fits] = self._computed(self.helpers.fit, pattern, [text])
+        return bool(fits)
 
-    def _allowed(self) -> float:
+    def _computed(self, job: Callable[..., tuple[Any, float]], *arguments: Any) -> Any:
+        """What a helper gives, within the time that is left."""
         if self.seconds <= 0:
             raise NotComputed(
                 "the patterns of this document take longer together than they may"
                 f" ({MAX_TOGETHER:g} s)"
             )
-        return min(MAX_SECONDS, self.seconds)
-
-    def _spend(self, seconds: float) -> None:
-        self.seconds -= max(0.0, seconds - _FREE)
+        spent = 0.0
+        try:
+            found, spent = job(*arguments, min(MAX_SECONDS, self.seconds))
+        except NotComputed as error:
+            spent = error.seconds
+            raise
+        finally:
+            self.seconds -= max(0.0, spent - _FREE)
+        return found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
+from stoker.kernel.diagnostics import shortened
 from stoker.schema.helpers import Malformed, NotComputed
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
@@ -42,42 +44,33 @@ def yaql(arguments: Any, scope: Scope) -> Any:
     check_kind(str, expression, "the expression is text", ("expression",))
     if not isinstance(written, str):
         _parse(expression, scope)
-    return _evaluated(expression, data, scope)
+    return _computed(scope, scope.budget.helpers.evaluate, expression, data)
 
 
 def _parse(expression: str, scope: Scope) -> None:
     if len(expression) > MAX_LENGTH:
         message = f"an expression has at most {MAX_LENGTH} characters, not {len(expression)}"
         bad_arguments(message, ("expression",))
-    try:
-        _, spent = scope.budget.helpers.parse(expression, _allowed(scope))
-    except Malformed as error:
-        scope.budget.seconds -= error.seconds
-        bad_arguments(f"the expression is not valid: {error.message}", ("expression",))
-    except NotComputed as error:
-        scope.budget.seconds -= error.seconds
-        _no_value(expression, error)
-    scope.budget.seconds -= spent
+    _computed(scope, scope.budget.helpers.parse, expression)
 
 
-def _evaluated(expression: str, data: Any, scope: Scope) -> Any:
-    try:
-        value, spent = scope.budget.helpers.evaluate(expression, data, _allowed(scope))
-    except NotComputed as error:
-        scope.budget.seconds -= error.seconds
-        _no_value(expression, error)
-    scope.budget.seconds -= spent
-    return value
-
-
-def _allowed(scope: Scope) -> float:
-    """Seconds that the next expression may take. Raises :class:`Failure` when none is left."""
-    if scope.budget.seconds <= 0:
-        scope.budget.seconds = -1.0
+def _computed(
+    scope: Scope, job: Callable[..., tuple[Any, float]], expression: str, *data: Any
+) -> Any:
+    """What a helper gives for an expression, within the time that is left."""
+    budget = scope.budget
+    if budget.seconds <= 0:
+        budget.seconds = -1.0
         bad_value("the expressions of this template take too long together", ("expression",))
-    return min(MAX_SECONDS, scope.budget.seconds)
-
-
-def _no_value(expression: str, error: NotComputed) -> NoReturn:
-    shown = expression if len(expression) <= _SHOWN else f"{expression[: _SHOWN - 1]}…"
-    bad_value(f'the expression "{shown}" has no value: {error.message}', ("expression",))
+    spent = 0.0
+    try:
+        value, spent = job(expression, *data, min(MAX_SECONDS, budget.seconds))
+    except NotComputed as error:
+        spent = error.seconds
+        if isinstance(error, Malformed):
+            bad_arguments(f"the expression is not valid: {error.message}", ("expression",))
+        name = shortened(expression, _SHOWN)
+        bad_value(f'the expression "{name}" has no value: {error.message}', ("expression",))
+    finally:
+        budget.seconds -= spent
+    return value
