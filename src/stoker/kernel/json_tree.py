@@ -7,7 +7,7 @@ at a bound. They ask for ``dict`` and ``list``: to ask for ``Mapping`` takes ten
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 _ANY = sys.maxsize
@@ -25,19 +25,22 @@ def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[
     level = [tree]
     while level:
         most -= len(level)
+        if most < 0:
+            raise TooLarge
         yield level
         below: list[Any] = []
         for item in level:
             if isinstance(item, dict):
-                below.extend(item.values())
-                if keys:
-                    below.extend(item)
-            elif isinstance(item, list):
-                below.extend(item)
+                members: Collection[Any] = item.values()
+            elif isinstance(item, (list, tuple)):  # a union takes twice as long
+                members = item
             else:
                 continue
-            if len(below) > most:
+            if len(below) + len(members) > most:
                 raise TooLarge
+            below.extend(members)
+            if keys and isinstance(item, dict):
+                below.extend(item)
         level = below
 
 
@@ -111,3 +114,13 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, float):
         return repr(one) == repr(other)
     return bool(one == other)
+
+
+def frozen(tree: Any) -> Hashable:
+    """Stands for a tree in sets: equal for equal trees, and for these alone."""
+    if isinstance(tree, list):
+        return (list, *map(frozen, tree))
+    if isinstance(tree, Mapping):
+        return (dict, frozenset((key, frozen(item)) for key, item in tree.items()))
+    leaf: Hashable = tree
+    return leaf

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
-from stoker.schema.equality import frozen
 from stoker.schema.helpers import NotComputed
 from stoker.schema.patterns import PatternBudget
 from stoker.schema.unknown import Unknown

@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from stoker.kernel.json_tree import weigh
-from stoker.schema.equality import frozen
+from stoker.kernel.json_tree import frozen, weigh
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.budget import MAX_TEXT, check_text
