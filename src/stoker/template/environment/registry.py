@@ -6,7 +6,7 @@ whole stack or (below ``resources``) for single resources, and holds hooks and r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -30,15 +30,19 @@ from stoker.template.definition import TypeRegistry
 
 TEMPLATE_SUFFIXES = (".yaml", ".template", ".yml", ".json")
 HOOKS = ("pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete")
-RESTRICTED_ACTIONS = ("update", "replace")
-NOT_TYPES = frozenset({"hooks", "restricted_actions"})
-"""Keys of an entry for a single resource that map no type."""
+NOT_TYPES: Mapping[str, tuple[Collection[str], ErrorType]] = {
+    "hooks": (HOOKS, INVALID_HOOK),
+    "restricted_actions": (("update", "replace"), INVALID_RESTRICTED_ACTION),
+}
+"""Keys of an entry for a single resource that map no type: their words, and what refuses others."""
 RESOURCES = "resources"
 BASE_URL = "base_url"
 MAX_CHAIN = 50
 """The longest chain of types mapped to one another."""
 MAX_GLOBS = 100
 """Globs of names of resources in one registry."""
+_OWN, _SERVICE = 0, 1
+_SINGLE, _WHOLE_STACK = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,9 @@ class Entry:
     """An entry that applies to a name."""
 
     level: int
-    """0 for the registry of the stack, 1 for that of the whole service."""
+    """Whether it is in the registry of the stack, or in that of the whole service."""
     rank: int
-    """0 for an entry of a single resource, 1 for one of the whole stack."""
+    """Whether it is for a single resource, or for the whole stack."""
     key: str
     value: Any
 
@@ -116,21 +120,19 @@ class ResourceRegistry:
         raise refusal("circular-type", f"the type leads back to itself: {chain}")
 
     def _first(
-        self, name: str, resource_name: str | None, without: Entry | None = None
+        self,
+        name: str,
+        resource_name: str | None,
+        without: Entry | None = None,
+        levels: Iterable[int] = (_OWN, _SERVICE),
     ) -> Entry | None:
-        levels = (_OWN, _SERVICE)
-        found = (self._first_of(level, name, resource_name, without) for level in levels)
-        return next((entry for entry in found if entry is not None), None)
-
-    def _first_of(
-        self, level: int, name: str, resource_name: str | None, without: Entry | None = None
-    ) -> Entry | None:
-        whole, single = self._entries[level], self._of_resource(level, resource_name)
-        for rank, entries in ((_SINGLE, single), (_WHOLE_STACK, whole)):
-            here = without is not None and (without.level, without.rank) == (level, rank)
-            key = entries.key_for(name, without.key if here and without is not None else None)
-            if key is not None:
-                return Entry(level, rank, key, entries.by_key[key])
+        for level in levels:
+            single, whole = self._of_resource(level, resource_name), self._entries[level]
+            for rank, entries in ((_SINGLE, single), (_WHOLE_STACK, whole)):
+                here = without is not None and (without.level, without.rank) == (level, rank)
+                key = entries.key_for(name, without.key if here and without is not None else None)
+                if key is not None:
+                    return Entry(level, rank, key, entries.by_key[key])
         return None
 
     def _of_resource(self, level: int, name: str | None) -> _Entries:
@@ -144,7 +146,7 @@ class ResourceRegistry:
         return known
 
     def _itself(self, type_name: str, name: str, resource_name: str | None) -> Meaning:
-        removed = self._first_of(_SERVICE, name, resource_name)
+        removed = self._first(name, resource_name, levels=[_SERVICE])
         type_ = self._types.find(name) if removed is None or removed.value is not None else None
         if type_ is not None:
             return Meaning(type=type_)
@@ -173,11 +175,6 @@ class ResourceRegistry:
             return None
         meaning = self.meaning(type_name, resource_name)
         return None if meaning.type is None else meaning.type.type_name
-
-
-_OWN, _SERVICE = 0, 1
-"""Levels of entries."""
-_SINGLE, _WHOLE_STACK = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,36 +288,26 @@ def registry_diagnostics(section: Mapping[str, Any]) -> list[Diagnostic]:
 
 
 def _entry_diagnostics(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
-    diagnostics: list[Diagnostic] = []
+    found: list[Diagnostic] = []
     for key, value in entries.items():
         here = (*path, str(key))
         if isinstance(value, Mapping):
-            diagnostics.extend(_entry_diagnostics(value, here))
-        elif key == "hooks":
-            diagnostics.extend(_word_diagnostics(value, HOOKS, here, INVALID_HOOK))
-        elif key == "restricted_actions":
-            diagnostics.extend(
-                _word_diagnostics(value, RESTRICTED_ACTIONS, here, INVALID_RESTRICTED_ACTION)
+            found += _entry_diagnostics(value, here)
+        elif key in NOT_TYPES:
+            known, error_type = NOT_TYPES[key]
+            advice = f"one of: {', '.join(known)}"
+            found += (
+                Diagnostic(
+                    "unknown-word",
+                    f"{word!r} is not known here",
+                    here,
+                    error_type=error_type,
+                    suggestion=advice,
+                )
+                for word in as_list(value)
+                if word not in known
             )
         elif value is not None and not isinstance(value, str) and key != RESOURCES:
             message = "a type stands for the name of a type or of a template file"
-            diagnostics.append(
-                Diagnostic("invalid-mapping", message, here, error_type=ATTRIBUTE_ERROR)
-            )
-    return diagnostics
-
-
-def _word_diagnostics(
-    value: Any, known: Collection[str], path: Path, error_type: ErrorType
-) -> list[Diagnostic]:
-    return [
-        Diagnostic(
-            "unknown-word",
-            f"{word!r} is not known here",
-            path,
-            error_type=error_type,
-            suggestion=f"one of: {', '.join(known)}",
-        )
-        for word in as_list(value)
-        if word not in known
-    ]
+            found.append(Diagnostic("invalid-mapping", message, here, error_type=ATTRIBUTE_ERROR))
+    return found

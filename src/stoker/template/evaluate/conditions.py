@@ -103,10 +103,10 @@ class NamedConditions:
         if name in self._open:
             circle = " -> ".join([*self._open[self._open.index(name) :], name])
             message = f"Circular dependency between conditions: {circle}"
-            return Failure([Diagnostic("circular-condition", message)])
+            return failed("circular-condition", message)
         if len(self._open) >= MAX_CHAIN:
             message = f"conditions build on each other more than {MAX_CHAIN} deep"
-            return Failure([Diagnostic("too-deep", message)])
+            return failed("too-deep", message)
         self._open.append(name)
         written = self._written[name]
         try:
@@ -127,12 +127,5 @@ class NamedConditions:
 
 
 def _invalid(value: Any) -> Failure:
-    return Failure(
-        [
-            Diagnostic(
-                "bad-condition",
-                f"a condition is a boolean, a function that gives one, or a name, "
-                f"not {kind_of(value)}",
-            )
-        ]
-    )
+    message = "a condition is a boolean, a function that gives one, or a name"
+    return failed("bad-condition", f"{message}, not {kind_of(value)}")

@@ -49,10 +49,9 @@ def nested_in(
             f" {inputs.max_depth} levels"
         )
         raise refusal("nested-too-deep", message)
-    template = _template(definition, nested, inputs, resolver)
-    inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
     own = inputs.identity
     identity = replace(own, stack_name=f"{own.stack_name}-{definition.name}", arn=None)
+    template = _counted(_template(definition, nested, inputs, resolver), inputs)
     return template, child_inputs(inputs, definition, nested, identity)
 
 
@@ -68,8 +67,17 @@ def _template(
         url = resolver.find(url)
         text = inputs.files[url]
     assert text is not None
+    return _parsed(text, url, inputs)
+
+
+def _parsed(text: str, url: str | None, inputs: Inputs) -> Template:
     inputs.budget.nest(len(text) // 16)
     return parsed(text, url)
+
+
+def _counted(template: Template, inputs: Inputs) -> Template:
+    inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
+    return template
 
 
 def diagnostic_in(diagnostic: Diagnostic, path: Path) -> Diagnostic:
@@ -106,10 +114,7 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
     if made is None or inputs.depth >= inputs.max_depth:
         return None
     text, parameters = made
-    inputs.budget.nest(len(text) // 16)
-    template = parsed(text, None)
-    inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
-    return template, replace(
+    return _counted(_parsed(text, None, inputs), inputs), replace(
         inputs,
         identity=Identity(project_id=inputs.identity.project_id, region=inputs.identity.region),
         environment=inherited(inputs.environment, definition),

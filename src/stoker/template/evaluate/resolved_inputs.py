@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Path
 from stoker.kernel.lazy import lazy
@@ -21,20 +21,7 @@ from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.groups import group_diagnostics
 from stoker.template.parameters.parameters import Parameter, Resolved, resolve
 
-
-class _Conditional(Protocol):
-    """A resource or an output."""
-
-    @property
-    def path(self) -> Path:
-        """Where it stands."""
-
-    @property
-    def condition(self) -> Any:
-        """As written."""
-
-
-Body = TypeVar("Body", bound=_Conditional)
+Body = TypeVar("Body", ResourceBody, OutputBody)
 
 
 class ResolvedInputs:

@@ -7,7 +7,7 @@ depends on, the analysis that was made for an earlier version of the template is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,15 @@ class RecordedFacts:
 
 
 _ABSENT = object()
+_PARTS = (
+    "properties",
+    "metadata",
+    "deletion_policy",
+    "update_policy",
+    "creation_policy",
+    "external_id",
+)
+"""Of a resource, those that can call functions."""
 
 
 def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
@@ -123,17 +132,14 @@ class Evaluator:
     def analyse(self, body: ResourceBody) -> StaticAnalysis:
         """The first look at a resource."""
         facts = RecordedReferences()
-        found: list[Diagnostic] = []
         scope = self.scope.with_facts(facts, self.scope.budget)
+        analysis = StaticAnalysis(None, frozenset(), facts.attributes)
+        found = analysis.diagnostics
         explicit = self._explicit(body, scope.resources, found)
         parts = self._parts(body, scope, found)
-        needs = frozenset(facts.names) | explicit
-        analysis = StaticAnalysis(None, needs, facts.attributes, found)
-        type_ = self.types.get(body.name)
-        if type_ is None or parts is None:
-            return analysis
-        definition = self._definition(body, type_, parts, needs, explicit, analysis, scope.budget)
-        if not any(d.severity is Severity.ERROR for d in found):
+        analysis.needs = frozenset(facts.names) | explicit
+        definition = self._definition(body, parts, explicit, analysis, scope.budget)
+        if definition is not None and not any(d.severity is Severity.ERROR for d in found):
             analysis.definition = definition
             analysis.final = not facts.names or unknown_in(parts) is None
         return analysis
@@ -218,22 +224,16 @@ class Evaluator:
         return analysis.definition
 
     def _again(self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis) -> StaticAnalysis:
-        found: list[Diagnostic] = []
-        parts = self._parts(body, scope, found)
+        latest = StaticAnalysis(None, analysis.needs, analysis.attributes)
+        parts = self._parts(body, scope, latest.diagnostics)
         if parts is not None:
             try:
                 check_size(parts)
             except Failure as failure:
                 parts = None
-                found.extend(failure.inside(*body.path).diagnostics)
-        latest = StaticAnalysis(None, analysis.needs, analysis.attributes, found)
-        type_ = self.types.get(body.name)
-        if type_ is None or parts is None:
-            return latest
+                latest.diagnostics.extend(failure.inside(*body.path).diagnostics)
         explicit = analysis.definition.explicit_needs if analysis.definition else frozenset()
-        latest.definition = self._definition(
-            body, type_, parts, analysis.needs, explicit, latest, scope.budget
-        )
+        latest.definition = self._definition(body, parts, explicit, latest, scope.budget)
         return latest
 
     def _parts(
@@ -241,37 +241,37 @@ class Evaluator:
     ) -> dict[str, Any] | None:
         """The evaluated parts of a resource; None if one of them has no value."""
         check()
-        dialect = self.template.version.dialect
         parts: dict[str, Any] = {}
         before = len(found)
-        for key, written in (
-            (dialect.properties, body.properties),
-            (dialect.metadata, body.metadata),
-            (dialect.deletion_policy, body.deletion_policy),
-            (dialect.update_policy, body.update_policy),
-            (dialect.creation_policy, body.creation_policy),
-            (dialect.external_id, body.external_id),
-        ):
+        for part in _PARTS:
+            written = getattr(body, part)
             try:
-                parts[key] = scope.resolve(written) if written else written
+                parts[part] = scope.resolve(written) if written else written
             except Failure as failure:
-                found.extend(failure.inside(*body.path, key).diagnostics)
+                found.extend(failure.inside(*self._path(body, part)).diagnostics)
         return parts if len(found) == before else None
+
+    def _path(self, body: ResourceBody, part: str) -> Path:
+        return (*body.path, getattr(self.template.version.dialect, part))
 
     def _definition(
         self,
         body: ResourceBody,
-        type_: ResourceType,
-        parts: Mapping[str, Any],
-        needs: frozenset[str],
+        parts: Mapping[str, Any] | None,
         explicit: frozenset[str],
         analysis: StaticAnalysis,
         budget: Budget,
     ) -> Definition | None:
-        dialect = self.template.version.dialect
-        found = analysis.diagnostics
-        path = (*body.path, dialect.properties)
-        properties = _as_map(parts[dialect.properties], path, found)
+        """What the parts make; what is wrong with them goes to the analysis."""
+        type_, found = self.types.get(body.name), analysis.diagnostics
+        if type_ is None or parts is None:
+            return None
+
+        def map_of(part: str) -> Mapping[str, Any]:
+            return _as_map(parts[part], self._path(body, part), found)
+
+        path = self._path(body, "properties")
+        properties = map_of("properties")
         try:
             budget.spend(3 * len(type_.properties))
             checked = check_properties(properties, type_.properties, path)
@@ -279,15 +279,12 @@ class Evaluator:
         except Failure as failure:
             found.extend(failure.inside(*path).diagnostics)
             return None
-        if parts[dialect.external_id] is None:
-            found.extend(checked.findings)
-        else:  # the object is there already: nothing is made from the properties
-            found.extend(item for item in checked.findings if item.code != MISSING)
+        # of an object that is there already nothing is made: it needs no properties
+        is_made = parts["external_id"] is None
+        found.extend(item for item in checked.findings if is_made or item.code != MISSING)
         analysis.custom_checks.extend(checked.custom_checks)
         policy, faults = deletion_policy(
-            parts[dialect.deletion_policy],
-            self.template.version,
-            (*body.path, dialect.deletion_policy),
+            parts["deletion_policy"], self.template.version, self._path(body, "deletion_policy")
         )
         found.extend(faults)
         return Definition(
@@ -295,16 +292,14 @@ class Evaluator:
             type_name=body.type_name,
             type=type_,
             properties=checked.values,
-            needs=needs,
+            needs=analysis.needs,
             explicit_needs=explicit,
-            metadata=_as_map(parts[dialect.metadata], (*body.path, dialect.metadata), found),
+            metadata=map_of("metadata"),
             deletion_policy=policy,
-            update_policy=_as_map(
-                parts[dialect.update_policy], (*body.path, dialect.update_policy), found
-            ),
-            creation_policy=parts[dialect.creation_policy] or {},
+            update_policy=map_of("update_policy"),
+            creation_policy=parts["creation_policy"] or {},
             description=body.description,
-            external_id=parts[dialect.external_id],
+            external_id=parts["external_id"],
             restricted=self.restricted.get(body.name, frozenset()),
         )
 
@@ -319,7 +314,17 @@ class Evaluator:
                 needs.add(name)
             elif not isinstance(name, str) or name not in self.template.resources:
                 place = path if names is not body.depends_on else (*path, index)
-                found.append(_unknown_need(name, place, self.template.resources))
+                message = f'The specified reference "{name}" (in {body.name}) is incorrect'
+                near = did_you_mean(str(name), self.template.resources)
+                found.append(
+                    Diagnostic(
+                        "unknown-resource",
+                        f"{message}: there is no such resource",
+                        place,
+                        error_type=INVALID_REFERENCE,
+                        suggestion=near,
+                    )
+                )
         return frozenset(needs)
 
 
@@ -357,16 +362,6 @@ def _sees_same(scope: Scope, other: Scope, template: Template, before: Template)
 
 def _parts_of(facade: Facade | None) -> list[Any]:
     return [] if facade is None else [facade.metadata, facade.deletion_policy, facade.update_policy]
-
-
-def _unknown_need(name: Any, path: Path, known: Iterable[str]) -> Diagnostic:
-    return Diagnostic(
-        "unknown-resource",
-        f'The specified reference "{name}" (in {path[1]}) is incorrect: there is no such resource',
-        path,
-        error_type=INVALID_REFERENCE,
-        suggestion=did_you_mean(str(name), known),
-    )
 
 
 def _as_map(value: Any, path: Path, found: list[Diagnostic]) -> Mapping[str, Any]:

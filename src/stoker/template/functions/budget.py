@@ -102,7 +102,7 @@ class Budget:
         self.octets += 32 * 1024 * resources
 
     def nest(self, values: int) -> None:
-        """Count a nested template. Raises :class:`DiagnosticError` when it is too much."""
+        """Count values of nested templates. Raises :class:`DiagnosticError` for too many."""
         self.nested -= values
         if self.nested < 0:
             message = "the nested templates hold more values than are looked at in one request"

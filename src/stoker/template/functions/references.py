@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.attributes import GathersAttributes, has_attribute
 from stoker.schema.resource_type import NestingType, ResourceType, can
@@ -210,7 +210,7 @@ def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failu
         " such attribute"
     )
     suggestion = did_you_mean(attribute_, type_.attributes)
-    return Failure([Diagnostic(code, message, (1,), suggestion=suggestion)])
+    return failed(code, message, (1,), suggestion=suggestion)
 
 
 def get_file(arguments: Any, scope: Scope) -> Any:
