@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from stoker.clouds.faults import NOT_FOUND, CloudFault, UnreadableAnswer, fault_from
+from stoker.clouds.faults import UnreadableAnswer, fault_from, gone_is_fine
 
 Object = dict[str, Any]
 _DONE = 200
@@ -76,9 +76,10 @@ class Collection:
         """The path of one object."""
         return f"{self.path}/{quote(object_id, safe='')}{suffix}"
 
-    def adapter(self, cloud: Any) -> Any:
-        """The SDK's adapter for the service of this collection."""
-        return getattr(cloud, self.proxy)
+    def ask(self, cloud: Any, method: str, path: str, **more: Any) -> Object:
+        """What the service of this collection answers; ``more`` is for :func:`send`."""
+        more["microversion"] = more.get("microversion") or self.microversion
+        return send(getattr(cloud, self.proxy), method, path, **more)
 
     def unwrapped(self, body: Mapping[str, Any]) -> Object:
         """The object inside a body."""
@@ -97,50 +98,26 @@ class Collection:
         """A body around an object."""
         return {self.key: dict(body)} if self.key else dict(body)
 
-    def create(
-        self, cloud: Any, body: Mapping[str, Any], microversion: str | None = None
-    ) -> Object:
+    def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:
         """Make an object; the object as the service describes it."""
-        answer = send(
-            self.adapter(cloud),
-            "POST",
-            self.path,
-            json=self.wrapped(body),
-            microversion=microversion or self.microversion,
-        )
-        return self.object_in(answer)
+        return self.object_in(self.ask(cloud, "POST", self.path, json=self.wrapped(body), **more))
 
-    def get(self, cloud: Any, object_id: str, microversion: str | None = None) -> Object:
+    def get(self, cloud: Any, object_id: str, **more: Any) -> Object:
         """One object. Raises :class:`CloudFault` with status 404 when there is none."""
-        answer = send(
-            self.adapter(cloud),
-            "GET",
-            self.at(object_id),
-            microversion=microversion or self.microversion,
-        )
-        return self.object_in(answer)
+        return self.object_in(self.ask(cloud, "GET", self.at(object_id), **more))
 
-    def find(self, cloud: Any, object_id: str) -> Object | None:
+    def find(self, cloud: Any, object_id: str, **more: Any) -> Object | None:
         """One object, or None when there is none of that id."""
-        try:
-            return self.get(cloud, object_id)
-        except CloudFault as fault:
-            if fault.status_code == NOT_FOUND:
-                return None
-            raise
+        with gone_is_fine():
+            return self.get(cloud, object_id, **more)
+        return None
 
     def select(self, cloud: Any, path: str = "", **query: Any) -> list[Object]:
         """All objects that the query selects, page after page."""
         found: list[Object] = []
         params = query
         for _ in range(_MOST_PAGES):
-            answer = send(
-                self.adapter(cloud),
-                "GET",
-                path or self.path,
-                params=params,
-                microversion=self.microversion,
-            )
+            answer = self.ask(cloud, "GET", path or self.path, params=params)
             items = answer.get(self.plural) or []
             found += [item[self.item_key] if self.item_key else item for item in items]
             following = _next_page(answer, self.plural)
@@ -156,29 +133,15 @@ class Collection:
 
     def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
         """Change fields of an object; the object after the change."""
-        answer = send(
-            self.adapter(cloud),
-            self.update_method,
-            self.at(object_id),
-            json=self.wrapped(body),
-            microversion=self.microversion,
-        )
+        answer = self.ask(cloud, self.update_method, self.at(object_id), json=self.wrapped(body))
         return self.unwrapped(answer)
 
-    def delete(self, cloud: Any, object_id: str) -> bool:
+    def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
         """Remove an object; False when there was none."""
-        try:
-            send(
-                self.adapter(cloud),
-                "DELETE",
-                self.at(object_id),
-                microversion=self.microversion,
-            )
-        except CloudFault as fault:
-            if fault.status_code == NOT_FOUND:
-                return False
-            raise
-        return True
+        with gone_is_fine():
+            self.ask(cloud, "DELETE", self.at(object_id), **more)
+            return True
+        return False
 
 
 def _next_page(answer: Mapping[str, Any], plural: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 NOT_FOUND = 404
@@ -115,6 +116,16 @@ def status_of(exc: BaseException) -> int | None:
 def is_not_found(exc: BaseException) -> bool:
     """Whether the object does not exist (any more)."""
     return status_of(exc) == NOT_FOUND
+
+
+@contextmanager
+def gone_is_fine() -> Iterator[None]:
+    """Pass over the fault of an object that does not exist."""
+    try:
+        yield
+    except CloudFault as fault:
+        if not is_not_found(fault):
+            raise
 
 
 def is_conflict(exc: BaseException) -> bool:

@@ -35,8 +35,8 @@ class Extra:
     """A property that is set by a request of its own, once the object exists."""
 
     property: str
-    apply: Callable[[Call, str], None]
-    """Called with the call and the object's id; safe to repeat."""
+    apply: Callable[[Call], None]
+    """Safe to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class RestResource(ManagedType):
         """Make the object, then set its extras, then wait until it is usable."""
         if call.physical_id is not None:
             for extra in self._wanted_extras(call):
-                extra.apply(call, call.physical_id)
+                extra.apply(call)
             return self.judge(call, self.collection.get(call.cloud, call.physical_id))
         if _is_unmarked(self, call) and _BEFORE not in call.data:
             known = [item[self.collection.id_field] for item in self._named(call)]
@@ -85,7 +85,8 @@ class RestResource(ManagedType):
             body = self.creation_body(call)
             if self._needs_marker(call):
                 body[self.marker] = marker_text(call)
-            made = self.collection.create(call.cloud, body, self.version(call.properties))
+            version = self.version(call.properties)
+            made = self.collection.create(call.cloud, body, microversion=version)
         except CloudFault as fault:
             return refusal(fault)
         physical_id = str(made[self.collection.id_field])
@@ -107,17 +108,12 @@ class RestResource(ManagedType):
 
     def update(self, call: Call) -> Outcome:
         """Change the fields and extras that have changed."""
-        assert call.physical_id is not None
         body = self.changed_fields(call)
-        answer = None
-        if body:
-            answer = self.collection.update(call.cloud, call.physical_id, body)
+        answer = self.collection.update(call.cloud, call.object_id, body) if body else None
         for extra in self.extras:
             if extra.property in call.update.changed:
-                extra.apply(call, call.physical_id)
-        if answer is None or not answer:
-            answer = self.collection.get(call.cloud, call.physical_id)
-        return self.judge(call, answer)
+                extra.apply(call)
+        return self.judge(call, answer or self.collection.get(call.cloud, call.object_id))
 
     def changed_fields(self, call: Call) -> Object:
         """The fields that an update sends; a removed property is cleared."""
@@ -141,8 +137,7 @@ class RestResource(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes of the live object, and the object itself as ``show``."""
-        assert call.physical_id is not None
-        found = self.collection.get(call.cloud, call.physical_id)
+        found = self.collection.get(call.cloud, call.object_id)
         return {**self.attributes_of(call, found), "show": found}
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
@@ -219,10 +214,10 @@ class RestResource(ManagedType):
             wanted.append(Extra(self.marker, self._unmark))
         return wanted
 
-    def _unmark(self, call: Call, object_id: str) -> None:
+    def _unmark(self, call: Call) -> None:
         """Replace the marker by the user's own value."""
         own = self.creation_body(call)[self.marker]
-        self.collection.update(call.cloud, object_id, {self.marker: own})
+        self.collection.update(call.cloud, call.object_id, {self.marker: own})
 
     def _bears_token(self, call: Call) -> bool:
         return "name" in self.properties and not call.properties.get("name")

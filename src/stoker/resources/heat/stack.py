@@ -11,7 +11,13 @@ from typing import Any
 from urllib.parse import quote
 
 from stoker.clouds.collection import Collection, Object, send
-from stoker.clouds.faults import NOT_FOUND, CloudFault, UnreadableAnswer, describe, status_of
+from stoker.clouds.faults import (
+    CloudFault,
+    UnreadableAnswer,
+    describe,
+    gone_is_fine,
+    status_of,
+)
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.rest import polling_pause, refusal, went_to
@@ -111,10 +117,9 @@ class RemoteStack(ManagedType):
 
     def update(self, call: Call) -> Outcome:
         """Ask for the update once, then wait for it."""
-        assert call.physical_id is not None
         if call.progress.get("asked"):
-            return _judge(call, call.physical_id)
-        path = _path(call, call.physical_id)
+            return _judge(call, call.object_id)
+        path = _path(call, call.object_id)
         # an update is answered with a line of plain text
         with suppress(UnreadableAnswer):
             send(call.cloud.orchestration, "PUT", path, json=_wanted(call))
@@ -131,7 +136,8 @@ class RemoteStack(ManagedType):
         if asked and found["stack_status"] == "DELETE_FAILED":
             return _failed(found)
         if not asked:
-            _ask_for_removal(call, call.physical_id)
+            with gone_is_fine():
+                send(call.cloud.orchestration, "DELETE", _path(call, call.physical_id))
         return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
 
     def check(self, call: Call) -> Outcome:
@@ -150,8 +156,7 @@ class RemoteStack(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Name and outputs as they are now."""
-        assert call.physical_id is not None
-        found = _stack(call, call.physical_id)
+        found = _stack(call, call.object_id)
         return {} if found is None else {**_attributes(found), "show": found}
 
 
@@ -185,21 +190,9 @@ def _path(call: Call, physical_id: str) -> str:
 
 def _stack(call: Call, physical_id: str) -> Object | None:
     """The stack, or None when there is none."""
-    try:
-        answer = send(call.cloud.orchestration, "GET", _path(call, physical_id))
-    except CloudFault as fault:
-        if fault.status_code == NOT_FOUND:
-            return None
-        raise
-    return dict(answer["stack"])
-
-
-def _ask_for_removal(call: Call, physical_id: str) -> None:
-    try:
-        send(call.cloud.orchestration, "DELETE", _path(call, physical_id))
-    except CloudFault as fault:
-        if fault.status_code != NOT_FOUND:
-            raise
+    with gone_is_fine():
+        return dict(send(call.cloud.orchestration, "GET", _path(call, physical_id))["stack"])
+    return None
 
 
 def _judge(call: Call, physical_id: str) -> Outcome:

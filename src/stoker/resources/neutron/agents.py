@@ -14,8 +14,8 @@ def hosted_by(collection: Collection, property_name: str, hosts: str, hosted: st
     agent that lists what it hosts, as ``dhcp-agents`` and ``dhcp-networks``.
     """
 
-    def place(call: Call, object_id: str) -> None:
-        network = collection.adapter(call.cloud)
+    def place(call: Call) -> None:
+        network, object_id = call.cloud.network, call.object_id
         given = call.properties.get(property_name) or []
         wanted = {given} if isinstance(given, str) else set(given)
         answer = send(network, "GET", collection.at(object_id, f"/{hosts}"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import ROUTERS
-from stoker.clouds.faults import CloudFault, is_not_found
+from stoker.clouds.faults import gone_is_fine
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTE
@@ -41,20 +41,16 @@ class ExtraRouteSet(ManagedType):
 
     def update(self, call: Call) -> Outcome:
         """Remove the old routes, add the new ones."""
-        assert call.physical_id is not None
         before, after = _routes(call.update.previous), _routes(call.properties)
-        _change(call, "remove_extraroutes", call.physical_id, [r for r in before if r not in after])
-        _change(call, "add_extraroutes", call.physical_id, after)
+        _change(call, "remove_extraroutes", call.object_id, [r for r in before if r not in after])
+        _change(call, "add_extraroutes", call.object_id, after)
         return Done()
 
     def delete(self, call: Call) -> Outcome:
         """Remove the routes."""
         if call.physical_id is not None:
-            try:
+            with gone_is_fine():
                 _change(call, "remove_extraroutes", call.physical_id, _routes(call.properties))
-            except CloudFault as fault:
-                if not is_not_found(fault):
-                    raise
         return Done()
 
     def find(self, call: Call) -> str | None:
@@ -76,8 +72,7 @@ class ExtraRouteSet(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """The router as it is."""
-        assert call.physical_id is not None
-        return {"show": ROUTERS.get(call.cloud, call.physical_id)}
+        return {"show": ROUTERS.get(call.cloud, call.object_id)}
 
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
         """The router's interfaces and gateway subnets: a next hop must be on one of them."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import PORTS, ROUTERS
-from stoker.clouds.faults import CloudFault, describe, is_not_found
+from stoker.clouds.faults import CloudFault, describe, gone_is_fine
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.schema.properties import Finder
@@ -66,11 +66,8 @@ class RouterInterface(ManagedType):
         if call.physical_id is None:
             return Done()
         router, field, value = _parse(call.physical_id)
-        try:
+        with gone_is_fine():
             _ask(call, "remove_router_interface", router, {field: value})
-        except CloudFault as fault:
-            if not is_not_found(fault):
-                raise
         return Done()
 
     def find(self, call: Call) -> str | None:
@@ -87,8 +84,7 @@ class RouterInterface(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """The router's ports that make up the interface."""
-        assert call.physical_id is not None
-        ports = _interfaces(call, *_parse(call.physical_id))
+        ports = _interfaces(call, *_parse(call.object_id))
         return {"show": ports[0] if ports else {}}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

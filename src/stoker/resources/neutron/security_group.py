@@ -26,13 +26,13 @@ from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-def _set_rules(call: Call, group_id: str) -> None:
-    bring_to(call.cloud, group_id, call.properties.get("rules") or [])
+def _set_rules(call: Call) -> None:
+    bring_to(call.cloud, call.object_id, call.properties.get("rules") or [])
 
 
-def _describe(call: Call, group_id: str) -> None:
+def _describe(call: Call) -> None:
     description = call.properties.get("description") or ""
-    SECURITY_GROUPS.update(call.cloud, group_id, {"description": description})
+    SECURITY_GROUPS.update(call.cloud, call.object_id, {"description": description})
 
 
 class SecurityGroup(RestResource):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collection import Collection, send
+from stoker.clouds.collection import Collection
 from stoker.resources.rest import Extra
 from stoker.schema.resource_type import Call
 
@@ -10,9 +10,9 @@ from stoker.schema.resource_type import Call
 def tags_of(collection: Collection) -> Extra:
     """The ``tags`` property of types in this collection."""
 
-    def replace_tags(call: Call, object_id: str) -> None:
+    def replace_tags(call: Call) -> None:
         tags = list(call.properties.get("tags") or [])
-        path = collection.at(object_id, "/tags")
-        send(collection.adapter(call.cloud), "PUT", path, json={"tags": tags})
+        path = collection.at(call.object_id, "/tags")
+        collection.ask(call.cloud, "PUT", path, json={"tags": tags})
 
     return Extra("tags", replace_tags)

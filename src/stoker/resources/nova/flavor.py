@@ -16,10 +16,18 @@ from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 
-def _set_specs(call: Call, flavor_id: str) -> None:
+def _specs_of(call: Call) -> Object:
+    specs: Object = FLAVORS.ask(call.cloud, "GET", _specs_at(call)).get("extra_specs", {})
+    return specs
+
+
+def _specs_at(call: Call) -> str:
+    return FLAVORS.at(call.object_id, "/os-extra_specs")
+
+
+def _set_specs(call: Call) -> None:
     wanted = call.properties.get("extra_specs") or {}
-    path = FLAVORS.at(flavor_id, "/os-extra_specs")
-    present = send(call.cloud.compute, "GET", path).get("extra_specs", {})
+    path, present = _specs_at(call), _specs_of(call)
     changed = {key: str(value) for key, value in wanted.items() if present.get(key) != str(value)}
     if changed:
         send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
@@ -28,7 +36,7 @@ def _set_specs(call: Call, flavor_id: str) -> None:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
 
 
-def _set_access(call: Call, flavor_id: str) -> None:
+def _set_access(call: Call) -> None:
     wanted = set(call.properties.get("tenants") or [])
     before = set(call.update.previous.get("tenants") or [])
     for action, projects in (
@@ -38,7 +46,7 @@ def _set_access(call: Call, flavor_id: str) -> None:
         for project in sorted(projects):
             body = {action: {"tenant": project}}
             try:
-                send(call.cloud.compute, "POST", FLAVORS.at(flavor_id, "/action"), json=body)
+                send(call.cloud.compute, "POST", FLAVORS.at(call.object_id, "/action"), json=body)
             except CloudFault as fault:
                 if not is_conflict(fault) and not is_not_found(fault):
                     raise
@@ -98,10 +106,7 @@ class Flavor(RestResource):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes, with the extra specs that the service keeps apart."""
-        assert call.physical_id is not None
-        path = FLAVORS.at(call.physical_id, "/os-extra_specs")
-        specs = send(call.cloud.compute, "GET", path).get("extra_specs", {})
-        return {**super().read(call), "extra_specs": specs}
+        return {**super().read(call), "extra_specs": _specs_of(call)}
 
     def listed(self, call: Call, name: str) -> list[Object]:
         """All flavors, those of single projects too: the list cannot be narrowed."""

@@ -13,9 +13,9 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from stoker.clouds.collection import Object, send
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import KEYPAIRS
-from stoker.clouds.faults import CloudFault, describe, is_conflict, is_not_found
+from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.resources import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Type
@@ -89,22 +89,18 @@ class KeyPair(ManagedType):
         )
         body.update({field: value for field, value in optional if value is not None})
         version = _USERS if "user_id" in body else _TYPES if "type" in body else None
-        return KEYPAIRS.create(call.cloud, body, version)
+        return KEYPAIRS.create(call.cloud, body, microversion=version)
 
     def delete(self, call: Call) -> Outcome:
         """Remove the pair."""
         if call.physical_id is not None:
-            try:
-                send(call.cloud.compute, "DELETE", KEYPAIRS.at(call.physical_id), **_owner(call))
-            except CloudFault as fault:
-                if not is_not_found(fault):
-                    raise
+            KEYPAIRS.delete(call.cloud, call.physical_id, **_owner(call))
         return Done()
 
     def find(self, call: Call) -> str | None:
         """The pair of that name, if it has the key that this call was to send."""
         own = _public_key(call)
-        found = self._get(call, call.properties["name"])
+        found = _pair(call, call.properties["name"])
         if found is None or own is None:
             return None
         same = str(found.get("public_key", "")).split()[:2] == own.split()[:2]
@@ -112,28 +108,22 @@ class KeyPair(ManagedType):
 
     def check(self, call: Call) -> Outcome:
         """Whether the pair exists."""
-        if call.physical_id is None or self._get(call, call.physical_id) is None:
+        if call.physical_id is None or _pair(call, call.physical_id) is None:
             return Failed(f"the key pair {call.physical_id} no longer exists")
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """The public key from the service, the private key as stored."""
-        assert call.physical_id is not None
-        found = self._get(call, call.physical_id) or {}
+        found = _pair(call, call.object_id) or {}
         return {
             "public_key": found.get("public_key", ""),
             "private_key": call.data.get("private_key", ""),
             "show": found,
         }
 
-    def _get(self, call: Call, name: str) -> Object | None:
-        try:
-            answer = send(call.cloud.compute, "GET", KEYPAIRS.at(name), **_owner(call))
-        except CloudFault as fault:
-            if is_not_found(fault):
-                return None
-            raise
-        return KEYPAIRS.unwrapped(answer)
+
+def _pair(call: Call, name: str) -> Object | None:
+    return KEYPAIRS.find(call.cloud, name, **_owner(call))
 
 
 def _owner(call: Call) -> dict[str, Any]:

@@ -82,6 +82,12 @@ class Call:
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
 
+    @property
+    def object_id(self) -> str:
+        """The physical id, where the object is known to exist."""
+        assert self.physical_id is not None
+        return self.physical_id
+
 
 class Signalling(Protocol):
     """Makes the addresses and credentials by which a server can call back. Blocking.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 from stoker.clouds.collection import Object, send
@@ -25,8 +26,7 @@ _CONSOLE_KINDS = (
 
 def read_attributes(call: Call) -> dict[str, Any]:
     """All attributes of the server, ``show`` included."""
-    assert call.physical_id is not None
-    server = SERVERS.get(call.cloud, call.physical_id, _TAGS)
+    server = SERVERS.get(call.cloud, call.object_id, microversion=_TAGS)
     given: Mapping[str, list[Object]] = server.get("addresses") or {}
     ids = _network_ids(call, given)
     plain = {name: [item["addr"] for item in items] for name, items in given.items()}
@@ -34,7 +34,7 @@ def read_attributes(call: Call) -> dict[str, Any]:
         "name": server.get("name"),
         "networks": _also_by_id(plain, ids),
         "addresses": _also_by_id(_with_ports(call, given), ids),
-        "first_address": next((item["addr"] for item in _all(given)), ""),
+        "first_address": next((item["addr"] for items in given.values() for item in items), ""),
         "instance_name": server.get("OS-EXT-SRV-ATTR:instance_name"),
         "accessIPv4": server.get("accessIPv4", ""),
         "accessIPv6": server.get("accessIPv6", ""),
@@ -43,11 +43,6 @@ def read_attributes(call: Call) -> dict[str, Any]:
         "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(MARKER)],
         "show": server,
     }
-
-
-def _all(addresses: Mapping[str, list[Object]]) -> Iterable[Object]:
-    for items in addresses.values():
-        yield from items
 
 
 def _also_by_id(by_name: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
@@ -69,40 +64,28 @@ def _with_ports(call: Call, addresses: Mapping[str, list[Object]]) -> dict[str, 
     """The addresses with the port that each belongs to, its subnets and its network."""
     ports = PORTS.select(call.cloud, device_id=call.physical_id)
     by_mac = {str(port.get("mac_address")): port for port in ports}
-    networks: dict[str, Object | None] = {}
-    subnets: dict[str, Object | None] = {}
-    extended: dict[str, list[Object]] = {}
-    for name, items in addresses.items():
-        extended[name] = []
-        for item in items:
-            port = by_mac.get(str(item.get("OS-EXT-IPS-MAC:mac_addr")))
-            if port is None:
-                extended[name].append({**item, "port": None, "subnets": None, "network": None})
-                continue
-            network_id = port["network_id"]
-            if network_id not in networks:
-                networks[network_id] = NETWORKS.find(call.cloud, network_id)
-            subnet_ids = [address["subnet_id"] for address in port.get("fixed_ips") or []]
-            for subnet_id in subnet_ids:
-                if subnet_id not in subnets:
-                    subnets[subnet_id] = SUBNETS.find(call.cloud, subnet_id)
-            extended[name].append(
-                {
-                    **item,
-                    "port": port["id"],
-                    "subnets": [subnets[subnet_id] for subnet_id in subnet_ids],
-                    "network": networks[network_id],
-                }
-            )
-    return extended
+    network, subnet = (cache(partial(each.find, call.cloud)) for each in (NETWORKS, SUBNETS))
+
+    def extended(item: Object) -> Object:
+        port = by_mac.get(str(item.get("OS-EXT-IPS-MAC:mac_addr")))
+        if port is None:
+            return {**item, "port": None, "subnets": None, "network": None}
+        subnets = [subnet(address["subnet_id"]) for address in port.get("fixed_ips") or []]
+        return {
+            **item,
+            "port": port["id"],
+            "subnets": subnets,
+            "network": network(port["network_id"]),
+        }
+
+    return {name: [extended(item) for item in items] for name, items in addresses.items()}
 
 
 def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
     """The address of the first kind of console that the cloud offers, by kind."""
     if server.get("status") != ACTIVE:
         return {}
-    assert call.physical_id is not None
-    path = SERVERS.at(call.physical_id, "/remote-consoles")
+    path = SERVERS.at(call.object_id, "/remote-consoles")
     for kind, protocol in _CONSOLE_KINDS:
         body = {"remote_console": {"protocol": protocol, "type": kind}}
         try:

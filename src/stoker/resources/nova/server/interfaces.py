@@ -52,8 +52,7 @@ def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | 
 
 def _is_asked(call: Call, port_id: str) -> bool:
     """Ask for a port to be detached; False while the server is busy with something else."""
-    assert call.physical_id is not None
-    path = SERVERS.at(call.physical_id, f"/os-interface/{port_id}")
+    path = SERVERS.at(call.object_id, f"/os-interface/{port_id}")
     try:
         send(call.cloud.compute, "DELETE", path)
     except CloudFault as fault:
@@ -73,14 +72,13 @@ def unbind(call: Call, port_id: str) -> None:
 
 def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
     """Give a port to the server; without one the compute service chooses a network."""
-    assert call.physical_id is not None
     attachment: dict[str, Any] = {"port_id": port_id} if port_id else {}
     if tag:
         attachment["tag"] = tag
     send(
         call.cloud.compute,
         "POST",
-        SERVERS.at(call.physical_id, "/os-interface"),
+        SERVERS.at(call.object_id, "/os-interface"),
         json={"interfaceAttachment": attachment},
         microversion="2.49" if tag else None,
     )
@@ -88,8 +86,7 @@ def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
 
 def tags_of(call: Call) -> dict[str, str]:
     """The tags of the server's interfaces, by port."""
-    assert call.physical_id is not None
-    path = SERVERS.at(call.physical_id, "/os-interface")
+    path = SERVERS.at(call.object_id, "/os-interface")
     answer = send(call.cloud.compute, "GET", path, microversion="2.70")
     listed = answer.get("interfaceAttachments", [])
     return {str(item["port_id"]): str(item["tag"]) for item in listed if item.get("tag")}

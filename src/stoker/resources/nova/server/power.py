@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collection import send
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
@@ -49,9 +48,8 @@ def _request_image(call: Call) -> str:
     if found:
         return str(found[0]["id"])
     body = {"createImage": {"name": name}}
-    answer = send(
-        call.cloud.compute, "POST", _actions(call), json=body, microversion=_SNAPSHOT_ID_IN_BODY
-    )
+    path = SERVERS.at(call.object_id, "/action")
+    answer = SERVERS.ask(call.cloud, "POST", path, json=body, microversion=_SNAPSHOT_ID_IN_BODY)
     return str(answer["image_id"])
 
 
@@ -67,8 +65,3 @@ def is_removed(call: Call) -> bool:
     if not server.get(_TASK):
         SERVERS.delete(call.cloud, call.physical_id)
     return False
-
-
-def _actions(call: Call) -> str:
-    assert call.physical_id is not None
-    return SERVERS.at(call.physical_id, "/action")

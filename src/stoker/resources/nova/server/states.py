@@ -17,8 +17,7 @@ _TASK = "OS-EXT-STS:task_state"
 
 def live(call: Call) -> Object:
     """The server as the service describes it. Raises :class:`CloudFault` (404) if it is gone."""
-    assert call.physical_id is not None
-    return SERVERS.get(call.cloud, call.physical_id)
+    return SERVERS.get(call.cloud, call.object_id)
 
 
 def broken(server: Mapping[str, Any]) -> Failed:
