@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from email import message_from_string
-from email.message import Message
 from email.mime.multipart import MIMEMultipart
-from email.mime.text import MIMEText
 from typing import Any
 
 from stoker.resources import declare
 from stoker.resources.heat.configs import StoredConfig, config_group
+from stoker.resources.mime import parts_of, text_part
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -53,28 +51,12 @@ def _message(call: Call) -> str:
     """The same message each time: its boundary comes from the resource's token."""
     message = MIMEMultipart(boundary=f"==============={call.token}==")
     for part in call.properties["parts"] or ():
-        text = call.configs.get(part["config"], part["config"])
+        text, filename = call.configs.get(part["config"], part["config"]), part["filename"]
         if part["type"] == "multipart":
-            _attach_parts(message, text, part["filename"])
+            # a text that is no message of several parts is a part itself
+            attached = parts_of(text) or [text_part(text, "plain", filename)]
         else:
-            message.attach(_text_part(text, part["subtype"] or "plain", part["filename"]))
+            attached = [text_part(text, part["subtype"] or "plain", filename)]
+        for each in attached:
+            message.attach(each)
     return message.as_string()
-
-
-def _text_part(text: str, subtype: str, filename: str | None) -> Message:
-    charset = "us-ascii" if text.isascii() else "utf-8"
-    part = MIMEText(text, _subtype=subtype, _charset=charset)
-    if filename:
-        part.add_header("Content-Disposition", "attachment", filename=filename)
-    return part
-
-
-def _attach_parts(message: MIMEMultipart, text: str, filename: str | None) -> None:
-    """The parts of another message, or the text itself if it is not one."""
-    inner = message_from_string(text)
-    if not inner.is_multipart():
-        message.attach(_text_part(text, "plain", filename))
-        return
-    for part in inner.get_payload():
-        if isinstance(part, Message):
-            message.attach(part)

@@ -17,7 +17,6 @@ _TAGGED_NICS = (2, 42)
 _TAGS = (2, 52)
 _VOLUME_TYPES = (2, 67)
 
-
 _PLAIN = (
     "device_name",
     "device_type",
@@ -48,11 +47,14 @@ def request_body(
         ("config_drive", properties.get("config_drive")),
         ("adminPass", properties.get("admin_pass")),
         ("OS-DCF:diskConfig", properties.get("diskConfig")),
-        ("block_device_mapping", _volumes(properties)),
+        (
+            "block_device_mapping",
+            [renamed(e) for e in properties.get("block_device_mapping") or ()],
+        ),
         ("block_device_mapping_v2", _devices(properties)),
         ("user_data", base64.b64encode(user_data.encode()).decode() if user_data else None),
         ("personality", _files(properties.get("personality"))),
-        ("tags", _tags(call)),
+        ("tags", tags_with_marker(call)),
         ("networks", _networks(properties.get("networks"), wanted, ports, version)),
     )
     server.update({field: value for field, value in plain if value not in (None, [], "")})
@@ -71,23 +73,14 @@ def request_body(
 def metadata_texts(metadata: Mapping[str, Any] | None) -> dict[str, str]:
     """Metadata as the compute service takes it: every value a text."""
     return {
-        str(key): value if isinstance(value, str) else _text(value)
-        for key, value in (metadata or {}).items()
+        str(key): "" if value is None else str(value) for key, value in (metadata or {}).items()
     }
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def tags_with_marker(call: Call) -> list[str]:
     """The user's tags, and the marker where the user has named the server."""
     tags = [str(tag) for tag in call.properties.get("tags") or []]
     return [*tags, marker_text(call)] if call.properties.get("name") else tags
-
-
-def _tags(call: Call) -> list[str] | None:
-    return tags_with_marker(call) or None
 
 
 def _version(properties: Mapping[str, Any]) -> tuple[int, int]:
@@ -126,10 +119,6 @@ def _files(personality: Mapping[str, Any] | None) -> list[Object]:
         {"path": path, "contents": base64.b64encode(str(text).encode()).decode()}
         for path, text in (personality or {}).items()
     ]
-
-
-def _volumes(properties: Mapping[str, Any]) -> list[Object]:
-    return [renamed(entry) for entry in properties.get("block_device_mapping") or ()]
 
 
 def _devices(properties: Mapping[str, Any]) -> list[Object]:

@@ -57,11 +57,12 @@ def needs_rebuild(call: Call) -> bool:
     """Whether the server is to be rebuilt: for a new image, or for new user data."""
     properties = call.properties
     image = "image" in call.update.changed and properties.get("image_update_policy") in _REBUILDS
-    data = (
-        "user_data" in call.update.changed
-        and properties.get("user_data_update_policy") == "REBUILD"
-    )
-    return image or data
+    return image or _takes_user_data(call)
+
+
+def _takes_user_data(call: Call) -> bool:
+    policy = call.properties.get("user_data_update_policy")
+    return "user_data" in call.update.changed and policy == "REBUILD"
 
 
 def _steps(user_data: Callable[[], str]) -> tuple[Step, ...]:
@@ -81,8 +82,7 @@ def _changes(*names: str) -> Callable[[Call], bool]:
 
 
 def _path(call: Call, suffix: str = "") -> str:
-    assert call.physical_id is not None
-    return SERVERS.at(call.physical_id, suffix)
+    return SERVERS.at(call.object_id, suffix)
 
 
 def _act(call: Call, body: Object, microversion: str | None = None) -> None:
@@ -102,9 +102,8 @@ def _set_metadata(call: Call, _asked: bool) -> None:
 
 
 def _rename(call: Call, _asked: bool) -> None:
-    assert call.physical_id is not None
     name = call.properties.get("name") or call.physical_name
-    SERVERS.update(call.cloud, call.physical_id, {"name": name})
+    SERVERS.update(call.cloud, call.object_id, {"name": name})
 
 
 def _set_tags(call: Call, _asked: bool) -> None:
@@ -169,10 +168,7 @@ def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome |
     if properties.get("admin_pass"):
         body["adminPass"] = properties["admin_pass"]
     version = None
-    if (
-        properties.get("user_data_update_policy") == "REBUILD"
-        and "user_data" in call.update.changed
-    ):
+    if _takes_user_data(call):
         body["user_data"] = base64.b64encode(user_data().encode()).decode()
         version = _REBUILD_USER_DATA
     _act(call, {"rebuild": body}, version)

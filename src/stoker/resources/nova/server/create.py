@@ -7,22 +7,17 @@ from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova.server import software
 from stoker.resources.nova.server.body import request_body
-from stoker.resources.nova.server.ports import Nic, ensure_ports, lead_floating_ips, nics
+from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, live, until
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 
-def prepare(call: Call) -> Wait | None:
-    """What has to be on record before the server is asked for; None when all of it is."""
-    if software.is_configured(call) and not software.has_credentials(call):
-        return Wait(after=0.0, data={**call.data, **software.credentials(call)})
-    return None
-
-
 def request(call: Call) -> Outcome:
-    """Make the ports and ask for the server."""
+    """Put credentials on record, then make the ports and ask for the server."""
+    if software.is_configured(call) and "user_id" not in call.data and call.signalling is not None:
+        return Wait(after=0.0, data={**call.data, **software.credentials(call)})
     wanted = nics(call.properties.get("networks"))
     ports = ensure_ports(call, wanted)
     body, version = request_body(call, wanted, ports, user_data(call))
@@ -43,13 +38,8 @@ def settle(call: Call) -> Outcome:
         return waiting
     wanted = nics(call.properties.get("networks"))
     if any(nic.entry.get("floating_ip") for nic in wanted):
-        lead_floating_ips(call, ports_by_key(wanted, ensure_ports(call, wanted)))
+        lead_floating_ips(call, wanted, ensure_ports(call, wanted))
     return finished(call)
-
-
-def ports_by_key(wanted: list[Nic], ports: list[str]) -> dict[str, str]:
-    """Key of each entry -> its port."""
-    return {nic.key: port for nic, port in zip(wanted, ports, strict=True)}
 
 
 def finished(call: Call) -> Done:

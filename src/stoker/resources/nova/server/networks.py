@@ -64,7 +64,7 @@ def set_networks(call: Call, _asked: bool) -> Outcome | None:
     if is_bare and allocation(call.properties.get("networks")) != "none":
         attach(call, None)
     _free_floating_ips(call, {*ports, *present.attached})
-    lead_floating_ips(call, {n.key: port for n, port in zip(wanted, ports, strict=True)})
+    lead_floating_ips(call, wanted, ports)
     return None
 
 
@@ -144,12 +144,9 @@ def _ports(
     for port_id, port in present.own.items():
         if port_id not in stay and (port_id in present.attached or port["name"] not in names):
             PORTS.delete(call.cloud, port_id)
-    made = dict(zip((nic.key for nic in missing), _made(call, missing, stay), strict=True))
+    ids = ensure_ports(call, missing, apart=stay)
+    made = dict(zip((nic.key for nic in missing), ids, strict=True))
     return [kept.get(nic.key) or made[nic.key] for nic in wanted]
-
-
-def _made(call: Call, missing: Sequence[Nic], taken: set[str]) -> list[str]:
-    return ensure_ports(call, missing, apart=taken) if missing else []
 
 
 def _adjust(call: Call, nic: Nic, port: Object | None) -> None:

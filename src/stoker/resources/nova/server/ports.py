@@ -86,10 +86,11 @@ def ensure_ports(
 
     ``apart`` are ports that serve other entries, whatever their names.
     """
-    present = own_ports(call) if any(nic.is_own for nic in wanted) else {}
+    makes_ports = any(nic.is_own for nic in wanted)
+    present = own_ports(call) if makes_ports else {}
     present = {name: port for name, port in present.items() if port["id"] not in apart}
     groups = call.properties.get("security_groups")
-    group_list = group_ids(call.cloud, groups) if groups and _makes_ports(wanted) else None
+    group_list = group_ids(call.cloud, groups) if groups and makes_ports else None
     ids = []
     for nic in wanted:
         if not nic.is_own:
@@ -111,16 +112,13 @@ def _make_port(call: Call, body: Object) -> Object:
         raise
 
 
-def _makes_ports(wanted: Sequence[Nic]) -> bool:
-    return any(nic.is_own for nic in wanted)
-
-
 def _port_body(call: Call, nic: Nic, groups: list[str] | None) -> Object:
     entry, extra = nic.entry, nic.entry.get("port_extra_properties") or {}
+    network = entry.get("network") or SUBNETS.get(call.cloud, entry["subnet"])["network_id"]
     body: Object = {
         "name": port_name(call, nic),
         "description": marker_text(call),
-        "network_id": entry.get("network") or _network_of(call.cloud, entry["subnet"]),
+        "network_id": network,
     }
     chosen = {name: entry.get(name) or None for name in ("subnet", "fixed_ip")}
     address = renamed(chosen, {"subnet": "subnet_id", "fixed_ip": "ip_address"})
@@ -141,10 +139,6 @@ def extra_fields(extra: Mapping[str, Any]) -> Object:
     if "allowed_address_pairs" in body:
         body["allowed_address_pairs"] = [renamed(pair) for pair in body["allowed_address_pairs"]]
     return {**body, **(extra.get("value_specs") or {})}
-
-
-def _network_of(cloud: Any, subnet: str) -> str:
-    return str(SUBNETS.get(cloud, subnet)["network_id"])
 
 
 def delete_own_ports(call: Call) -> None:
@@ -169,9 +163,8 @@ def _is_made(port: Object) -> bool:
     return is_marked and _MADE.search(str(port.get("name", ""))) is not None
 
 
-def lead_floating_ips(call: Call, ports: Mapping[str, str]) -> None:
-    """Lead the floating IPs of the entries to their ports (by key). Safe to repeat."""
-    for nic in nics(call.properties.get("networks")):
-        address = nic.entry.get("floating_ip")
-        if address:
-            FLOATING_IPS.update(call.cloud, address, {"port_id": ports[nic.key]})
+def lead_floating_ips(call: Call, wanted: Sequence[Nic], ports: Sequence[str]) -> None:
+    """Lead the floating IPs of the entries to their ports. Safe to repeat."""
+    for nic, port in zip(wanted, ports, strict=True):
+        if nic.entry.get("floating_ip"):
+            FLOATING_IPS.update(call.cloud, nic.entry["floating_ip"], {"port_id": port})

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
 from stoker.clouds.collections import PORTS, SERVERS
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, unbind
 from stoker.resources.nova.server.ports import nics, own_ports
@@ -42,9 +41,8 @@ def release(call: Call) -> Outcome:
 
 def reclaim(call: Call) -> Outcome:
     """Restore the addresses of the ports, and attach the ports again."""
-    assert call.physical_id is not None
     kept = {key: value for key, value in call.data.items() if key not in (RELEASED, _ASKED)}
-    if SERVERS.find(call.cloud, call.physical_id) is None:
+    if SERVERS.find(call.cloud, call.object_id) is None:
         return Done(data=kept)
     tags = {
         str(nic.entry.get("port")): nic.entry.get("tag")
@@ -56,7 +54,7 @@ def reclaim(call: Call) -> Outcome:
             continue
         if addresses:
             give_addresses_back(call.cloud, port_id, addresses)
-        if port.get("device_id") != call.physical_id:
+        if port.get("device_id") != call.object_id:
             attach(call, port_id, tags.get(port_id))
     return Done(data=kept)
 
@@ -73,13 +71,11 @@ def _held(call: Call) -> dict[str, Any]:
     for port_id, port in {**present, **made}.items():
         if named & {port_id, port.get("name")}:
             held[port_id] = None
-        elif port_id in made and chosen & _addresses(port):
+        elif port_id in made and any(
+            item["ip_address"] in chosen for item in port.get("fixed_ips") or []
+        ):
             held[port_id] = addresses_of(call.cloud, port)
     return held
-
-
-def _addresses(port: Object) -> set[str]:
-    return {item["ip_address"] for item in port.get("fixed_ips") or []}
 
 
 def _leave(call: Call, held: Mapping[str, Any]) -> Mapping[str, float | None]:

@@ -16,7 +16,7 @@ from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.nova.server.attributes import read_attributes
 from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
-from stoker.resources.nova.server.create import finished, prepare, request, settle, user_data
+from stoker.resources.nova.server.create import finished, request, settle, user_data
 from stoker.resources.nova.server.ports import delete_own_ports
 from stoker.resources.nova.server.power import is_removed, take_image
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
@@ -40,12 +40,7 @@ class Server(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Credentials and ports first, then the server, then wait until it is active."""
-        if call.physical_id is not None:
-            return settle(call)
-        waiting = prepare(call)
-        if waiting is not None:
-            return waiting
-        return request(call)
+        return request(call) if call.physical_id is None else settle(call)
 
     def update(self, call: Call) -> Outcome:
         """Change the server in place; properties whose policy says so never come here."""

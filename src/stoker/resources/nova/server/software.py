@@ -25,11 +25,6 @@ def credentials(call: Call) -> dict[str, Any]:
     return {name: merged[name] for name in _CREDENTIALS if name in merged}
 
 
-def has_credentials(call: Call) -> bool:
-    """Whether the stack user exists already, or cannot be made."""
-    return "user_id" in call.data or call.signalling is None
-
-
 def metadata(call: Call) -> dict[str, Any]:
     """The resource's metadata with what os-collect-config needs to poll for deployments."""
     kept = dict(call.metadata)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from email import message_from_string
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
-from email.mime.text import MIMEText
 from typing import Any
 from urllib.parse import urlsplit
+
+from stoker.resources.mime import parts_of, text_part
 
 _PART_HANDLER = """\
 #part-handler
@@ -28,7 +28,7 @@ def list_types():
     return ["text/x-cfninitdata"]
 
 
-def handle_part(data, ctype, filename, payload):
+def handletext_part(data, ctype, filename, payload):
     if ctype in ("__begin__", "__end__"):
         return
     if not os.path.isdir(DIRECTORY):
@@ -75,17 +75,17 @@ def render(form: str, text: str, metadata: Mapping[str, Any], metadata_address: 
     """
     if form == "RAW":
         return text
-    parts = [_part(_PART_HANDLER, "part-handler", "part-handler.py")]
+    parts = [text_part(_PART_HANDLER, "part-handler", "part-handler.py")]
     if form == "SOFTWARE_CONFIG":
         parts += _parts_of(text)
     else:
-        parts.append(_part(text, "x-cfninitdata", "cfn-userdata"))
-        parts.append(_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
+        parts.append(text_part(text, "x-cfninitdata", "cfn-userdata"))
+        parts.append(text_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
     if metadata:
-        parts.append(_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
+        parts.append(text_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
     if form == "HEAT_CFNTOOLS" and metadata_address:
-        parts.append(_part(metadata_address, "x-cfninitdata", "cfn-metadata-server"))
-        parts.append(_part(_boto_config(metadata_address), "x-cfninitdata", "cfn-boto-cfg"))
+        parts.append(text_part(metadata_address, "x-cfninitdata", "cfn-metadata-server"))
+        parts.append(text_part(_boto_config(metadata_address), "x-cfninitdata", "cfn-boto-cfg"))
     return _joined(parts)
 
 
@@ -106,19 +106,11 @@ def _parts_of(text: str) -> list[Message]:
     """The parts of a multipart text; any other text is one part, of the kind that it shows."""
     if not text:
         return []
-    if "Content-Type: multipart/" in text[:4000]:
-        message = message_from_string(text)
-        if message.is_multipart():
-            return [part for part in message.get_payload() if isinstance(part, Message)]
+    parts = parts_of(text) if "Content-Type: multipart/" in text[:4000] else None
+    if parts is not None:
+        return parts
     kind = next((kind for start, kind in _KINDS if text.startswith(start)), "x-shellscript")
-    return [_part(text, kind, "userdata")]
-
-
-def _part(text: str, kind: str, name: str) -> Message:
-    charset = "us-ascii" if text.isascii() else "utf-8"
-    part = MIMEText(text, kind, charset)
-    part.add_header("Content-Disposition", "attachment", filename=name)
-    return part
+    return [text_part(text, kind, "userdata")]
 
 
 def _joined(parts: Sequence[Message]) -> str:
