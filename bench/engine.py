@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bench.report import print_json
+from bench.templates import chain, child, layers, resource_of, tree
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Limits, Ports
 from stoker.engine.model.records import Stack
@@ -28,10 +29,6 @@ from stoker.kernel.ids import RandomIds
 from stoker.resources.registry import Registry
 from stoker.store.opening import OpenStore
 
-WIDTH = 100
-"""Resources in a layer: each refers to one in the layer before."""
-MEMBERS = 21
-"""Resources of each nested stack of a tree."""
 CALLER = Caller("project", "user", "bench")
 
 Result = TypeVar("Result")
@@ -86,48 +83,6 @@ class NoCloud:
 
     def close(self, stack: Stack) -> None:
         return None
-
-
-def resource_of(value: Any) -> dict[str, Any]:
-    """A resource that answers at once."""
-    return {"type": "OS::Heat::TestResource", "properties": {"value": value}}
-
-
-def template(resources: Mapping[str, Any]) -> dict[str, Any]:
-    """A template of these resources."""
-    return {"heat_template_version": "2021-04-16", "resources": resources}
-
-
-def layers(count: int) -> dict[str, Any]:
-    """Layers of 100 resources, each resource built on one of the layer before."""
-    return template(
-        {
-            f"r{n}": resource_of({"get_attr": [f"r{n - WIDTH}", "output"]} if n >= WIDTH else "a")
-            for n in range(count)
-        }
-    )
-
-
-def chain(count: int) -> dict[str, Any]:
-    """Resources of which each is built on the one before."""
-    return template(
-        {
-            f"r{n}": resource_of({"get_attr": [f"r{n - 1}", "output"]} if n else "a")
-            for n in range(count)
-        }
-    )
-
-
-def tree(count: int) -> dict[str, Any]:
-    """So many nested stacks."""
-    return template({f"n{n}": {"type": "child.yaml"} for n in range(count)})
-
-
-def child() -> str:
-    """The template of each nested stack."""
-    lines = ["heat_template_version: 2021-04-16", "resources:"]
-    lines += [f"  r{n}: {{type: OS::Heat::TestResource}}" for n in range(MEMBERS)]
-    return "\n".join(lines)
 
 
 class Bench:
