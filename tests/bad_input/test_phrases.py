@@ -99,6 +99,12 @@ REQUESTS: list[tuple[str, str, Any, str]] = [
     (
         "POST",
         "/stacks",
+        {"stack_name": "kept", "template": {**VERSION, "resources": {"a": {"type": "No::Such"}}}},
+        "The Stack (kept) already exists.",
+    ),
+    (
+        "POST",
+        "/stacks",
         {"stack_name": "1 bad", "template": VERSION},
         'must contain only alphanumeric or "_-." characters, must start with alpha',
     ),

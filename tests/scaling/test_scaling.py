@@ -142,12 +142,14 @@ def test_a_cooldown_begins_when_the_new_size_is_reached(
 def test_a_signal_during_an_update_is_applied_after_it() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(scaled())
-        await lab.begin_update(scaled(member={"value": "new", "slow": 10}))
+        await lab.begin_update(scaled(member={"value": "new", "slow": 10}, min_size=2))
         await lab.pass_time(0.5)
         await signal(lab)
+        await lab.pass_time(0.5)
+        assert await lab.status() == "UPDATE_IN_PROGRESS"
         await lab.engine.dispatch.idle()
         assert await lab.status() == "UPDATE_COMPLETE"
-        assert await size(lab) == 2
+        assert await size(lab) == 3
         assert {thing.properties["value"] for thing in lab.cloud.objects.values()} == {"new"}
 
     in_lab(story)

@@ -215,6 +215,26 @@ async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) ->
     assert sorted(each.fencing_token for each in taken) == list(range(1, 51))
 
 
+async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()), "new")
+    operation = Operation(str(uuid4()), stack.id, Action.CREATE, 1.0)
+    await stores.one.commit(
+        Change(
+            stack.id,
+            stacks=(stack,),
+            operations=(operation,),
+            events=(event_of(stack),),
+            taken=(stack.id,),
+        )
+    )
+    await stores.one.commit(
+        Change(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
+    )
+    after = await stores.other.take(stack.id)
+    # nothing has happened since it was taken: should that go on, the operation is given up
+    assert (after.reason, after.fencing_token, after.take_ups) == ("driven", 2, 2)
+
+
 async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     first = await stores.one.take(stack.id)

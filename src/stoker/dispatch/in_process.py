@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 
 from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
+from stoker.engine.model.records import Operation, Stack
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
@@ -38,6 +39,13 @@ class InProcess(Dispatcher):
 
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""
+        self._wake(stack_id, None)
+
+    def drive(self, stack: Stack, operation: Operation) -> None:
+        """A stack that is new, and taken, waits for its first operation."""
+        self._wake(stack.id, (stack, operation))
+
+    def _wake(self, stack_id: str, recorded: tuple[Stack, Operation] | None) -> None:
         if self._closed:
             return
         driver = self._drivers.get(stack_id)
@@ -45,7 +53,7 @@ class InProcess(Dispatcher):
             driver.notify()
             return
         fault = self._faults.get(stack_id)
-        driver = Driver(self._ports, stack_id, self, fault)
+        driver = Driver(self._ports, stack_id, self, fault, recorded)
         self._drivers[stack_id] = driver
         task = asyncio.get_running_loop().create_task(self._drive(stack_id, driver))
         self._tasks[stack_id] = task

@@ -95,6 +95,13 @@ class Exists(Refused):
     error_type = STACK_EXISTS
 
 
+def name_taken(name: str) -> Exists:
+    """The refusal of a stack whose name another one has."""
+    return Exists(
+        f"The Stack ({name}) already exists. Choose another name, or update or delete that one"
+    )
+
+
 class InProgress(Refused):
     """An operation under way excludes this one."""
 

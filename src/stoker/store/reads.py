@@ -136,18 +136,7 @@ class SqlReads:
 
     async def operations(self, stack_id: str) -> Sequence[Operation]:
         """The operations that are not final, oldest first."""
-        return await self._records(rows.to_operation, _OPEN_OPERATIONS, stack_id)
-
-    async def _records(
-        self, convert: Callable[[rows.Row, Cipher], Result], select: sa.Select[Any], stack_id: str
-    ) -> list[Result]:
-        """The records of a stack that a query finds."""
-        return await self._read(
-            lambda connection: [
-                convert(row, self._cipher)
-                for row in rows.dicts(connection.execute(select, {"stack": stack_id}))
-            ]
-        )
+        return await self._read(lambda connection: _operations(connection, self._cipher, stack_id))
 
     async def queue(self, stack_id: str) -> Sequence[Queued]:
         """The operations that are not final, oldest first, without their plans."""
@@ -186,7 +175,12 @@ class SqlReads:
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """All resource rows, oldest first."""
-        return await self._records(rows.to_resource, _RESOURCES, stack_id)
+
+        def query(connection: sa.Connection) -> list[Resource]:
+            found = rows.dicts(connection.execute(_RESOURCES, {"stack": stack_id}))
+            return [rows.to_resource(row, self._cipher) for row in found]
+
+        return await self._read(query)
 
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
         """Events that match, in order."""
@@ -215,16 +209,37 @@ class SqlReads:
     ) -> Sequence[StoredSignal]:
         """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
 
-        def query(connection: sa.Connection) -> list[StoredSignal]:
-            ids = list(connection.execute(_SIGNAL_IDS, {"stack": stack_id}).scalars())
-            found = {id_: known[id_] for id_ in ids if id_ in known}
-            new = [id_ for id_ in ids if id_ not in known]
-            for begin in range(0, len(new), _AT_ONCE):
-                some = {"ids": new[begin : begin + _AT_ONCE]}
-                for row in rows.dicts(connection.execute(_SIGNALS, some)):
-                    signal = rows.to_signal(row, self._cipher)
-                    if signal is not None:
-                        found[signal.id] = signal
-            return [found[id_] for id_ in ids if id_ in found]
+        return await self._read(
+            lambda connection: _signals(connection, self._cipher, stack_id, known)
+        )
 
-        return await self._read(query)
+    async def agenda(
+        self, stack_id: str, known: Mapping[str, StoredSignal]
+    ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
+        """The signals of a stack's resources and its operations that are not final."""
+        return await self._read(
+            lambda connection: (
+                _signals(connection, self._cipher, stack_id, known),
+                _operations(connection, self._cipher, stack_id),
+            )
+        )
+
+
+def _operations(connection: sa.Connection, cipher: Cipher, stack_id: str) -> list[Operation]:
+    found = rows.dicts(connection.execute(_OPEN_OPERATIONS, {"stack": stack_id}))
+    return [rows.to_operation(row, cipher) for row in found]
+
+
+def _signals(
+    connection: sa.Connection, cipher: Cipher, stack_id: str, known: Mapping[str, StoredSignal]
+) -> list[StoredSignal]:
+    ids = list(connection.execute(_SIGNAL_IDS, {"stack": stack_id}).scalars())
+    found = {id_: known[id_] for id_ in ids if id_ in known}
+    new = [id_ for id_ in ids if id_ not in known]
+    for begin in range(0, len(new), _AT_ONCE):
+        some = {"ids": new[begin : begin + _AT_ONCE]}
+        for row in rows.dicts(connection.execute(_SIGNALS, some)):
+            signal = rows.to_signal(row, cipher)
+            if signal is not None:
+                found[signal.id] = signal
+    return [found[id_] for id_ in ids if id_ in found]

@@ -7,6 +7,7 @@ event of a resource or of the stack comes between one take-up and the next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,7 +19,7 @@ from stoker.store import queries, rows
 from stoker.store.encryption import Cipher
 from stoker.store.tables import events, operations, stacks
 
-_STACK: sa.BindParameter[str] = sa.bindparam("taken")
+_STACK: sa.BindParameter[str] = sa.bindparam("stack")
 _NEWEST_CHANGE_ELSE_OLDEST_SIGNAL = sa.case(
     (operations.c.action == "SIGNAL", operations.c.number), else_=-operations.c.number
 )
@@ -60,16 +61,22 @@ def _taking() -> Any:
             taken_for=foremost,
             taken_event=last,
         )
-        .returning(*stacks.c)
     )
 
 
 _TAKE = _taking()
+_TAKE_AND_TELL = _TAKE.returning(*stacks.c)
+
+
+def take_new(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
+    """The same for stacks whose other columns the caller has just written."""
+    if stack_ids:
+        connection.execute(_TAKE, [{"stack": stack_id} for stack_id in stack_ids])
 
 
 def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:
     """Raise the fencing token; returns the stack. Raises NotFound."""
-    for row in rows.dicts(connection.execute(_TAKE, {"taken": stack_id})):
+    for row in rows.dicts(connection.execute(_TAKE_AND_TELL, {"stack": stack_id})):
         return rows.to_stack(row, cipher, None)
     raise NotFound(f"there is no stack {stack_id}")
 

@@ -10,10 +10,11 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Fenced, StoreFault
 from stoker.engine.model.records import Stack
-from stoker.kernel.errors import Exists
+from stoker.kernel.errors import name_taken
 from stoker.store import rows, tables
 from stoker.store.encryption import Cipher, EncryptOnce
 from stoker.store.guarding import InTransaction
+from stoker.store.taking import take_new
 
 
 def write(
@@ -45,7 +46,7 @@ def _refusal(connection: sa.Connection, change: Change, cipher: Cipher) -> Excep
     owned = change.fencing_token is not None
     for stack in change.stacks:
         if not owned and stack.parent_id is None and _is_taken(connection, stack):
-            return Exists(f"The Stack ({stack.name}) already exists.")
+            return name_taken(stack.name)
     if change.guard is None:
         return None
     try:
@@ -115,6 +116,7 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     _delete(connection, tables.resources, tables.resources.c.id, dropped)
     silent = [{"gone": row_id} for change in changes for row_id in change.dropped_signals_of]
     _delete(connection, tables.signals, tables.signals.c.resource_id, silent)
+    take_new(connection, [stack_id for change in changes for stack_id in change.taken])
     heard = [{"gone": signal_id} for change in changes for signal_id in change.dropped_signals]
     _delete(connection, tables.signals, tables.signals.c.id, heard)
 

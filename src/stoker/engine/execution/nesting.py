@@ -179,11 +179,11 @@ class Nesting:
         await session.commit(
             resources=[row],
             inputs=[given],
-            other_stacks=[child],
+            created=[child],
             operations=[operation],
             events=[event],
         )
-        session.started(child_id)
+        session.created(child.taken, operation)
         return row, operation.id
 
     async def _update(

@@ -73,7 +73,15 @@ class StackRows:
 
     async def load_signals(self) -> None:
         """Read the signals that have come in, and forget those that are gone."""
-        signals = await self.ports.store.signals(self.stack.id, self._stored_signals)
+        self._hold(await self.ports.store.signals(self.stack.id, self._stored_signals))
+
+    async def load_agenda(self) -> list[Operation]:
+        """As :meth:`load_signals`; returns the operations that have not ended, oldest first."""
+        signals, open_ = await self.ports.store.agenda(self.stack.id, self._stored_signals)
+        self._hold(signals)
+        return list(open_)
+
+    def _hold(self, signals: Sequence[StoredSignal]) -> None:
         self._stored_signals = {stored.id: stored for stored in signals}
         by_resource: dict[str, list[Signal]] = defaultdict(list)
         releases = []
@@ -117,6 +125,8 @@ class Session(StackRows):
         """Over the values that no text may show."""
         self.started: Callable[[str], None] = lambda stack_id: None
         """Told of nested stacks that have got an operation."""
+        self.created: Callable[[Stack, Operation], None] = lambda stack, operation: None
+        """Told of nested stacks that were made, with their first operation."""
 
     @classmethod
     def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:
@@ -177,7 +187,7 @@ class Session(StackRows):
         events: Sequence[Event] = (),
         operations: Sequence[Operation] = (),
         inputs: Sequence[Input] = (),
-        other_stacks: Sequence[Stack] = (),
+        created: Sequence[Stack] = (),
     ) -> None:
         """Write, then remember.
 
@@ -196,13 +206,14 @@ class Session(StackRows):
             stack_id=self.stack.id,
             fencing_token=self.stack.fencing_token,
             inputs=tuple(inputs),
-            stacks=((stack,) if stack is not None else ()) + tuple(other_stacks),
+            stacks=((stack,) if stack is not None else ()) + tuple(created),
             operations=tuple(operations),
             resources=tuple(resources),
             dropped_resources=tuple(dropped),
             events=tuple(events),
             dropped_signals_of=tuple(dropped),
             dropped_signals=tuple(dropped_signals),
+            taken=tuple(new.id for new in created),
         )
         try:
             await self.ports.store.commit(change)

@@ -99,6 +99,8 @@ class Change:
     dropped_signals_of: tuple[str, ...] = ()
     """Ids of resources whose signals go."""
     dropped_signals: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    """Ids of new stacks in it that this engine takes over at once."""
     guard: Guard | None = None
     """What was read to make the change is looked at by it again."""
 
@@ -198,9 +200,17 @@ class Store(TakesOver, Protocol):
     ) -> Sequence[StoredSignal]:
         """The signals of a stack's resources, oldest first; those ``known`` by id as given."""
 
+    async def agenda(
+        self, stack_id: str, known: Mapping[str, StoredSignal]
+    ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
+        """What a driver looks at: :meth:`signals` and :meth:`operations`, of one moment."""
+
 
 class Dispatcher(Protocol):
-    """Starts drivers of stacks and wakes them. Both methods return at once."""
+    """Starts drivers of stacks and wakes them. All methods return at once."""
+
+    def drive(self, stack: Stack, operation: Operation) -> None:
+        """A stack that is new, and taken, waits for its first operation."""
 
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""

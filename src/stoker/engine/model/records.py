@@ -156,6 +156,11 @@ class Stack:
         """Where the stack is found."""
         return StackAddress(self.project_id, self.name, self.id)
 
+    @property
+    def taken(self) -> Stack:
+        """The stack with the fencing token that it has once an engine has taken it over."""
+        return evolve(self, fencing_token=self.fencing_token + 1)
+
 
 @dataclass(frozen=True, slots=True)
 class TrustRecord:

@@ -104,8 +104,9 @@ async def succeed(session: Session, operation: Operation, wanted: Definitions) -
         changes["deleted_at"] = session.ports.clock.now()
     else:
         changes["good_input_id"] = operation.input_id
-        shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
-        await read_attributes(session, shown)
+        if isinstance(wanted, Evaluation) and wanted.template.outputs:
+            shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
+            await read_attributes(session, shown)
     stack, event = session.transitions.stack_to(
         session.stack, operation.action, Status.COMPLETE, reason, **changes
     )
@@ -115,11 +116,10 @@ async def succeed(session: Session, operation: Operation, wanted: Definitions) -
     await session.commit(stack=stack, operations=[ended], events=[event])
 
 
-def _shown(session: Session, wanted: Definitions) -> list[Resource]:
+def _shown(session: Session, wanted: Evaluation) -> list[Resource]:
     """The rows whose attributes the outputs show."""
     facts = RecordedReferences()
-    if isinstance(wanted, Evaluation):
-        wanted.outputs(facts)
+    wanted.outputs(facts)
     return [session.current[name] for name in facts.attributes if name in session.current]
 
 

@@ -17,7 +17,15 @@ from typing import TypeVar
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
 from stoker.engine.model.kinds import OperationKind
-from stoker.engine.model.records import Action, Operation, OperationStatus, Queued, Stack
+from stoker.engine.model.records import (
+    Action,
+    Operation,
+    OperationStatus,
+    Queued,
+    Resource,
+    Stack,
+    Status,
+)
 from stoker.engine.operations.completion import refuse
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import Running
@@ -32,7 +40,8 @@ log = Log(__name__)
 class Driver:
     """Drives one stack until it has nothing left to do.
 
-    ``fault`` is what the driver before this one has failed with.
+    ``fault`` is what the driver before this one has failed with. ``recorded`` is a new stack that
+    was taken as it was recorded, and its first operation: there is nothing to read.
     """
 
     def __init__(
@@ -41,11 +50,15 @@ class Driver:
         stack_id: str,
         dispatcher: Dispatcher,
         fault: str | None = None,
+        recorded: tuple[Stack, Operation] | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
         self._dispatcher = dispatcher
         self._fault = fault
+        self._recorded = recorded
+        self._look_again = False
+        """There may be more in the store than what was read last."""
         self._news = asyncio.Event()
         self._ends_at: dict[str, float] = {}
         """By operation: when its time is up, on the loop's monotonic clock."""
@@ -53,6 +66,7 @@ class Driver:
 
     def notify(self) -> None:
         """There is something new in the store for this stack: an operation or a signal."""
+        self._look_again = True
         self._news.set()
 
     @property
@@ -76,6 +90,10 @@ class Driver:
         Raises :class:`Fenced` when another engine has taken the stack over,
         and :class:`StoreFault`, after either of which nothing more is done.
         """
+        if self._recorded is not None:
+            stack, first = self._recorded
+            await self._go_on(self._session(stack, ()), first)
+            return
         try:
             stack = await self._ports.store.take(self._stack_id)
         except NotFound:
@@ -86,22 +104,28 @@ class Driver:
         await hold(self._ports, stack, self.news)
         async with proving(self._ports, stack):
             session = await self._open(stack)
-            told = False
-            while (operation := await self._next(session)) is not None:
-                await self._drive(session, operation)
-                if operation.action is not Action.CREATE or session.signals:
-                    # only signals make more events than a create is allowed to leave
-                    await self._ports.store.tidy(self._stack_id, session.events_to_keep)
-                self._tell_parent(stack)
-                told = True
-            if not told:
-                # an operation may have ended with a commit that failed, and yet was written
-                self._tell_parent(stack)
+            await self._go_on(session, await self._next(session))
+
+    async def _go_on(self, session: Session, operation: Operation | None) -> None:
+        """Drive this operation, and all others that there are."""
+        if operation is None:
+            # it may have ended with a commit that failed, and yet was written
+            self._tell_parent(session.stack)
+        while operation is not None:
+            await self._drive(session, operation)
+            if operation.action is not Action.CREATE or session.signals:
+                # only signals make more events than a create is allowed to leave
+                await self._ports.store.tidy(self._stack_id, session.events_to_keep)
+            self._tell_parent(session.stack)
+            last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
+            operation = None if last and not self._look_again else await self._next(session)
 
     async def _open(self, stack: Stack) -> Session:
-        rows = await self._ports.store.resources(self._stack_id)
+        return self._session(stack, await self._ports.store.resources(self._stack_id))
+
+    def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
         session = Session.driving(self._ports, stack, rows)
-        session.started = self._dispatcher.wake
+        session.started, session.created = self._dispatcher.wake, self._dispatcher.drive
         return session
 
     def _tell_parent(self, stack: Stack) -> None:
@@ -134,8 +158,10 @@ class Driver:
         read now: operations, and the signals that whoever is driven next may be waiting for.
         """
         self._news.clear()
-        await session.load_signals()
-        open_ = list(await self._ports.store.operations(self._stack_id))
+        self._look_again = False
+        open_ = await session.load_agenda()
+        if len(open_) > 1:
+            self._look_again = True
         if session.stack.deleted_at is not None:
             next_, over = None, open_
         else:

@@ -9,27 +9,32 @@ from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.kernel.errors import Invalid
+from stoker.kernel.masking import Masking
 
 
 async def wanted_by(session: Session, operation: Operation) -> Definitions:
     """The definitions to reach. Raises DiagnosticError and Refused for what cannot be reached."""
-    kept = session.ports.kept.get(session.stack.input_id)
-    known = [] if kept is None else [kept]
-    session.masking = await session.ports.workers.compute(lambda: masking_of(*known))
+    ports, stack = session.ports, session.stack
+    before = ports.kept.get(stack.input_id)
+    known = [] if before is None else [before]
+    if known and before is not ports.kept.get(operation.input_id or ""):
+        # what is refused now may name values of what the stack is
+        session.masking = await ports.workers.compute(lambda: masking_of(*known))
     if operation.action is Action.DELETE:
         return Nothing()
     _require_readable(session)
     if operation.input_id is None:
         return Nothing()
-    ports, stack = session.ports, session.stack
     wanted = await evaluation_at(ports, stack, operation.input_id)
-    if wanted is not kept:
-        session.masking = await ports.workers.compute(lambda: masking_of(wanted, *known))
-    # computed now, not later on the loop
-    await ports.workers.compute(lambda: wanted.attributes_used)
-    if stack.parent_id is not None and operation.status is OperationStatus.WAITING:
-        owner, policy = owner_of(stack), ports.policy
-        await ports.workers.compute(lambda: require_types(policy, owner, wanted))
+    begins_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
+
+    def look() -> Masking:
+        _ = wanted.attributes_used  # computed now, not later on the loop
+        if begins_nested:
+            require_types(ports.policy, owner_of(stack), wanted)
+        return masking_of(wanted, *(each for each in known if each is not wanted))
+
+    session.masking = await ports.workers.compute(look)
     return wanted
 
 

@@ -71,6 +71,7 @@ class Operations:
             operations=(operation,),
             events=(event,),
             guard=self._room_for(caller),
+            taken=(stack.id,),
         )
         self._ports.kept.put(given.id, evaluation)
         try:

@@ -7,7 +7,6 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.secrets import findings_of
 from stoker.engine.service.evaluating import evaluated, new_stack
 from stoker.kernel.diagnostics import Diagnostic, Severity
 from stoker.schema.helpers import NotComputed
@@ -28,11 +27,10 @@ class Descriptions:
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings. Raises on errors."""
         stack = new_stack(self._ports, caller, request.name or "stack", request)
-        _, evaluation = await evaluated(self._ports, stack, request)
+        found = await evaluated(self._ports, stack, request)
+        evaluation, file = found.evaluation, found.evaluation.template.source.file
         findings = await self._ports.workers.compute(
-            lambda: as_template_diagnostics(
-                findings_of(evaluation), evaluation.template.source.file
-            )
+            lambda: as_template_diagnostics(found.findings, file)
         )
         findings.raise_errors()
         warnings = [d for d in findings if d.severity is not Severity.ERROR]

@@ -9,13 +9,13 @@ from dataclasses import replace
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Input, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.secrets import findings_of, masking_of
-from stoker.engine.planning.evaluations import Documents, evaluation_at, evaluation_of
+from stoker.engine.model.secrets import masking_of
+from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
-from stoker.engine.service.fetching import with_fetched
+from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import BAD_REQUEST, Exists, Invalid, LimitExceeded
+from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, name_taken
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 
@@ -28,20 +28,20 @@ async def evaluated(
     request: StackRequest,
     old: Input | None = None,
     earlier: Evaluation | None = None,
-) -> tuple[Input, Evaluation]:
-    """The input that a request gives a stack, and its evaluation, not checked yet.
+) -> Judged:
+    """The input that a request gives a stack, and what is wrong with it.
 
     ``old`` is what the stack has, where the request says to keep some of it; ``earlier`` is its
     evaluation, whatever the request says.
     """
     input_id = ports.ids.uuid()
 
-    def evaluate() -> tuple[Input, Documents, Evaluation]:
+    def judge() -> tuple[Documents, Judged]:
         given, documents = input_of(input_id, stack.id, request, old)
-        return given, documents, evaluation_of(ports, stack, given, documents, earlier)
+        return documents, judged(ports, stack, given, documents, earlier, {})
 
-    given, documents, evaluation = await ports.workers.compute(evaluate)
-    return await with_fetched(ports, stack, given, documents, evaluation, earlier)
+    documents, found = await ports.workers.compute(judge)
+    return await with_fetched(ports, stack, documents, found, earlier)
 
 
 async def evaluated_new(
@@ -50,13 +50,21 @@ async def evaluated_new(
     """The stack that a create would make, its input and its evaluation, fully checked."""
     name = _check_name(request.name)
     stack = new_stack(ports, caller, name, request, stack_id)
-    given, evaluation = await evaluated(ports, stack, request)
+    found = await evaluated(ports, stack, request)
+    try:
+        await _check(ports, caller, stack, found)
+    except Exception:
+        # the first thing to say of a name that is taken, whatever else is wrong
+        await require_free(ports, caller, name)
+        raise
+    stack = replace(stack, description=description_of(found.evaluation))
+    return stack, found.given, found.evaluation
+
+
+async def require_free(ports: Ports, caller: Caller, name: str) -> None:
+    """Raise Exists for the name of a live stack; the transaction that records one does so, too."""
     if await ports.store.find_stack(caller.project_id, name) is not None:
-        raise Exists(
-            f"The Stack ({name}) already exists. Choose another name, or update or delete that one"
-        )
-    await _check(ports, caller, stack, evaluation)
-    return replace(stack, description=description_of(evaluation)), given, evaluation
+        raise name_taken(name)
 
 
 async def evaluated_update(
@@ -65,20 +73,21 @@ async def evaluated_update(
     """The input that an update would give the stack, and its evaluation, fully checked."""
     old = await ports.store.input(stack.input_id) if request.existing else None
     earlier = await evaluation_at(ports, stack, stack.input_id)
-    given, evaluation = await evaluated(ports, stack, request, old, earlier)
+    found = await evaluated(ports, stack, request, old, earlier)
+    evaluation = found.evaluation
 
     def changes() -> Sequence[Diagnostic]:
         return immutable_changes(evaluation.declarations, earlier.parameters, evaluation.parameters)
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
-    await _check(ports, caller, stack, evaluation)
-    return given, evaluation
+    await _check(ports, caller, stack, found)
+    return found.given, evaluation
 
 
-async def _check(ports: Ports, caller: Caller, stack: Stack, evaluation: Evaluation) -> None:
+async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> None:
     """Raise what can be found wrong before anything is done."""
-    findings = await ports.workers.compute(lambda: findings_of(evaluation))
+    evaluation, findings = found.evaluation, found.findings
     findings.raise_errors()
     require_types(ports.policy, caller, evaluation)
     most = ports.limits.resources_per_stack

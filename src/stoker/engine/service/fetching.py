@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.secrets import findings_of
 from stoker.engine.planning.evaluations import Documents, evaluation_of
+from stoker.kernel.diagnostics import Diagnostics
 from stoker.kernel.errors import LimitExceeded, Refused
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -16,42 +19,59 @@ MOST = 50
 """Templates that are fetched for one request."""
 
 
-async def with_fetched(
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The input that a request gives a stack, evaluated and validated."""
+
+    given: Input
+    evaluation: Evaluation
+    missing: Sequence[str]
+    """Addresses of templates that are still to be fetched; what is found wrong is known then."""
+    findings: Diagnostics
+
+
+def judged(
     ports: Ports,
     stack: Stack,
     given: Input,
     documents: Documents,
-    evaluation: Evaluation,
-    earlier: Evaluation | None = None,
-) -> tuple[Input, Evaluation]:
-    """The input with all templates that it names by address, and its evaluation.
+    earlier: Evaluation | None,
+    unreachable: Mapping[str, str],
+) -> Judged:
+    """An input and what is wrong with it."""
+    evaluation = evaluation_of(ports, stack, given, documents, earlier, unreachable)
+    missing = sorted(evaluation.missing)
+    findings = Diagnostics() if missing else findings_of(evaluation)
+    return Judged(given, evaluation, missing, findings)
+
+
+async def with_fetched(
+    ports: Ports, stack: Stack, documents: Documents, found: Judged, earlier: Evaluation | None
+) -> Judged:
+    """The input with all templates that it names by address.
 
     What cannot be fetched becomes a finding of the evaluation. Raises LimitExceeded.
     """
     unreachable: dict[str, str] = {}
     fetched: dict[str, str] = {}
-    while missing := await ports.workers.compute(functools.partial(_missing, evaluation)):
+    while missing := found.missing:
         if len(fetched) + len(unreachable) + len(missing) > MOST:
             raise LimitExceeded(
                 f"the templates name more than {MOST} others by address; send them as files"
             )
-        for url, found in zip(missing, await _fetch_all(ports, missing), strict=True):
-            if isinstance(found, Refused):
-                unreachable[url] = found.message
+        for url, text in zip(missing, await _fetch_all(ports, missing), strict=True):
+            if isinstance(text, Refused):
+                unreachable[url] = text.message
             else:
-                fetched[url] = found
-        given = replace(given, files={**given.files, **fetched})
-        evaluation = await ports.workers.compute(
-            functools.partial(evaluation_of, ports, stack, given, documents, earlier, unreachable)
+                fetched[url] = text
+        given = replace(found.given, files={**found.given.files, **fetched})
+        found = await ports.workers.compute(
+            functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
         )
-    return given, evaluation
+    return found
 
 
-def _missing(evaluation: Evaluation) -> list[str]:
-    return sorted(evaluation.missing)
-
-
-async def _fetch_all(ports: Ports, urls: list[str]) -> list[str | Refused]:
+async def _fetch_all(ports: Ports, urls: Sequence[str]) -> list[str | Refused]:
     return await asyncio.gather(*(_fetch(ports, url) for url in urls))
 
 

@@ -28,7 +28,11 @@ async def record(ports: Ports, dispatcher: Dispatcher, change: Change) -> None:
         except StoreFault:
             dispatcher.wake(change.stack_id)  # it may have been written all the same
             raise
-        dispatcher.wake(change.stack_id)
+        if change.taken:
+            [stack], [operation] = change.stacks, change.operations
+            dispatcher.drive(stack.taken, operation)
+        else:
+            dispatcher.wake(change.stack_id)
 
     await asyncio.shield(asyncio.ensure_future(commit()))
 

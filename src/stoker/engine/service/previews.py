@@ -10,7 +10,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
-from stoker.engine.service.evaluating import evaluated_new, evaluated_update
+from stoker.engine.service.evaluating import evaluated_new, evaluated_update, require_free
 from stoker.engine.service.guards import most_stacks, require_room
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import resource_view, stack_view
@@ -39,6 +39,7 @@ class Previews:
         """What a create would make."""
         ports = self._ports
         stack, _, evaluation = await evaluated_new(ports, caller, request, UNMADE)
+        await require_free(ports, caller, stack.name)
         if (most := most_stacks(ports.limits, caller)) is not None:
             require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
