@@ -1,11 +1,11 @@
-"""What all HTTP APIs of the cloud have in common: who asks, bodies, errors, lists.
+"""What all HTTP APIs of the cloud have in common: who asks, bodies, answers, errors, lists.
 
 Errors are raised as :class:`ApiError` and become an answer in the shape of the service that was
 asked; the four shapes at the end of this module are those of Keystone, Nova, Neutron and Glance.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 JSON_BODY_LIMIT = 1 << 20
 """Bytes that a JSON request body may have."""
@@ -186,6 +187,29 @@ async def read_object(request: Request, name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise BadRequest(f"The request body must have an object '{name}'.")
     return content
+
+
+Answer = Response | Mapping[str, Any] | None
+"""What a handler returns: a response, or the JSON object of one, or None for an empty one."""
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+def route(method: str, path: str, handler: Handler, status: int | None = None) -> Route:
+    """Return the route of a handler; its answers have the status 200, or 204 where empty."""
+
+    async def handle(request: Request) -> Response:
+        return respond(await handler(request), status)
+
+    return Route(path, handle, methods=[method])
+
+
+def respond(answer: Answer, status: int | None = None) -> Response:
+    """Return the response that a handler's answer stands for."""
+    if isinstance(answer, Response):
+        return answer
+    if answer is None:
+        return Response(status_code=status or 204)
+    return JSONResponse(answer, status or 200)
 
 
 def boolean(text: str) -> bool:

@@ -4,10 +4,17 @@ import secrets
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, Forbidden, RequestContext, context, read_object
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    RequestContext,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, missing, new_id
@@ -42,34 +49,33 @@ class ApplicationCredentials:
         many = "/v3/users/{user_id}/application_credentials"
         rules = "/v3/users/{user_id}/access_rules"
         return [
-            Route(many, self._list, methods=["GET"]),
-            Route(many, self._create, methods=["POST"]),
-            Route(f"{many}/{{id}}", self._show, methods=["GET"]),
-            Route(f"{many}/{{id}}", self._delete, methods=["DELETE"]),
-            Route(rules, self._list_rules, methods=["GET"]),
-            Route(f"{rules}/{{id}}", self._show_rule, methods=["GET"]),
+            route("GET", many, self._list),
+            route("POST", many, self._create, 201),
+            route("GET", f"{many}/{{id}}", self._show),
+            route("DELETE", f"{many}/{{id}}", self._delete),
+            route("GET", rules, self._list_rules),
+            route("GET", f"{rules}/{{id}}", self._show_rule),
         ]
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Document:
         user = self._owner(request, "list_application_credentials")
         found = [
             self._shown(credential)
             for credential in self._directory.application_credentials.find(user_id=user["id"])
             if passes(credential, request.query_params, ("name",))
         ]
-        return JSONResponse(listing(self._directory, "application_credentials", found, request))
+        return listing(self._directory, "application_credentials", found, request)
 
-    async def _show(self, request: Request) -> Response:
+    async def _show(self, request: Request) -> Document:
         credential = self._named(request, "get_application_credential")
-        return JSONResponse({"application_credential": self._shown(credential)})
+        return {"application_credential": self._shown(credential)}
 
-    async def _delete(self, request: Request) -> Response:
+    async def _delete(self, request: Request) -> None:
         self._refuse_restricted(context(request))
         credential = self._named(request, "delete_application_credential")
         self._directory.application_credentials.delete(credential["id"])
-        return Response(status_code=204)
 
-    async def _create(self, request: Request) -> Response:
+    async def _create(self, request: Request) -> Document:
         who, user_id = context(request), request.path_params["user_id"]
         policy.require(who.user_id == user_id, "create_application_credential")
         self._refuse_restricted(who)
@@ -94,17 +100,17 @@ class ApplicationCredentials:
         }
         known.put(credential)
         shown = {**self._shown(credential), "secret": secret}
-        return JSONResponse({"application_credential": shown}, 201)
+        return {"application_credential": shown}
 
-    async def _list_rules(self, request: Request) -> Response:
+    async def _list_rules(self, request: Request) -> Document:
         user = self._owner(request, "list_access_rules")
-        return JSONResponse(listing(self._directory, "access_rules", self._rules(user), request))
+        return listing(self._directory, "access_rules", self._rules(user), request)
 
-    async def _show_rule(self, request: Request) -> Response:
+    async def _show_rule(self, request: Request) -> Document:
         key = request.path_params["id"]
         for rule in self._rules(self._owner(request, "get_access_rule")):
             if rule["id"] == key:
-                return JSONResponse({"access_rule": rule})
+                return {"access_rule": rule}
         raise missing("access rule", key)
 
     def _rules(self, user: Document) -> list[Document]:

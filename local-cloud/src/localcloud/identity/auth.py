@@ -1,19 +1,13 @@
 """The requests under ``/v3/auth``: getting, showing and revoking tokens, and one's own scopes."""
 
 from datetime import timedelta
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    NotFound,
-    Unauthorized,
-    boolean,
-    context,
-    read_object,
-)
+from localcloud.http import BadRequest, NotFound, Unauthorized, boolean, context, read_object, route
 from localcloud.identity import domains, policy, projects
 from localcloud.identity.access import Access, AccessControl
 from localcloud.identity.assignments import Assignments
@@ -45,13 +39,13 @@ class Auth:
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
         return [
-            Route("/v3/auth/tokens", self._issue, methods=["POST"]),
-            Route("/v3/auth/tokens", self._validate, methods=["GET"]),
-            Route("/v3/auth/tokens", self._revoke, methods=["DELETE"]),
-            Route("/v3/auth/catalog", self._catalog, methods=["GET"]),
-            Route("/v3/auth/projects", self._projects, methods=["GET"]),
-            Route("/v3/auth/domains", self._domains, methods=["GET"]),
-            Route("/v3/auth/system", self._system, methods=["GET"]),
+            route("POST", "/v3/auth/tokens", self._issue),
+            route("GET", "/v3/auth/tokens", self._validate),
+            route("DELETE", "/v3/auth/tokens", self._revoke),
+            route("GET", "/v3/auth/catalog", self._catalog),
+            route("GET", "/v3/auth/projects", self._projects),
+            route("GET", "/v3/auth/domains", self._domains),
+            route("GET", "/v3/auth/system", self._system),
         ]
 
     async def _issue(self, request: Request) -> Response:
@@ -62,10 +56,9 @@ class Auth:
         text, access = self._subject(request, "validate_token")
         return self._answer(request, access, text, 200)
 
-    async def _revoke(self, request: Request) -> Response:
+    async def _revoke(self, request: Request) -> None:
         _, access = self._subject(request, "revoke_token")
         self._tokens.revoke(access.token)
-        return Response(status_code=204)
 
     def _answer(self, request: Request, access: Access, text: str, status: int) -> Response:
         with_catalog = "nocatalog" not in request.query_params
@@ -87,29 +80,28 @@ class Auth:
         except Unauthorized as error:
             raise NotFound("There is no such token.") from error
 
-    async def _catalog(self, request: Request) -> Response:
+    async def _catalog(self, request: Request) -> dict[str, Any]:
         who = context(request)
-        body = {
+        return {
             "catalog": catalog(self._directory, who.user_id, who.project_id),
             "links": {"self": self._directory.url("auth/catalog"), "next": None, "previous": None},
         }
-        return JSONResponse(body)
 
-    async def _projects(self, request: Request) -> Response:
+    async def _projects(self, request: Request) -> dict[str, Any]:
         found = [
             shown(self._directory, projects.KIND, project)
             for project in self._assignments.projects_of(context(request).user_id)
         ]
-        return JSONResponse(listing(self._directory, "projects", found, request))
+        return listing(self._directory, "projects", found, request)
 
-    async def _domains(self, request: Request) -> Response:
+    async def _domains(self, request: Request) -> dict[str, Any]:
         found = [
             shown(self._directory, domains.KIND, domain)
             for domain in self._assignments.domains_of(context(request).user_id)
         ]
-        return JSONResponse(listing(self._directory, "domains", found, request))
+        return listing(self._directory, "domains", found, request)
 
-    async def _system(self, request: Request) -> Response:
+    async def _system(self, request: Request) -> dict[str, Any]:
         has_role = self._assignments.has_system_role(context(request).user_id)
         links = {"self": self._directory.url("auth/system")}
-        return JSONResponse({"system": [{"all": True}] if has_role else [], "links": links})
+        return {"system": [{"all": True}] if has_role else [], "links": links}

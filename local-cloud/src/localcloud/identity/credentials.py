@@ -6,16 +6,9 @@ import secrets
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    Conflict,
-    RequestContext,
-    context,
-    read_json,
-)
+from localcloud.http import BadRequest, Conflict, RequestContext, context, read_json, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory, missing
 from localcloud.identity.fields import Field
@@ -62,10 +55,10 @@ class Credentials:
         one = f"{many}/{{access}}"
         return [
             *self._resource.routes(),
-            Route(many, self._list_keys, methods=["GET"]),
-            Route(many, self._create_key, methods=["POST"]),
-            Route(one, self._show_key, methods=["GET"]),
-            Route(one, self._delete_key, methods=["DELETE"]),
+            route("GET", many, self._list_keys),
+            route("POST", many, self._create_key, 201),
+            route("GET", one, self._show_key),
+            route("DELETE", one, self._delete_key),
         ]
 
     def _is_allowed(self, who: RequestContext, credential: Document) -> bool:
@@ -100,14 +93,14 @@ class Credentials:
                     raise BadRequest(f"'{name}' of a credential cannot be changed.")
         return changed
 
-    async def _list_keys(self, request: Request) -> Response:
+    async def _list_keys(self, request: Request) -> Document:
         user = self._owner(request, "ec2_list_credentials")
         found = self._directory.credentials.find(user_id=user["id"], type="ec2")
         self_url = self._directory.url(request.url.path.removeprefix("/v3/"))
         links = {"self": self_url, "next": None, "previous": None}
-        return JSONResponse({"credentials": [self._key(c) for c in found], "links": links})
+        return {"credentials": [self._key(c) for c in found], "links": links}
 
-    async def _create_key(self, request: Request) -> Response:
+    async def _create_key(self, request: Request) -> Document:
         user = self._owner(request, "ec2_create_credential")
         body = await read_json(request)
         project_id = body.get("tenant_id", body.get("project_id"))
@@ -124,15 +117,14 @@ class Credentials:
             "blob": json.dumps(_limited({"access": access, "secret": secret}, who)),
         }
         self._directory.credentials.put(credential)
-        return JSONResponse({"credential": self._key(credential)}, 201)
+        return {"credential": self._key(credential)}
 
-    async def _show_key(self, request: Request) -> Response:
-        return JSONResponse({"credential": self._key(self._named(request, "ec2_get_credential"))})
+    async def _show_key(self, request: Request) -> Document:
+        return {"credential": self._key(self._named(request, "ec2_get_credential"))}
 
-    async def _delete_key(self, request: Request) -> Response:
+    async def _delete_key(self, request: Request) -> None:
         credential = self._named(request, "ec2_delete_credential")
         self._directory.credentials.delete(credential["id"])
-        return Response(status_code=204)
 
     def _owner(self, request: Request, action: str) -> Document:
         user_id = request.path_params["user_id"]

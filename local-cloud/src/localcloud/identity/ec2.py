@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import ApiError, BadRequest, Unauthorized, read_json
+from localcloud.http import ApiError, BadRequest, Unauthorized, read_json, route
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
 from localcloud.identity.directory import Directory
@@ -27,8 +27,8 @@ class Ec2:
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
         return [
-            Route("/v3/ec2tokens", self._ec2_token, methods=["POST"]),
-            Route("/v3/s3tokens", self._s3_token, methods=["POST"]),
+            route("POST", "/v3/ec2tokens", self._ec2_token),
+            route("POST", "/v3/s3tokens", self._s3_token),
         ]
 
     async def _ec2_token(self, request: Request) -> Response:

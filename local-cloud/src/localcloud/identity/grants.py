@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import NotFound, RequestContext, context
+from localcloud.http import NotFound, RequestContext, context, route
 from localcloud.identity import policy, roles
 from localcloud.identity.assignments import SYSTEM, Assignments, Grant, stored
 from localcloud.identity.directory import Directory
@@ -39,36 +38,33 @@ class Grants:
     def _grant_routes(self, many: str, suffix: str) -> list[BaseRoute]:
         one = f"{many}/{{role_id}}{suffix}"
         return [
-            Route(many + suffix, self._list, methods=["GET"]),
-            Route(one, self._check, methods=["GET"]),
-            Route(one, self._create, methods=["PUT"]),
-            Route(one, self._delete, methods=["DELETE"]),
+            route("GET", many + suffix, self._list),
+            route("GET", one, self._check),
+            route("PUT", one, self._create),
+            route("DELETE", one, self._delete),
         ]
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Document:
         pattern = self._pattern(request, "list_grants", policy.reads_domain)
         found = [
             shown(self._directory, roles.KIND, self._directory.role(grant.role_id))
             for grant in self._all()
             if replace(grant, role_id="") == pattern
         ]
-        return JSONResponse(listing(self._directory, "roles", found, request))
+        return listing(self._directory, "roles", found, request)
 
-    async def _check(self, request: Request) -> Response:
+    async def _check(self, request: Request) -> None:
         self._existing(request, "check_grant", policy.reads_domain)
-        return Response(status_code=204)
 
-    async def _create(self, request: Request) -> Response:
+    async def _create(self, request: Request) -> None:
         pattern = self._pattern(request, "create_grant", policy.manages_domain)
         role = self._role(request)
         policy.require(self._may_hand_out(context(request), role), "create_grant")
         self._directory.assignments.put(replace(pattern, role_id=role["id"]).document())
-        return Response(status_code=204)
 
-    async def _delete(self, request: Request) -> Response:
+    async def _delete(self, request: Request) -> None:
         grant = self._existing(request, "revoke_grant", policy.manages_domain)
         self._directory.assignments.delete(grant.id)
-        return Response(status_code=204)
 
     def _may_hand_out(self, who: RequestContext, role: Document) -> bool:
         """The rulers of a domain hand out no role that counts beyond it."""

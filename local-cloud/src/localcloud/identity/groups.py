@@ -1,10 +1,9 @@
 """Groups of users."""
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, NotFound, RequestContext, context
+from localcloud.http import BadRequest, Conflict, NotFound, RequestContext, context, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME
@@ -38,13 +37,13 @@ class Groups:
         member = "/v3/groups/{id}/users/{user_id}"
         return [
             *self._resource.routes(),
-            Route("/v3/groups/{id}/users", self._members, methods=["GET"]),
-            Route(member, self._is_member, methods=["GET"]),
-            Route(member, self._add_member, methods=["PUT"]),
-            Route(member, self._remove_member, methods=["DELETE"]),
+            route("GET", "/v3/groups/{id}/users", self._members),
+            route("GET", member, self._is_member),
+            route("PUT", member, self._add_member),
+            route("DELETE", member, self._remove_member),
         ]
 
-    async def _members(self, request: Request) -> Response:
+    async def _members(self, request: Request) -> Document:
         group = self._resource.get(
             request,
             "list_users_in",
@@ -57,26 +56,23 @@ class Groups:
             for membership in memberships
             if (user := self._directory.users.get(membership["user_id"]))
         ]
-        return JSONResponse(listing(self._directory, "users", found, request))
+        return listing(self._directory, "users", found, request)
 
-    async def _is_member(self, request: Request) -> Response:
+    async def _is_member(self, request: Request) -> None:
         key = self._membership(request, "check_user_in")
         if key not in self._directory.memberships:
             raise NotFound("The user is not in the group.")
-        return Response(status_code=204)
 
-    async def _add_member(self, request: Request) -> Response:
+    async def _add_member(self, request: Request) -> None:
         key = self._membership(request, "add_user_to")
         group_id, user_id = key.split(":")
         self._directory.memberships.put({"id": key, "group_id": group_id, "user_id": user_id})
-        return Response(status_code=204)
 
-    async def _remove_member(self, request: Request) -> Response:
+    async def _remove_member(self, request: Request) -> None:
         key = self._membership(request, "remove_user_from")
         if key not in self._directory.memberships:
             raise NotFound("The user is not in the group.")
         self._directory.memberships.delete(key)
-        return Response(status_code=204)
 
     def _membership(self, request: Request, verb: str) -> str:
         group = self._resource.get(request, verb, _writes)

@@ -4,10 +4,9 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, NotFound, RequestContext, read_json
+from localcloud.http import BadRequest, NotFound, RequestContext, read_json, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import Resource
@@ -25,42 +24,38 @@ class ProjectTags:
         """Return the routes."""
         tags, tag = "/v3/projects/{id}/tags", "/v3/projects/{id}/tags/{tag}"
         return [
-            Route(tags, self._list_tags, methods=["GET"]),
-            Route(tags, self._replace_tags, methods=["PUT"]),
-            Route(tags, self._clear_tags, methods=["DELETE"]),
-            Route(tag, self._has_tag, methods=["GET"]),
-            Route(tag, self._add_tag, methods=["PUT"]),
-            Route(tag, self._remove_tag, methods=["DELETE"]),
+            route("GET", tags, self._list_tags),
+            route("PUT", tags, self._replace_tags),
+            route("DELETE", tags, self._clear_tags),
+            route("GET", tag, self._has_tag),
+            route("PUT", tag, self._add_tag, 201),
+            route("DELETE", tag, self._remove_tag),
         ]
 
-    async def _list_tags(self, request: Request) -> Response:
+    async def _list_tags(self, request: Request) -> Document:
         project = self._resource.get(request, "get", reads)
-        return JSONResponse({"tags": project["tags"], "links": self._tag_links(project)})
+        return {"tags": project["tags"], "links": self._tag_links(project)}
 
-    async def _replace_tags(self, request: Request) -> Response:
+    async def _replace_tags(self, request: Request) -> Document:
         tags = checked_tags((await read_json(request)).get("tags"))
         project = self._with_tags(self._writable(request), tags)
-        return JSONResponse({"tags": tags, "links": self._tag_links(project)})
+        return {"tags": tags, "links": self._tag_links(project)}
 
-    async def _clear_tags(self, request: Request) -> Response:
+    async def _clear_tags(self, request: Request) -> None:
         self._with_tags(self._writable(request), [])
-        return Response(status_code=204)
 
-    async def _has_tag(self, request: Request) -> Response:
+    async def _has_tag(self, request: Request) -> None:
         project = self._resource.get(request, "get", reads)
         _require_tag(project, request.path_params["tag"])
-        return Response(status_code=204)
 
-    async def _add_tag(self, request: Request) -> Response:
+    async def _add_tag(self, request: Request) -> None:
         project, tag = self._writable(request), request.path_params["tag"]
         self._with_tags(project, checked_tags([*project["tags"], tag]))
-        return Response(status_code=201)
 
-    async def _remove_tag(self, request: Request) -> Response:
+    async def _remove_tag(self, request: Request) -> None:
         project, tag = self._writable(request), request.path_params["tag"]
         _require_tag(project, tag)
         self._with_tags(project, [t for t in project["tags"] if t != tag])
-        return Response(status_code=204)
 
     def _writable(self, request: Request) -> Document:
         return self._resource.get(

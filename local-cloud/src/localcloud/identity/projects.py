@@ -5,8 +5,7 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from localcloud.http import (
     BadRequest,
@@ -15,6 +14,7 @@ from localcloud.http import (
     NotFound,
     RequestContext,
     boolean,
+    route,
 )
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
@@ -64,11 +64,11 @@ class Projects:
         """Return the routes, those of tags included."""
         return [
             *ProjectTags(self._directory, self._resource).routes(),
-            Route("/v3/projects/{id}", self._show, methods=["GET"]),
+            route("GET", "/v3/projects/{id}", self._show),
             *self._resource.routes(),
         ]
 
-    async def _show(self, request: Request) -> Response:
+    async def _show(self, request: Request) -> Document:
         project = self._resource.get(request, "get", reads)
         body = self._resource.presented(project)
         query = request.query_params
@@ -83,7 +83,7 @@ class Projects:
             body["subtree"] = [{"project": shown(self._directory, KIND, p)} for p in children or ()]
         elif "subtree_as_ids" in query:
             body["subtree"] = _tree(children or [], project["id"])
-        return JSONResponse({"project": body})
+        return {"project": body}
 
     def _find(self, key: str) -> Document | None:
         return self._directory.project(key) if self._known(key) else None

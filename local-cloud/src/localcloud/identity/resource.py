@@ -6,8 +6,7 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from localcloud.http import (
     BadRequest,
@@ -17,6 +16,7 @@ from localcloud.http import (
     context,
     page,
     read_object,
+    route,
 )
 from localcloud.identity.directory import Directory, missing, new_id
 from localcloud.identity.fields import Field, checked
@@ -72,14 +72,14 @@ class Resource:
         """Return the routes of the five requests."""
         many, one = f"/v3/{self._kind.plural}", f"/v3/{self._kind.plural}/{{id}}"
         return [
-            Route(many, self.list, methods=["GET"]),
-            Route(many, self.create, methods=["POST"]),
-            Route(one, self.show, methods=["GET"]),
-            Route(one, self.update, methods=["PATCH"]),
-            Route(one, self.delete, methods=["DELETE"]),
+            route("GET", many, self.list),
+            route("POST", many, self.create, 201),
+            route("GET", one, self.show),
+            route("PATCH", one, self.update),
+            route("DELETE", one, self.delete),
         ]
 
-    async def list(self, request: Request) -> Response:
+    async def list(self, request: Request) -> Document:
         """Answer with the objects that the caller may see and that pass the filters."""
         who = context(request)
         action = f"list_{self._kind.plural}"
@@ -92,14 +92,14 @@ class Resource:
             for document in documents
             if self._rules.reads(who, document) and passes(document, query, self._kind.filters)
         ]
-        return JSONResponse(self.collection(chosen, request))
+        return self.collection(chosen, request)
 
-    async def show(self, request: Request) -> Response:
+    async def show(self, request: Request) -> Document:
         """Answer with one object."""
         document = self.get(request, "get", self._rules.reads)
-        return JSONResponse({self._kind.singular: self.presented(document)})
+        return {self._kind.singular: self.presented(document)}
 
-    async def create(self, request: Request) -> Response:
+    async def create(self, request: Request) -> Document:
         """Make an object and answer with it."""
         who = context(request)
         body = checked(await read_object(request, self._kind.singular), self._kind.fields)
@@ -108,9 +108,9 @@ class Resource:
         document = self._rules.complete(who, {**body, "id": chosen or new_id()})
         require(self._rules.writes(who, document), f"create_{self._kind.singular}")
         self._collection.put(document)
-        return JSONResponse({self._kind.singular: self.presented(document)}, 201)
+        return {self._kind.singular: self.presented(document)}
 
-    async def update(self, request: Request) -> Response:
+    async def update(self, request: Request) -> Document:
         """Change an object and answer with it."""
         body = await read_object(request, self._kind.singular)
         document = self.get(request, "update", self._rules.writes)
@@ -120,14 +120,13 @@ class Resource:
             raise BadRequest("'id' cannot be changed.")
         changed = self._rules.change(document, changes)
         self._collection.put(changed)
-        return JSONResponse({self._kind.singular: self.presented(changed)})
+        return {self._kind.singular: self.presented(changed)}
 
-    async def delete(self, request: Request) -> Response:
+    async def delete(self, request: Request) -> None:
         """Delete an object with all that is nothing without it."""
         document = self.get(request, "delete", self._rules.writes)
         with self._directory.store.transaction():
             self._rules.remove(document)
-        return Response(status_code=204)
 
     def get(
         self, request: Request, verb: str, allowed: Callable[[RequestContext, Document], bool]

@@ -6,10 +6,9 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import RequestContext, boolean, context
+from localcloud.http import RequestContext, boolean, context, route
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments, Grant, stored
 from localcloud.identity.directory import Directory
@@ -25,9 +24,9 @@ class RoleAssignments:
 
     def routes(self) -> list[BaseRoute]:
         """Return the route."""
-        return [Route("/v3/role_assignments", self._list, methods=["GET"])]
+        return [route("GET", "/v3/role_assignments", self._list)]
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Document:
         who, query = context(request), request.query_params
         effective = "effective" in query and boolean(query["effective"])
         names = "include_names" in query and boolean(query["include_names"])
@@ -38,7 +37,7 @@ class RoleAssignments:
             if self._visible(who, query, grant) and self._matches(grant, query)
         ]
         links = {"self": self._directory.url("role_assignments"), "next": None, "previous": None}
-        return JSONResponse({"role_assignments": found, "links": links})
+        return {"role_assignments": found, "links": links}
 
     def _visible(self, who: RequestContext, query: QueryParams, grant: Grant) -> bool:
         if policy.reads_all(who):

@@ -3,10 +3,17 @@
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, Forbidden, NotFound, RequestContext, context
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    RequestContext,
+    context,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory
@@ -49,29 +56,29 @@ class Roles:
         one = "/v3/roles/{id}/implies/{implied_id}"
         return [
             *self._resource.routes(),
-            Route("/v3/role_inferences", self._inferences, methods=["GET"]),
-            Route("/v3/roles/{id}/implies", self._list_implied, methods=["GET"]),
-            Route(one, self._show_implied, methods=["GET"]),
-            Route(one, self._imply, methods=["PUT"]),
-            Route(one, self._cease, methods=["DELETE"]),
+            route("GET", "/v3/role_inferences", self._inferences),
+            route("GET", "/v3/roles/{id}/implies", self._list_implied),
+            route("GET", one, self._show_implied),
+            route("PUT", one, self._imply, 201),
+            route("DELETE", one, self._cease),
         ]
 
-    async def _inferences(self, request: Request) -> Response:
+    async def _inferences(self, request: Request) -> Document:
         policy.require(policy.reads_all(context(request)), "list_role_inference_rules")
         found = [self._inference(role) for role in self._directory.roles.values()]
-        return JSONResponse({"role_inferences": [each for each in found if each["implies"]]})
+        return {"role_inferences": [each for each in found if each["implies"]]}
 
-    async def _list_implied(self, request: Request) -> Response:
+    async def _list_implied(self, request: Request) -> Document:
         role = self._resource.get(request, "list_implied_by", _reads)
-        return JSONResponse({"role_inference": self._inference(role)})
+        return {"role_inference": self._inference(role)}
 
-    async def _show_implied(self, request: Request) -> Response:
+    async def _show_implied(self, request: Request) -> Document:
         prior, implied = self._pair(request)
         if f"{prior['id']}:{implied['id']}" not in self._directory.implied_roles:
             raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
-        return JSONResponse(self._rule(prior, implied))
+        return self._rule(prior, implied)
 
-    async def _imply(self, request: Request) -> Response:
+    async def _imply(self, request: Request) -> Document:
         prior, implied = self._pair(request)
         policy.require(_writes(context(request), prior), "create_implied_role")
         if implied["domain_id"] is not None and prior["domain_id"] != implied["domain_id"]:
@@ -81,16 +88,15 @@ class Roles:
         if "admin" in names or (names & policy.CLOUD_ROLES and not context(request).is_admin):
             raise Forbidden("A role that counts in the whole cloud cannot be implied.")
         self.imply(prior["id"], implied["id"])
-        return JSONResponse(self._rule(prior, implied), 201)
+        return self._rule(prior, implied)
 
-    async def _cease(self, request: Request) -> Response:
+    async def _cease(self, request: Request) -> None:
         prior, implied = self._pair(request)
         policy.require(_writes(context(request), prior), "delete_implied_role")
         key = f"{prior['id']}:{implied['id']}"
         if key not in self._directory.implied_roles:
             raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
         self._directory.implied_roles.delete(key)
-        return Response(status_code=204)
 
     def imply(self, prior_id: str, implied_id: str) -> None:
         """Let one role imply another; raises :class:`BadRequest` where that makes a circle."""

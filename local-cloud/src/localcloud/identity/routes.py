@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.http import context, keystone_error
+from localcloud.http import context, keystone_error, route
 from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
 from localcloud.identity.identity import identity_of
@@ -43,12 +42,12 @@ class IdentityService:
     def routes(self) -> Sequence[BaseRoute]:
         """Return all routes, the busiest first."""
         return [
-            Route("/", self._versions, methods=["GET"]),
-            Route("/v3", self._show_version, methods=["GET"]),
+            route("GET", "/", self._versions, 300),
+            route("GET", "/v3", self._show_version),
             *resource_routes(self._identity),
-            Route("/v3/limits/model", self._limit_model, methods=["GET"]),
-            Route("/v3/limits", self._limits, methods=["GET"]),
-            Route("/v3/registered_limits", self._registered_limits, methods=["GET"]),
+            route("GET", "/v3/limits/model", self._limit_model),
+            route("GET", "/v3/limits", self._limits),
+            route("GET", "/v3/registered_limits", self._registered_limits),
         ]
 
     async def start(self) -> None:
@@ -58,22 +57,22 @@ class IdentityService:
     async def stop(self) -> None:
         """Nothing runs."""
 
-    async def _versions(self, request: Request) -> Response:
-        return JSONResponse({"versions": {"values": [self._version]}}, 300)
+    async def _versions(self, request: Request) -> dict[str, Any]:
+        return {"versions": {"values": [self._version]}}
 
-    async def _show_version(self, request: Request) -> Response:
-        return JSONResponse({"version": self._version})
+    async def _show_version(self, request: Request) -> dict[str, Any]:
+        return {"version": self._version}
 
-    async def _limit_model(self, request: Request) -> Response:
+    async def _limit_model(self, request: Request) -> dict[str, Any]:
         context(request)
         description = "Limits are not nested: each project has its own."
-        return JSONResponse({"model": {"name": "flat", "description": description}})
+        return {"model": {"name": "flat", "description": description}}
 
-    async def _limits(self, request: Request) -> Response:
-        return JSONResponse(self._nothing("limits", request))
+    async def _limits(self, request: Request) -> dict[str, Any]:
+        return self._nothing("limits", request)
 
-    async def _registered_limits(self, request: Request) -> Response:
-        return JSONResponse(self._nothing("registered_limits", request))
+    async def _registered_limits(self, request: Request) -> dict[str, Any]:
+        return self._nothing("registered_limits", request)
 
     def _nothing(self, plural: str, request: Request) -> dict[str, Any]:
         policy.require(bool(context(request).roles), f"list_{plural}")

@@ -1,10 +1,17 @@
 """Services, endpoints and regions: what the catalog is made of."""
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, Forbidden, RequestContext, context, read_object
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    RequestContext,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, Field, checked
@@ -93,7 +100,7 @@ class Services:
             *self._services.routes(),
             *self._endpoints.routes(),
             *self._regions.routes(),
-            Route("/v3/regions/{id}", self._put_region, methods=["PUT"]),
+            route("PUT", "/v3/regions/{id}", self._put_region, 201),
         ]
 
     def _endpoint(self, endpoint: Document, given: Document) -> Document:
@@ -107,7 +114,7 @@ class Services:
         kept = {name: value for name, value in endpoint.items() if name != "region"}
         return {**kept, "region_id": region_id}
 
-    async def _put_region(self, request: Request) -> Response:
+    async def _put_region(self, request: Request) -> Document:
         policy.require(context(request).is_admin, "create_region")
         key = request.path_params["id"]
         body = checked(await read_object(request, "region"), REGION.fields)
@@ -115,7 +122,7 @@ class Services:
             raise BadRequest("The id in the body is not the one in the path.")
         region = self._new_region({**body, "id": key})
         self._directory.regions.put(region)
-        return JSONResponse({"region": self._regions.presented(region)}, 201)
+        return {"region": self._regions.presented(region)}
 
     def _new_region(self, body: Document) -> Document:
         if body["id"] in self._directory.regions:

@@ -4,10 +4,17 @@ from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext, context, read_object
+from localcloud.http import (
+    BadRequest,
+    Forbidden,
+    NotFound,
+    RequestContext,
+    context,
+    read_object,
+    route,
+)
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, missing, new_id, precise
@@ -41,15 +48,15 @@ class Trusts:
         """Return the routes."""
         many, one = "/v3/OS-TRUST/trusts", "/v3/OS-TRUST/trusts/{id}"
         return [
-            Route(many, self._list, methods=["GET"]),
-            Route(many, self._create, methods=["POST"]),
-            Route(one, self._show, methods=["GET"]),
-            Route(one, self._delete, methods=["DELETE"]),
-            Route(f"{one}/roles", self._roles, methods=["GET"]),
-            Route(f"{one}/roles/{{role_id}}", self._role, methods=["GET"]),
+            route("GET", many, self._list),
+            route("POST", many, self._create, 201),
+            route("GET", one, self._show),
+            route("DELETE", one, self._delete),
+            route("GET", f"{one}/roles", self._roles),
+            route("GET", f"{one}/roles/{{role_id}}", self._role),
         ]
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Document:
         who, query = context(request), request.query_params
         filters = {
             name: query[name] for name in ("trustor_user_id", "trustee_user_id") if name in query
@@ -63,28 +70,27 @@ class Trusts:
         ]
         body = listing(self._directory, "trusts", trusts, request)
         body["links"]["self"] = self._directory.url("OS-TRUST/trusts")
-        return JSONResponse(body)
+        return body
 
-    async def _show(self, request: Request) -> Response:
-        return JSONResponse({"trust": self._shown(self._visible(request))})
+    async def _show(self, request: Request) -> Document:
+        return {"trust": self._shown(self._visible(request))}
 
-    async def _roles(self, request: Request) -> Response:
+    async def _roles(self, request: Request) -> Document:
         roles = self._shown(self._visible(request))["roles"]
-        return JSONResponse(listing(self._directory, "roles", roles, request))
+        return listing(self._directory, "roles", roles, request)
 
-    async def _role(self, request: Request) -> Response:
+    async def _role(self, request: Request) -> Document:
         trust = self._visible(request)
         for role in self._shown(trust)["roles"]:
             if role["id"] == request.path_params["role_id"]:
-                return JSONResponse({"role": role})
+                return {"role": role}
         raise NotFound("The trust does not give this role.")
 
-    async def _delete(self, request: Request) -> Response:
+    async def _delete(self, request: Request) -> None:
         who, trust = context(request), self._visible(request)
         policy.require(who.is_admin or who.user_id == trust["trustor_user_id"], "delete_trust")
         with self._directory.store.transaction():
             self._remove(trust)
-        return Response(status_code=204)
 
     def _remove(self, trust: Document) -> None:
         for handed_on in list(self._directory.trusts.values()):
@@ -92,7 +98,7 @@ class Trusts:
                 self._remove(handed_on)
         self._directory.trusts.delete(trust["id"])
 
-    async def _create(self, request: Request) -> Response:
+    async def _create(self, request: Request) -> Document:
         who = context(request)
         body = checked(await read_object(request, "trust"), _FIELDS)
         if body["trustor_user_id"] != who.user_id:
@@ -116,7 +122,7 @@ class Trusts:
             **_redelegation(body, parent),
         }
         self._directory.trusts.put(trust)
-        return JSONResponse({"trust": self._shown(trust)}, 201)
+        return {"trust": self._shown(trust)}
 
     def _refuse_limited_token(self, who: RequestContext) -> None:
         credential = self._directory.application_credentials.get(

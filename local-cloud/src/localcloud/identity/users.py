@@ -3,16 +3,9 @@
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    Conflict,
-    RequestContext,
-    Unauthorized,
-    read_object,
-)
+from localcloud.http import BadRequest, Conflict, RequestContext, Unauthorized, read_object, route
 from localcloud.identity import groups, policy, projects
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, precise
@@ -61,9 +54,9 @@ class Users:
         """Return the routes."""
         return [
             *self._resource.routes(),
-            Route("/v3/users/{id}/password", self._change_password, methods=["POST"]),
-            Route("/v3/users/{id}/projects", self._projects, methods=["GET"]),
-            Route("/v3/users/{id}/groups", self._groups, methods=["GET"]),
+            route("POST", "/v3/users/{id}/password", self._change_password),
+            route("GET", "/v3/users/{id}/projects", self._projects),
+            route("GET", "/v3/users/{id}/groups", self._groups),
         ]
 
     def complete(self, who: RequestContext | None, body: Document) -> Document:
@@ -76,7 +69,7 @@ class Users:
         user = {"enabled": True, "options": {}, **body, "domain_id": domain_id}
         return self._with_password(user)
 
-    async def _change_password(self, request: Request) -> Response:
+    async def _change_password(self, request: Request) -> None:
         body = await read_object(request, "user")
         old, new = body.get("original_password"), body.get("password")
         if not isinstance(old, str) or not isinstance(new, str):
@@ -85,25 +78,24 @@ class Users:
         if user is None or not user["enabled"] or not verify(old, user.get("password_hash")):
             raise Unauthorized("The request you have made requires authentication.")
         self._directory.users.put(self._with_password({**user, "password": new}))
-        return Response(status_code=204)
 
-    async def _projects(self, request: Request) -> Response:
+    async def _projects(self, request: Request) -> Document:
         user = self._resource.get(request, "list_projects_of", reads)
         found = [
             shown(self._directory, projects.KIND, project)
             for project in self._assignments.projects_of(user["id"])
             if passes(project, request.query_params, projects.KIND.filters)
         ]
-        return JSONResponse(listing(self._directory, "projects", found, request))
+        return listing(self._directory, "projects", found, request)
 
-    async def _groups(self, request: Request) -> Response:
+    async def _groups(self, request: Request) -> Document:
         user = self._resource.get(request, "list_groups_of", reads)
         found: list[dict[str, Any]] = []
         for group_id in self._directory.groups_of(user["id"]):
             group = self._directory.group(group_id)
             if passes(group, request.query_params, groups.KIND.filters):
                 found.append(shown(self._directory, groups.KIND, group))
-        return JSONResponse(listing(self._directory, "groups", found, request))
+        return listing(self._directory, "groups", found, request)
 
     def _change(self, old: Document, changes: Document) -> Document:
         if changes.get("name", old["name"]) != old["name"]:

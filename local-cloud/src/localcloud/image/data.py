@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.responses import FileResponse
+from starlette.routing import BaseRoute
 
 from localcloud.http import (
+    Answer,
     BadRequest,
     Conflict,
     Forbidden,
@@ -15,6 +16,7 @@ from localcloud.http import (
     UnsupportedMediaType,
     context,
     read_json,
+    route,
 )
 from localcloud.image.images import SIZE_LIMIT, Images
 from localcloud.image.records import IMPORT_METHODS
@@ -33,30 +35,29 @@ class ImageData:
         """Return the routes."""
         one = "/v2/images/{id}"
         return [
-            Route(f"{one}/file", self._download, methods=["GET"]),
-            Route(f"{one}/file", self._upload, methods=["PUT"]),
-            Route(f"{one}/stage", self._stage, methods=["PUT"]),
-            Route(f"{one}/import", self._import, methods=["POST"]),
+            route("GET", f"{one}/file", self._download),
+            route("PUT", f"{one}/file", self._upload),
+            route("PUT", f"{one}/stage", self._stage),
+            route("POST", f"{one}/import", self._import, 202),
         ]
 
-    async def _download(self, request: Request) -> Response:
+    async def _download(self, request: Request) -> Answer:
         who = context(request)
         image = self._images.visible(who, request.path_params["id"])
         if image["status"] == "deactivated" and not who.is_admin:
             raise Forbidden("The image is deactivated.")
         path = self._images.path(image["id"])
         if path is None:
-            return Response(status_code=204)
+            return None
         headers = {"Content-MD5": image["checksum"]} if image["checksum"] else {}
         return FileResponse(path, media_type="application/octet-stream", headers=headers)
 
-    async def _upload(self, request: Request) -> Response:
+    async def _upload(self, request: Request) -> None:
         image = self._writable(request, "queued")
         _require_formats(image)
         await self._images.fill(image, request.stream(), SIZE_LIMIT)
-        return Response(status_code=204)
 
-    async def _stage(self, request: Request) -> Response:
+    async def _stage(self, request: Request) -> None:
         image = self._writable(request, "queued")
         path, size = self._images.staged(image["id"]), 0
         self._images.change(image, {"status": "uploading"})
@@ -71,9 +72,8 @@ class ImageData:
             path.unlink(missing_ok=True)
             self._images.change(image, {"status": "queued"})
             raise
-        return Response(status_code=204)
 
-    async def _import(self, request: Request) -> Response:
+    async def _import(self, request: Request) -> None:
         method = (await read_json(request)).get("method")
         name = method.get("name") if isinstance(method, dict) else None
         if name not in IMPORT_METHODS:
@@ -86,7 +86,6 @@ class ImageData:
         path = self._images.staged(image["id"])
         await self._images.fill(image, _chunks(path), SIZE_LIMIT)
         path.unlink()
-        return Response(status_code=202)
 
     def _writable(self, request: Request, status: str) -> Document:
         image = self._images.own(context(request), request.path_params["id"])

@@ -1,11 +1,19 @@
 """The requests by which the owner of an image shares it with other projects."""
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud
-from localcloud.http import BadRequest, Conflict, Forbidden, NotFound, TooLarge, context, read_json
+from localcloud.http import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    TooLarge,
+    context,
+    read_json,
+    route,
+)
 from localcloud.image.images import Images
 from localcloud.image.presentation import member_shown
 from localcloud.store import Document
@@ -25,23 +33,23 @@ class ImageMembers:
         """Return the routes."""
         many, one = "/v2/images/{id}/members", "/v2/images/{id}/members/{member_id}"
         return [
-            Route(many, self._list, methods=["GET"]),
-            Route(many, self._add, methods=["POST"]),
-            Route(one, self._show, methods=["GET"]),
-            Route(one, self._update, methods=["PUT"]),
-            Route(one, self._remove, methods=["DELETE"]),
+            route("GET", many, self._list),
+            route("POST", many, self._add),
+            route("GET", one, self._show),
+            route("PUT", one, self._update),
+            route("DELETE", one, self._remove),
         ]
 
-    async def _list(self, request: Request) -> Response:
+    async def _list(self, request: Request) -> Document:
         who, image = context(request), self._image(request)
         members = [
             member_shown(member)
             for member in self._images.members.find(image_id=image["id"])
             if who.is_admin or who.project_id in {image["owner"], member["member_id"]}
         ]
-        return JSONResponse({"members": members, "schema": "/v2/schemas/members"})
+        return {"members": members, "schema": "/v2/schemas/members"}
 
-    async def _add(self, request: Request) -> Response:
+    async def _add(self, request: Request) -> Document:
         image = self._images.own(context(request), request.path_params["id"])
         member_id = (await read_json(request)).get("member")
         if not isinstance(member_id, str) or not 0 < len(member_id) <= 255:
@@ -63,12 +71,12 @@ class ImageMembers:
             "updated_at": now,
         }
         self._images.members.put(member)
-        return JSONResponse(member_shown(member))
+        return member_shown(member)
 
-    async def _show(self, request: Request) -> Response:
-        return JSONResponse(member_shown(self._member(request)))
+    async def _show(self, request: Request) -> Document:
+        return member_shown(self._member(request))
 
-    async def _update(self, request: Request) -> Response:
+    async def _update(self, request: Request) -> Document:
         who, member = context(request), self._member(request)
         status = (await read_json(request)).get("status")
         if status not in _STATES:
@@ -77,12 +85,11 @@ class ImageMembers:
             raise Forbidden("Only the member itself may accept or reject an image.")
         changed = {**member, "status": status, "updated_at": self._cloud.now()}
         self._images.members.put(changed)
-        return JSONResponse(member_shown(changed))
+        return member_shown(changed)
 
-    async def _remove(self, request: Request) -> Response:
+    async def _remove(self, request: Request) -> None:
         self._images.own(context(request), request.path_params["id"])
         self._images.members.delete(self._member(request)["id"])
-        return Response(status_code=204)
 
     def _image(self, request: Request) -> Document:
         image = self._images.visible(context(request), request.path_params["id"])

@@ -2,9 +2,9 @@
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
-from localcloud.http import Conflict, Forbidden, NotFound, TooLarge, context, read_json
+from localcloud.http import Conflict, Forbidden, NotFound, TooLarge, context, read_json, route
 from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
 from localcloud.image.images import Images
 from localcloud.image.listing import image_list
@@ -26,19 +26,19 @@ class ImageRecords:
         """Return the routes."""
         one = "/v2/images/{id}"
         return [
-            Route("/v2/images", self._list, methods=["GET"]),
-            Route("/v2/images", self._create, methods=["POST"]),
-            Route(one, self._show, methods=["GET"]),
-            Route(one, self._update, methods=["PATCH"]),
-            Route(one, self._delete, methods=["DELETE"]),
-            Route(f"{one}/tags/{{tag}}", self._add_tag, methods=["PUT"]),
-            Route(f"{one}/tags/{{tag}}", self._remove_tag, methods=["DELETE"]),
-            Route(f"{one}/actions/deactivate", self._deactivate, methods=["POST"]),
-            Route(f"{one}/actions/reactivate", self._reactivate, methods=["POST"]),
+            route("GET", "/v2/images", self._list),
+            route("POST", "/v2/images", self._create),
+            route("GET", one, self._show),
+            route("PATCH", one, self._update),
+            route("DELETE", one, self._delete),
+            route("PUT", f"{one}/tags/{{tag}}", self._add_tag),
+            route("DELETE", f"{one}/tags/{{tag}}", self._remove_tag),
+            route("POST", f"{one}/actions/deactivate", self._deactivate),
+            route("POST", f"{one}/actions/reactivate", self._reactivate),
         ]
 
-    async def _list(self, request: Request) -> Response:
-        return JSONResponse(image_list(self._images, context(request), request.query_params))
+    async def _list(self, request: Request) -> Document:
+        return image_list(self._images, context(request), request.query_params)
 
     async def _create(self, request: Request) -> Response:
         who, body = context(request), await read_json(request)
@@ -59,53 +59,49 @@ class ImageRecords:
         }
         return JSONResponse(shown(image), 201, headers)
 
-    async def _show(self, request: Request) -> Response:
+    async def _show(self, request: Request) -> Document:
         image = self._images.visible(context(request), request.path_params["id"])
-        return JSONResponse(shown(image))
+        return shown(image)
 
-    async def _update(self, request: Request) -> Response:
+    async def _update(self, request: Request) -> Document:
         image = self._own(request)
         operations = await read_patch(request)
         changed = changes(image, operations)
         authorize(context(request), changed, image)
-        return JSONResponse(shown(self._images.change(image, changed)))
+        return shown(self._images.change(image, changed))
 
-    async def _delete(self, request: Request) -> Response:
+    async def _delete(self, request: Request) -> None:
         image = self._own(request)
         if image["protected"]:
             raise Forbidden("The image is protected and cannot be deleted.")
         self._images.delete(image)
-        return Response(status_code=204)
 
-    async def _add_tag(self, request: Request) -> Response:
+    async def _add_tag(self, request: Request) -> None:
         image, tag = self._own(request), request.path_params["tag"]
         tags = sorted({*image["tags"], tag})
         if len(tags) > TAG_LIMIT:
             raise TooLarge(f"An image may have {TAG_LIMIT} tags.")
         self._images.change(image, {"tags": checked("tags", tags)})
-        return Response(status_code=204)
 
-    async def _remove_tag(self, request: Request) -> Response:
+    async def _remove_tag(self, request: Request) -> None:
         image, tag = self._own(request), request.path_params["tag"]
         if tag not in image["tags"]:
             raise NotFound(f"The image has no tag '{tag}'.")
         self._images.change(image, {"tags": [t for t in image["tags"] if t != tag]})
-        return Response(status_code=204)
 
-    async def _deactivate(self, request: Request) -> Response:
-        return self._switch(request, "deactivated")
+    async def _deactivate(self, request: Request) -> None:
+        self._switch(request, "deactivated")
 
-    async def _reactivate(self, request: Request) -> Response:
-        return self._switch(request, "active")
+    async def _reactivate(self, request: Request) -> None:
+        self._switch(request, "active")
 
-    def _switch(self, request: Request, status: str) -> Response:
+    def _switch(self, request: Request, status: str) -> None:
         image = self._own(request)
         if not context(request).is_admin:
             raise Forbidden("Only an administrator may deactivate and reactivate images.")
         if image["status"] not in {"active", "deactivated"}:
             raise Conflict(f"An image in status {image['status']} cannot become {status}.")
         self._images.change(image, {"status": status})
-        return Response(status_code=204)
 
     def _own(self, request: Request) -> Document:
         return self._images.own(context(request), request.path_params["id"])

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.http import Forbidden, NotFound, context, glance_error, public_paths
+from localcloud.http import Forbidden, NotFound, context, glance_error, public_paths, route
 from localcloud.image.data import ImageData
 from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
 from localcloud.image.members import ImageMembers
@@ -45,17 +44,17 @@ class ImageService:
     def routes(self) -> Sequence[BaseRoute]:
         """Return all routes."""
         return [
-            Route("/", self._list_versions, methods=["GET"]),
-            Route("/versions", self._list_versions, methods=["GET"]),
+            route("GET", "/", self._list_versions, 300),
+            route("GET", "/versions", self._list_versions, 300),
             *ImageRecords(self._images, self._url).routes(),
             *ImageData(self._images).routes(),
             *ImageMembers(self._cloud, self._images).routes(),
-            Route("/v2/images/{id}/tasks", self._tasks, methods=["GET"]),
-            Route("/v2/schemas/{name}", self._schema, methods=["GET"]),
-            Route("/v2/info/import", self._import_info, methods=["GET"]),
-            Route("/v2/info/stores", self._stores, methods=["GET"]),
-            Route("/v2/info/stores/detail", self._store_details, methods=["GET"]),
-            Route("/v2/info/usage", self._usage, methods=["GET"]),
+            route("GET", "/v2/images/{id}/tasks", self._tasks),
+            route("GET", "/v2/schemas/{name}", self._schema),
+            route("GET", "/v2/info/import", self._import_info),
+            route("GET", "/v2/info/stores", self._stores),
+            route("GET", "/v2/info/stores/detail", self._store_details),
+            route("GET", "/v2/info/usage", self._usage),
         ]
 
     async def start(self) -> None:
@@ -70,37 +69,37 @@ class ImageService:
         links = [{"rel": "self", "href": f"{self._url}/v2/"}]
         return {"id": name, "status": status, "links": links}
 
-    async def _list_versions(self, request: Request) -> Response:
-        return JSONResponse({"versions": self._versions}, 300)
+    async def _list_versions(self, request: Request) -> dict[str, Any]:
+        return {"versions": self._versions}
 
-    async def _schema(self, request: Request) -> Response:
+    async def _schema(self, request: Request) -> dict[str, Any]:
         name = request.path_params["name"]
         if name not in SCHEMAS:
             raise NotFound(f"There is no schema '{name}'.")
-        return JSONResponse(SCHEMAS[name])
+        return SCHEMAS[name]
 
-    async def _tasks(self, request: Request) -> Response:
+    async def _tasks(self, request: Request) -> dict[str, Any]:
         self._images.visible(context(request), request.path_params["id"])
-        return JSONResponse({"tasks": []})
+        return {"tasks": []}
 
-    async def _import_info(self, request: Request) -> Response:
+    async def _import_info(self, request: Request) -> dict[str, Any]:
         methods = {
             "description": "Import methods available.",
             "type": "array",
             "value": list(IMPORT_METHODS),
         }
-        return JSONResponse({"import-methods": methods})
+        return {"import-methods": methods}
 
-    async def _stores(self, request: Request) -> Response:
-        return JSONResponse({"stores": [{"id": STORE, "default": "true"}]})
+    async def _stores(self, request: Request) -> dict[str, Any]:
+        return {"stores": [{"id": STORE, "default": "true"}]}
 
-    async def _store_details(self, request: Request) -> Response:
+    async def _store_details(self, request: Request) -> dict[str, Any]:
         if not context(request).is_admin:
             raise Forbidden("Only an administrator may see the details of stores.")
         store = {"id": STORE, "type": "file", "default": "true", "properties": {}}
-        return JSONResponse({"stores": [store]})
+        return {"stores": [store]}
 
-    async def _usage(self, request: Request) -> Response:
+    async def _usage(self, request: Request) -> dict[str, Any]:
         count, size = self._images.usage(context(request).project_id)
         mebibytes = size >> 20
         usage = {
@@ -109,4 +108,4 @@ class ImageService:
             "image_count_uploading": {"limit": COUNT_LIMIT, "usage": 0},
             "image_stage_total": {"limit": COUNT_LIMIT * (SIZE_LIMIT >> 20), "usage": 0},
         }
-        return JSONResponse({"usage": usage})
+        return {"usage": usage}
