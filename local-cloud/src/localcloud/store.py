@@ -77,6 +77,8 @@ class Collection:
     def find(self, **equal: Any) -> Iterator[Document]:
         """Yield the documents whose top-level fields have these values."""
         buckets = [self._indexes[f].get(v, {}) for f, v in equal.items() if f in self._indexes]
+        if "id" in equal:
+            buckets.append({equal["id"]: None})
         smallest = min(buckets, key=len, default=self._documents)
         for key in list(smallest):
             document = self._documents.get(key)

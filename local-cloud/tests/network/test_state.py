@@ -14,7 +14,8 @@ from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.clock import SystemClock
 from localcloud.cloud import Cloud, TokenValidator
 from localcloud.http import ApiError, RequestContext
-from localcloud.network import crud, router_interfaces
+from localcloud.network import router_interfaces
+from localcloud.network.crud import Crud
 from localcloud.network.kinds import OPERATIONS
 from localcloud.network.state import State
 from localcloud.settings import Settings
@@ -42,7 +43,7 @@ class _Work:
         self._create("subnets", {"subnet": subnet})
 
     def _create(self, collection: str, body: dict[str, Any]) -> None:
-        crud.create(self.state, ADMIN, OPERATIONS[collection], body)
+        Crud(self.state, OPERATIONS[collection]).create(ADMIN, body)
 
     def _any(self, kind: str) -> Document:
         found = list(self.state.all(kind).values())
@@ -107,13 +108,13 @@ class _Work:
                 {"allowed_address_pairs": [{"ip_address": "10.9.0.0/16"}]},
             )
         )
-        crud.update(self.state, ADMIN, OPERATIONS["ports"], port["id"], {"port": changes}, None)
+        Crud(self.state, OPERATIONS["ports"]).update(ADMIN, port["id"], {"port": changes})
 
     def _delete(self) -> None:
         operations = OPERATIONS[self.random.choice(KINDS)]
         target = self._any(operations.resource.kind)
         if target["id"] != self.external:
-            crud.delete(self.state, ADMIN, operations, target["id"], None)
+            Crud(self.state, operations).delete(ADMIN, target["id"])
 
 
 def _derived(state: State) -> dict[str, Any]:
@@ -135,7 +136,7 @@ def test_indexes_follow_every_change_and_every_failure(seed: int) -> None:
         work.step()
     assert _derived(work.state) == _derived(State(cloud))
     for collection in OPERATIONS:
-        crud.listed(work.state, ADMIN, OPERATIONS[collection], QueryParams(), "")
+        Crud(work.state, OPERATIONS[collection]).listed(ADMIN, QueryParams(), "")
     cloud.store.close()
 
 
@@ -146,7 +147,7 @@ def test_a_failed_change_leaves_nothing_behind() -> None:
     operations = OPERATIONS["networks"]
     bodies = {"networks": [{"name": "a"}, {"mtu": 1}]}
     with pytest.raises(ApiError):
-        crud.create(state, ADMIN, operations, bodies)
+        Crud(state, operations).create(ADMIN, bodies)
     assert _derived(state) == before
     assert list(state.all("network").values()) == []
     cloud.store.close()

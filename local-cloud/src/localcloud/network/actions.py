@@ -1,14 +1,15 @@
 """The verbs of the API that are more than create, update and delete."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from localcloud.http import RequestContext, context, read_json
-from localcloud.network import address_groups, checks, crud, router_interfaces, routers
+from localcloud.http import RequestContext, context, read_json, route
+from localcloud.network import checks, router_interfaces
+from localcloud.network.checks import Check
+from localcloud.network.crud import Crud
 from localcloud.network.errors import invalid, malformed
 from localcloud.network.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
@@ -16,66 +17,84 @@ from localcloud.network.state import State
 from localcloud.network.visibility import find, require_writer
 from localcloud.store import Document
 
-Action = Callable[[State, RequestContext, Document, Any], Document]
-
-
-def _routes(body: dict[str, Any]) -> list[dict[str, str]]:
-    router = body.get("router")
-    if not isinstance(router, dict) or set(router) != {"routes"}:
-        raise malformed("The body must be an object 'router' with 'routes' alone.")
-    try:
-        routes: list[dict[str, str]] = checks.routes(router["routes"])
-    except ValueError as error:
-        raise invalid(f"Invalid value for routes: {error}.") from None
-    return routes
+Verb = Callable[[State, RequestContext, Document, Document], Document]
+"""Changes an object as a body says; returns the body of the answer."""
 
 
 class ActionRoutes:
     """Routes of the verbs."""
 
     def __init__(self, service: NetworkService) -> None:
-        self._service = service
+        self._state = service.state
+        self._flush = service.declarer.flush
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes below the prefix."""
-        router, group = "/v2.0/routers/{id}", "/v2.0/address-groups/{id}"
-        actions = {
-            f"{router}/add_router_interface": ("router", router_interfaces.add, False),
-            f"{router}/remove_router_interface": ("router", router_interfaces.remove, False),
-            f"{router}/add_extraroutes": ("router", _add_routes, True),
-            f"{router}/remove_extraroutes": ("router", _remove_routes, True),
-            f"{group}/add_addresses": ("address_group", address_groups.add_addresses, True),
-            f"{group}/remove_addresses": ("address_group", address_groups.remove_addresses, True),
-        }
+        routers, groups = (Crud(self._state, OPERATIONS[c]) for c in ("routers", "address_groups"))
         return [
-            Route(path, self._handler(kind, action, wrapped), methods=["PUT"])
-            for path, (kind, action, wrapped) in actions.items()
+            self._route(routers, "add_router_interface", router_interfaces.add),
+            self._route(routers, "remove_router_interface", router_interfaces.remove),
+            self._route(routers, "add_extraroutes", _on_list(routers, "routes", _routes, _with)),
+            self._route(
+                routers, "remove_extraroutes", _on_list(routers, "routes", _routes, _without)
+            ),
+            self._route(groups, "add_addresses", _on_list(groups, "addresses", _addresses, _with)),
+            self._route(
+                groups, "remove_addresses", _on_list(groups, "addresses", _addresses, _without)
+            ),
         ]
 
-    def _handler(
-        self, kind: str, action: Action, wrapped: bool
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """Return the handler of an action; ``wrapped`` ones answer with the object itself."""
-        state = self._service.state
+    def _route(self, crud: Crud, name: str, verb: Verb) -> Route:
+        kind = crud.resource.kind
 
-        async def handle(request: Request) -> Response:
+        async def handle(request: Request) -> Document:
             body, caller = await read_json(request), context(request)
             require_writer(caller, f"update_{kind}")
-            with state.change():
-                document = find(state, caller, kind, request.path_params["id"])
-                answer = action(state, caller, document, body)
-            if wrapped:
-                operations = OPERATIONS[f"{kind}s"]
-                answer = {kind: crud.shown(state, caller, operations, answer)}
-            await self._service.declarer.flush()
-            return JSONResponse(answer)
+            with self._state.change():
+                document = find(self._state, caller, kind, request.path_params["id"])
+                answer = verb(self._state, caller, document, body)
+            await self._flush()
+            return answer
 
-        return handle
+        return route("PUT", f"/v2.0{crud.resource.path}/{{id}}/{name}", handle)
 
 
-def _add_routes(state: State, caller: RequestContext, router: Document, body: Any) -> Document:
-    return routers.add_routes(state, caller, router, _routes(body))
+def _on_list(
+    crud: Crud,
+    field: str,
+    given: Callable[[Document], list[Any]],
+    combine: Callable[[list[Any], list[Any]], list[Any]],
+) -> Verb:
+    """Return the verb that changes a list of an object by the items that a body gives."""
+    return lambda _, caller, document, body: crud.change(
+        caller, document, {field: combine(document[field], given(body))}
+    )
 
 
-def _remove_routes(state: State, caller: RequestContext, router: Document, body: Any) -> Document:
-    return routers.remove_routes(state, caller, router, _routes(body))
+def _with(present: list[Any], given: list[Any]) -> list[Any]:
+    return [*present, *(item for item in given if item not in present)]
+
+
+def _without(present: list[Any], given: list[Any]) -> list[Any]:
+    return [item for item in present if item not in given]
+
+
+def _routes(body: Document) -> list[Any]:
+    router = body.get("router")
+    if not isinstance(router, dict) or set(router) != {"routes"}:
+        raise malformed("The body must be an object 'router' with 'routes' alone.")
+    return _checked("routes", checks.routes, router["routes"])
+
+
+def _addresses(body: Document) -> list[Any]:
+    if "addresses" not in body:
+        raise malformed("The body must have 'addresses'.")
+    return _checked("addresses", checks.list_of(checks.prefix), body["addresses"])
+
+
+def _checked(field: str, check: Check, value: Any) -> list[Any]:
+    try:
+        items: list[Any] = check(value)
+    except ValueError as error:
+        raise invalid(f"Invalid value for {field}: {error}.") from None
+    return items

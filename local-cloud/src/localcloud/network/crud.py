@@ -2,124 +2,136 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from localcloud.http import ApiError, RequestContext
+from localcloud.http import ApiError, RequestContext, fields
 from localcloud.network import security_groups
 from localcloud.network.attributes import for_create, for_update
-from localcloud.network.errors import malformed
+from localcloud.network.errors import denied, malformed
 from localcloud.network.listing import answer, filters, select
 from localcloud.network.operations import Operations
 from localcloud.network.state import State
-from localcloud.network.visibility import find, require_writer, sees
+from localcloud.network.visibility import find, is_shared, require_owner, require_writer, sees
 from localcloud.store import Document
 
 _INDEXED = (
-    "id",
-    "port_id",
-    "device_id",
-    "security_group_id",
-    "floating_ip_address",
-    "router_id",
-    "network_id",
-    "floating_network_id",
-    "project_id",
-)
+    "id", "port_id", "device_id", "security_group_id", "floating_ip_address", "router_id",
+    "network_id", "floating_network_id", "project_id",
+)  # fmt: skip
 _REVISION = re.compile(r"revision_number=(\d+)")
 _BULK_LIMIT = 1000
 
 
-def shown(
-    state: State, context: RequestContext, operations: Operations, document: Document
-) -> Document:
-    """Return the object as the caller sees it."""
-    full = {
-        **document,
-        **operations.view(state, context, document),
-        "tenant_id": document["project_id"],
-    }
-    return {
-        name: full[name]
-        for name, attribute in operations.resource.attributes.items()
-        if name in full and (context.is_admin or not attribute.hidden)
-    }
+class Crud:
+    """What is asked of the objects of one kind. Bodies and answers are those of the API."""
 
+    def __init__(self, state: State, operations: Operations) -> None:
+        self.operations = operations
+        self.resource = operations.resource
+        self._kind = operations.resource.kind
+        self._state = state
 
-def create(
-    state: State, context: RequestContext, operations: Operations, body: dict[str, Any]
-) -> dict[str, Any]:
-    """Make the object, or all objects, of a body; returns the body of the answer."""
-    resource = operations.resource
-    require_writer(context, f"create_{resource.kind}")
-    if resource.kind in body:
-        with state.change():
-            values = for_create(resource, context, body[resource.kind])
-            made = operations.create(state, context, values)
-        return {resource.kind: shown(state, context, operations, made)}
-    items = body.get(resource.collection)
-    if not isinstance(items, list) or not items:
-        raise malformed(f"The body must have '{resource.kind}' or '{resource.collection}'.")
-    if len(items) > _BULK_LIMIT:
-        raise malformed(f"One request creates {_BULK_LIMIT} objects at most.")
-    with state.change():
-        all_made = [
-            operations.create(state, context, for_create(resource, context, item)) for item in items
-        ]
-    return {resource.collection: [shown(state, context, operations, made) for made in all_made]}
+    def shown(self, context: RequestContext, document: Document) -> Document:
+        """Return the object as the caller sees it."""
+        full = {**document, "tenant_id": document["project_id"]}
+        if "shared" in self.resource.attributes:
+            full["shared"] = is_shared(self._state, self._kind, document, context.project_id)
+        if self.operations.view is not None:
+            full |= self.operations.view(self._state, context, document)
+        return {
+            name: full[name]
+            for name, attribute in self.resource.attributes.items()
+            if name in full and (context.is_admin or not attribute.hidden)
+        }
 
+    def create(self, context: RequestContext, body: Document) -> Document:
+        """Make the object, or all objects, of a body."""
+        require_writer(context, f"create_{self._kind}")
+        if self._kind in body:
+            with self._state.change():
+                made = self._make(context, body[self._kind])
+            return {self._kind: self.shown(context, made)}
+        plural = self.resource.collection
+        items = body.get(plural)
+        if not isinstance(items, list) or not items:
+            raise malformed(f"The body must have '{self._kind}' or '{plural}'.")
+        if len(items) > _BULK_LIMIT:
+            raise malformed(f"One request creates {_BULK_LIMIT} objects at most.")
+        with self._state.change():
+            all_made = [self._make(context, item) for item in items]
+        return {plural: [self.shown(context, made) for made in all_made]}
 
-def show(
-    state: State,
-    context: RequestContext,
-    operations: Operations,
-    object_id: str,
-    query: QueryParams,
-) -> dict[str, Any]:
-    """Return one object, or the fields of it that the query names."""
-    kind = operations.resource.kind
-    document = shown(state, context, operations, find(state, context, kind, object_id))
-    names = query.getlist("fields")
-    return {kind: {n: v for n, v in document.items() if not names or n in names}}
+    def _make(self, context: RequestContext, body: object) -> Document:
+        values = for_create(self.resource, context, body)
+        if self.operations.create is None:
+            return self._state.create(self._kind, values)
+        return self.operations.create(self._state, context, values)
 
+    def show(self, context: RequestContext, object_id: str, query: QueryParams) -> Document:
+        """Return one object, or the fields of it that the query names."""
+        document = self.shown(context, find(self._state, context, self._kind, object_id))
+        return {self._kind: fields(document, query.getlist("fields"))}
 
-def _candidates(
-    state: State, operations: Operations, wanted: dict[str, list[str]]
-) -> Iterator[Document]:
-    """Yield the documents that the filters leave, as far as an index tells."""
-    collection = state.all(operations.resource.kind)
-    for name in _INDEXED:
-        if name in wanted and name in operations.resource.attributes:
-            for value in dict.fromkeys(wanted[name]):
-                yield from (
-                    collection.find(**{name: value or None})
-                    if name != "id"
-                    else filter(None, [collection.get(value)])
-                )
-            return
-    yield from collection.values()
+    def listed(self, context: RequestContext, query: QueryParams, url: str) -> Document:
+        """Return what the caller sees and the query asks for."""
+        if self._kind == security_groups.KIND and context.project_id is not None:
+            with self._state.change():
+                security_groups.ensure_default(self._state, context.project_id)
+        wanted = filters(query)
+        names = wanted.get("name")
+        visible = (
+            self.shown(context, document)
+            for document in self._candidates(wanted)
+            if (names is None or document.get("name") in names)
+            and sees(self._state, context, self._kind, document)
+        )
+        return answer(self.resource, select(self.resource, visible, query), query, url)
 
+    def _candidates(self, wanted: dict[str, list[str]]) -> Iterator[Document]:
+        """Yield the documents that the filters leave, as far as an index tells."""
+        collection = self._state.all(self._kind)
+        for name in _INDEXED:
+            if name in wanted and name in self.resource.attributes:
+                for value in dict.fromkeys(wanted[name]):
+                    yield from collection.find(**{name: value or None})
+                return
+        yield from collection.values()
 
-def _named(document: Document, wanted: dict[str, list[str]]) -> bool:
-    return "name" not in wanted or document.get("name") in wanted["name"]
+    def update(
+        self, context: RequestContext, object_id: str, body: Document, if_match: str | None = None
+    ) -> Document:
+        """Change an object as the body says."""
+        require_writer(context, f"update_{self._kind}")
+        if self._kind not in body:
+            raise malformed(f"The body must have '{self._kind}'.")
+        document = find(self._state, context, self._kind, object_id)
+        _require_revision(document, if_match)
+        with self._state.change():
+            changes = for_update(self.resource, context, body[self._kind])
+            return self.change(context, document, changes)
 
+    def change(self, context: RequestContext, document: Document, changes: Document) -> Document:
+        """Write changes that have been checked."""
+        require_owner(context, document, f"update_{self._kind}")
+        if self.operations.update is None:
+            changed = self._state.update(self._kind, document, changes)
+        else:
+            changed = self.operations.update(self._state, context, document, changes)
+        return {self._kind: self.shown(context, changed)}
 
-def listed(
-    state: State, context: RequestContext, operations: Operations, query: QueryParams, url: str
-) -> dict[str, Any]:
-    """Return the body of a list of what the caller sees and the query asks for."""
-    kind = operations.resource.kind
-    if kind == security_groups.KIND and context.project_id is not None:
-        with state.change():
-            security_groups.ensure_default(state, context.project_id)
-    wanted = filters(query)
-    visible = (
-        shown(state, context, operations, document)
-        for document in _candidates(state, operations, wanted)
-        if _named(document, wanted) and sees(state, context, kind, document)
-    )
-    return answer(operations.resource, select(operations.resource, visible, query), query, url)
+    def delete(self, context: RequestContext, object_id: str, if_match: str | None = None) -> None:
+        """Remove an object."""
+        require_writer(context, f"delete_{self._kind}")
+        document = find(self._state, context, self._kind, object_id)
+        _require_revision(document, if_match)
+        if not self.operations.may_delete(self._state, context, document):
+            raise denied(f"delete_{self._kind}")
+        with self._state.change():
+            if self.operations.delete is None:
+                self._state.delete(self._kind, document)
+            else:
+                self.operations.delete(self._state, context, document)
 
 
 def _require_revision(document: Document, if_match: str | None) -> None:
@@ -134,40 +146,3 @@ def _require_revision(document: Document, if_match: str | None) -> None:
             status=412,
             type="RevisionNumberConstraintFailed",
         )
-
-
-def update(
-    state: State,
-    context: RequestContext,
-    operations: Operations,
-    object_id: str,
-    body: dict[str, Any],
-    if_match: str | None,
-) -> dict[str, Any]:
-    """Change an object as the body says; returns the body of the answer."""
-    resource = operations.resource
-    require_writer(context, f"update_{resource.kind}")
-    if resource.kind not in body:
-        raise malformed(f"The body must have '{resource.kind}'.")
-    document = find(state, context, resource.kind, object_id)
-    _require_revision(document, if_match)
-    with state.change():
-        changes = for_update(resource, context, body[resource.kind])
-        changed = operations.update(state, context, document, changes)
-    return {resource.kind: shown(state, context, operations, changed)}
-
-
-def delete(
-    state: State,
-    context: RequestContext,
-    operations: Operations,
-    object_id: str,
-    if_match: str | None,
-) -> None:
-    """Remove an object."""
-    kind = operations.resource.kind
-    require_writer(context, f"delete_{kind}")
-    document = find(state, context, kind, object_id)
-    _require_revision(document, if_match)
-    with state.change():
-        operations.delete(state, context, document)

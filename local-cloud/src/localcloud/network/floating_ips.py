@@ -7,7 +7,7 @@ from localcloud.network import ports, quotas, routers
 from localcloud.network.errors import bad_floating_ip, bad_request, conflict, invalid
 from localcloud.network.server_views import forwardings
 from localcloud.network.state import State
-from localcloud.network.visibility import find, is_external, owns, require_owner
+from localcloud.network.visibility import find, is_external, owns
 from localcloud.store import Document
 
 KIND = "floatingip"
@@ -145,7 +145,6 @@ def update(
     state: State, context: RequestContext, floating_ip: Document, changes: Document
 ) -> Document:
     """Change the description of a floating IP, bind it elsewhere or take it off its port."""
-    require_owner(context, floating_ip, "update_floatingip")
     if "port_id" in changes or "fixed_ip_address" in changes:
         binding = _binding(
             state,
@@ -161,7 +160,6 @@ def update(
 
 def delete(state: State, context: RequestContext, floating_ip: Document) -> None:
     """Give the address back."""
-    require_owner(context, floating_ip, "delete_floatingip")
     state.delete(KIND, floating_ip)
     ports.remove(state, state.get("port", floating_ip["floating_port_id"]))
     state.pending.floating_ip(floating_ip["id"])

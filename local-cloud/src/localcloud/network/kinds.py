@@ -28,21 +28,16 @@ _ALL = (
         subnetpools.delete,
         subnetpools.view,
     ),
-    Operations(
-        resources.ADDRESS_SCOPE,
-        address_scopes.create,
-        address_scopes.update,
-        address_scopes.delete,
-        address_scopes.view,
-    ),
+    Operations(resources.ADDRESS_SCOPE, delete=address_scopes.delete),
     Operations(
         resources.ADDRESS_GROUP,
         address_groups.create,
         address_groups.update,
         address_groups.delete,
-        address_groups.view,
     ),
-    Operations(resources.PORT, ports.create, ports.update, ports.delete, ports.view),
+    Operations(
+        resources.PORT, ports.create, ports.update, ports.delete, ports.view, ports.may_delete
+    ),
     Operations(resources.ROUTER, routers.create, routers.update, routers.delete, routers.view),
     Operations(
         resources.FLOATING_IP,
@@ -61,16 +56,14 @@ _ALL = (
     Operations(
         resources.SECURITY_GROUP_RULE,
         security_group_rules.create,
-        security_group_rules.update,
-        security_group_rules.delete,
-        security_group_rules.view,
+        delete=security_group_rules.delete,
+        view=security_group_rules.view,
     ),
     Operations(
         resources.RBAC_POLICY,
         rbac_policies.create,
         rbac_policies.update,
         rbac_policies.delete,
-        rbac_policies.view,
     ),
 )
 

@@ -1,6 +1,6 @@
 """Lists: which objects a query asks for, in which order, and one page of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,22 +10,17 @@ from localcloud.http import BadRequest, PageQuery, boolean, fields, page
 from localcloud.network.attributes import Resource
 from localcloud.network.errors import malformed
 from localcloud.store import Document
+from localcloud.tags import FILTERS
 
 _CONTROL = frozenset(
     {"fields", "limit", "marker", "sort_key", "sort_dir", "page_reverse", "tenant_id"}
 )
-_TAGS: Mapping[str, Callable[[set[str], set[str]], bool]] = {
-    "tags": lambda have, asked: asked <= have,
-    "tags-any": lambda have, asked: bool(asked & have),
-    "not-tags": lambda have, asked: not asked <= have,
-    "not-tags-any": lambda have, asked: not asked & have,
-}
 _EXTRA = {"port": frozenset({"ip_address", "subnet_id"}), "network": frozenset({"subnets"})}
 NO_LIMIT = 1 << 31
 
 
 def _check_names(resource: Resource, query: QueryParams) -> None:
-    known = _CONTROL | set(_TAGS) | _EXTRA.get(resource.kind, frozenset())
+    known = _CONTROL | set(FILTERS) | _EXTRA.get(resource.kind, frozenset())
     unknown = [name for name in query if name not in known and name not in resource.attributes]
     if unknown:
         raise malformed(f"{sorted(unknown)} cannot be used as filters of {resource.collection}.")
@@ -54,9 +49,9 @@ def _has_address(document: Document, wanted: str) -> bool:
 
 
 def _passes(document: Document, name: str, wanted: list[str]) -> bool:
-    if name in _TAGS:
+    if name in FILTERS:
         asked = {tag for text in wanted for tag in text.split(",") if tag}
-        return _TAGS[name](set(document.get("tags", ())), asked)
+        return FILTERS[name](set(document.get("tags", ())), asked)
     if name == "fixed_ips":
         subnets = [text for text in wanted if text.startswith("subnet_id=")]
         others = [text for text in wanted if not text.startswith("subnet_id=")]

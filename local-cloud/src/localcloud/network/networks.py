@@ -5,7 +5,7 @@ from localcloud.network import quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.security_groups import ensure_default
 from localcloud.network.state import State
-from localcloud.network.visibility import is_external, is_shared, require_owner
+from localcloud.network.visibility import is_external
 from localcloud.store import Document
 
 KIND = "network"
@@ -54,7 +54,6 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
 
 def update(state: State, context: RequestContext, network: Document, changes: Document) -> Document:
     """Change a network; raises ApiError where its users forbid that."""
-    require_owner(context, network, "update_network")
     if network["shared"] and changes.get("shared") is False:
         _require_no_foreign_ports(state, network)
     if network["router:external"] and changes.get("router:external") is False:
@@ -81,7 +80,6 @@ def _require_no_foreign_ports(state: State, network: Document) -> None:
 
 def delete(state: State, context: RequestContext, network: Document) -> None:
     """Remove a network with its subnets; raises ApiError while there are ports in it."""
-    require_owner(context, network, "delete_network")
     in_use = ",".join(port["id"] for port in state.all("port").find(network_id=network["id"]))
     if in_use:
         raise conflict(
@@ -102,7 +100,6 @@ def view(state: State, context: RequestContext, network: Document) -> Document:
     subnets = state.subnets(network["id"])
     return {
         "subnets": [subnet["id"] for subnet in subnets],
-        "shared": is_shared(state, KIND, network, context.project_id),
         "router:external": is_external(state, network, context.project_id),
         "availability_zones": [ZONE],
         "ipv4_address_scope": _address_scope(state, subnets, 4),

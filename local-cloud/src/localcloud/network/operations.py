@@ -6,16 +6,22 @@ from dataclasses import dataclass
 from localcloud.http import RequestContext
 from localcloud.network.attributes import Resource
 from localcloud.network.state import State
+from localcloud.network.visibility import owns
 from localcloud.store import Document
 
 
 @dataclass(frozen=True)
 class Operations:
-    """One kind of object and what can be done with it."""
+    """One kind of object, and what is done with it that is not done with all kinds.
+
+    What is not given only writes the document. Callers have been checked: they may see the object,
+    and change or delete it.
+    """
 
     resource: Resource
-    create: Callable[[State, RequestContext, Document], Document]
-    update: Callable[[State, RequestContext, Document, Document], Document]
-    delete: Callable[[State, RequestContext, Document], None]
-    view: Callable[[State, RequestContext, Document], Document]
+    create: Callable[[State, RequestContext, Document], Document] | None = None
+    update: Callable[[State, RequestContext, Document, Document], Document] | None = None
+    delete: Callable[[State, RequestContext, Document], None] | None = None
+    view: Callable[[State, RequestContext, Document], Document] | None = None
     """Returns the attributes that are not in the document."""
+    may_delete: Callable[[State, RequestContext, Document], bool] = lambda _, who, it: owns(who, it)

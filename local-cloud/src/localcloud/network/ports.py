@@ -8,7 +8,7 @@ from localcloud.network import quotas, security_groups
 from localcloud.network.addresses import Assignment
 from localcloud.network.errors import bad_request, conflict, denied
 from localcloud.network.state import State
-from localcloud.network.visibility import find, owns, require_owner
+from localcloud.network.visibility import find, owns
 from localcloud.store import Document
 
 KIND = "port"
@@ -161,7 +161,6 @@ def defaults(project_id: str, network_id: str) -> Document:
 
 def update(state: State, context: RequestContext, port: Document, changes: Document) -> Document:
     """Change a port; raises ApiError for what cannot be had."""
-    require_owner(context, port, "update_port")
     network = state.get("network", port["network_id"])
     _require_allowed(context, network, _news(port, changes), "update_port")
     groups = changes.get("security_groups")
@@ -226,10 +225,13 @@ def change(state: State, port: Document, changes: Document) -> Document:
     return changed
 
 
+def may_delete(state: State, context: RequestContext, port: Document) -> bool:
+    """Whether the caller owns the port or its network."""
+    return owns(context, port) or owns(context, state.get("network", port["network_id"]))
+
+
 def delete(state: State, context: RequestContext, port: Document) -> None:
     """Remove a port that no router or floating IP owns; its floating IPs stay, unbound."""
-    if not owns(context, state.get("network", port["network_id"])):
-        require_owner(context, port, "delete_port")
     if port["device_owner"].startswith("compute:") and not context.is_admin:
         raise denied("delete_port")
     if port["device_owner"] in SERVICE_OWNERS:

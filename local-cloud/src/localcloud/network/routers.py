@@ -10,7 +10,7 @@ from localcloud.network.errors import bad_request, bad_router, conflict, denied
 from localcloud.network.networks import ZONE
 from localcloud.network.security_groups import ensure_default
 from localcloud.network.state import State
-from localcloud.network.visibility import find, is_external, require_owner
+from localcloud.network.visibility import find, is_external
 from localcloud.store import Document
 
 KIND = "router"
@@ -59,7 +59,6 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
 
 def update(state: State, context: RequestContext, router: Document, changes: Document) -> Document:
     """Change a router, its gateway and its routes included."""
-    require_owner(context, router, "update_router")
     changes = dict(changes)
     info = changes.pop("external_gateway_info", None)
     if info is not None:
@@ -77,7 +76,6 @@ def update(state: State, context: RequestContext, router: Document, changes: Doc
 
 def delete(state: State, context: RequestContext, router: Document) -> None:
     """Remove a router; raises ApiError while it has interfaces or serves floating IPs."""
-    require_owner(context, router, "delete_router")
     for port in interfaces(state, router["id"]):
         raise conflict(
             "RouterInUse", f"Router {router['id']} has ports still attached: {port['id']}"
@@ -169,22 +167,6 @@ def check_routes(state: State, router: Document, routes: list[dict[str, str]]) -
                 f"Invalid format for routes: {routes}, the nexthop is {trouble} router",
                 "InvalidRoutes",
             )
-
-
-def add_routes(
-    state: State, context: RequestContext, router: Document, routes: list[dict[str, str]]
-) -> Document:
-    """Add routes to those of a router; those that it has already stay as they are."""
-    news = [route for route in routes if route not in router["routes"]]
-    return update(state, context, router, {"routes": [*router["routes"], *news]})
-
-
-def remove_routes(
-    state: State, context: RequestContext, router: Document, routes: list[dict[str, str]]
-) -> Document:
-    """Take routes away from a router; those that it does not have are fine."""
-    kept = [route for route in router["routes"] if route not in routes]
-    return update(state, context, router, {"routes": kept})
 
 
 def view(state: State, context: RequestContext, router: Document) -> Document:

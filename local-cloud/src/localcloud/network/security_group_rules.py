@@ -171,15 +171,8 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     return created
 
 
-def update(state: State, context: RequestContext, rule: Document, changes: Document) -> Document:
-    """Change the description of a rule."""
-    require_owner(context, rule, "update_security_group_rule")
-    return state.update(KIND, rule, changes)
-
-
 def delete(state: State, context: RequestContext, rule: Document) -> None:
     """Remove a rule from its group."""
-    require_owner(context, rule, "delete_security_group_rule")
     state.delete(KIND, rule)
     state.update(GROUP, state.get(GROUP, rule["security_group_id"]), {})
     affect(state, rule["security_group_id"])

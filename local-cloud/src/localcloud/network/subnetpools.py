@@ -5,7 +5,7 @@ from localcloud.network import ipam, quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.ipam import IPNetwork
 from localcloud.network.state import State
-from localcloud.network.visibility import find, require_owner, sees
+from localcloud.network.visibility import find, sees
 from localcloud.store import Document
 
 KIND = "subnetpool"
@@ -92,7 +92,6 @@ def _check_default(state: State, pool: Document) -> None:
 
 def update(state: State, context: RequestContext, pool: Document, changes: Document) -> Document:
     """Change a pool; prefixes may only grow."""
-    require_owner(context, pool, "update_subnetpool")
     future = {**pool, **changes}
     if "prefixes" in changes:
         if _version(changes["prefixes"]) != pool["ip_version"]:
@@ -113,7 +112,6 @@ def update(state: State, context: RequestContext, pool: Document, changes: Docum
 
 def delete(state: State, context: RequestContext, pool: Document) -> None:
     """Remove a pool; raises ApiError while subnets come from it."""
-    require_owner(context, pool, "delete_subnetpool")
     for subnet in state.all("subnet").find(subnetpool_id=pool["id"]):
         raise conflict(
             "SubnetPoolDeleteError", f"Subnet {subnet['id']} comes from subnet pool {pool['id']}."
