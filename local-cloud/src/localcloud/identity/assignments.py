@@ -35,8 +35,7 @@ class Grant:
         return {"id": self.id, **self.__dict__}
 
 
-def stored(document: Document) -> Grant:
-    """Return the grant that a stored document holds."""
+def _stored(document: Document) -> Grant:
     return Grant(**{field: document[field] for field in Grant.__dataclass_fields__})
 
 
@@ -46,11 +45,14 @@ class Assignments:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
+    def all(self) -> Iterator[Grant]:
+        """Return all grants."""
+        return map(_stored, self._directory.assignments.values())
+
     def grants_of(self, user_id: str) -> Iterator[Grant]:
         """Yield the grants of the user, and those of the user's groups."""
         for actor in (user_id, *self._directory.groups_of(user_id)):
-            for document in self._directory.assignments.find(actor_id=actor):
-                yield stored(document)
+            yield from map(_stored, self._directory.assignments.find(actor_id=actor))
 
     def role_ids(self, user_id: str, target_type: str, target_id: str) -> set[str]:
         """Return the ids of all roles that the user has on the target, implied ones included."""

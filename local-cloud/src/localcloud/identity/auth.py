@@ -4,37 +4,26 @@ from datetime import timedelta
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from localcloud.http import BadRequest, NotFound, Unauthorized, boolean, context, read_object, route
 from localcloud.identity import domains, policy, projects
-from localcloud.identity.access import Access, AccessControl
-from localcloud.identity.assignments import Assignments
-from localcloud.identity.authentication import Authentication
+from localcloud.identity.authentication import Issued
 from localcloud.identity.catalog import catalog
-from localcloud.identity.directory import Directory
+from localcloud.identity.identity import Identity
 from localcloud.identity.resource import listing, shown
-from localcloud.identity.token_body import token_body
-from localcloud.identity.tokens import EXPIRED_GRACE, Tokens
+from localcloud.identity.token_body import token_answer
+from localcloud.identity.tokens import EXPIRED_GRACE
 
 
 class Auth:
     """The requests on tokens."""
 
-    def __init__(
-        self,
-        directory: Directory,
-        assignments: Assignments,
-        tokens: Tokens,
-        control: AccessControl,
-        authentication: Authentication,
-    ) -> None:
-        self._directory = directory
-        self._assignments = assignments
-        self._tokens = tokens
-        self._control = control
-        self._authentication = authentication
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self._directory = identity.directory
+        self._assignments = identity.assignments
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes."""
@@ -49,24 +38,20 @@ class Auth:
         ]
 
     async def _issue(self, request: Request) -> Response:
-        issued = self._authentication.authenticate(await read_object(request, "auth"))
-        return self._answer(request, issued.access, issued.text, 201)
+        body = await read_object(request, "auth")
+        return self._answer(request, self._identity.authentication.authenticate(body), 201)
 
     async def _validate(self, request: Request) -> Response:
-        text, access = self._subject(request, "validate_token")
-        return self._answer(request, access, text, 200)
+        return self._answer(request, self._subject(request, "validate_token"))
 
     async def _revoke(self, request: Request) -> None:
-        _, access = self._subject(request, "revoke_token")
-        self._tokens.revoke(access.token)
+        self._identity.tokens.revoke(self._subject(request, "revoke_token").access.token)
 
-    def _answer(self, request: Request, access: Access, text: str, status: int) -> Response:
+    def _answer(self, request: Request, issued: Issued, status: int = 200) -> Response:
         with_catalog = "nocatalog" not in request.query_params
-        body = token_body(self._directory, access, with_catalog=with_catalog)
-        headers = {"X-Subject-Token": text, "Vary": "X-Auth-Token"}
-        return JSONResponse({"token": body}, status, headers)
+        return token_answer(self._directory, issued, status, with_catalog=with_catalog)
 
-    def _subject(self, request: Request, action: str) -> tuple[str, Access]:
+    def _subject(self, request: Request, action: str) -> Issued:
         who = context(request)
         text = request.headers.get("x-subject-token")
         if not text:
@@ -76,7 +61,8 @@ class Auth:
         expired = policy.serves(who) and boolean(request.query_params.get("allow_expired", "0"))
         grace = EXPIRED_GRACE if expired else timedelta(0)
         try:
-            return text, self._control.access(self._tokens.open(text, grace))
+            token = self._identity.tokens.open(text, grace)
+            return Issued(text, self._identity.control.access(token))
         except Unauthorized as error:
             raise NotFound("There is no such token.") from error
 
@@ -84,7 +70,7 @@ class Auth:
         who = context(request)
         return {
             "catalog": catalog(self._directory, who.user_id, who.project_id),
-            "links": {"self": self._directory.url("auth/catalog"), "next": None, "previous": None},
+            "links": self._directory.links("auth/catalog"),
         }
 
     async def _projects(self, request: Request) -> dict[str, Any]:

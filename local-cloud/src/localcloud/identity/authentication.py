@@ -7,7 +7,7 @@ from localcloud.http import ApiError, BadRequest, Forbidden, NotFound, Unauthori
 from localcloud.identity.access import Access, AccessControl
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.attempts import Attempts
-from localcloud.identity.directory import Directory, precise
+from localcloud.identity.directory import Directory
 from localcloud.identity.passwords import verify
 from localcloud.identity.tokens import Scope, Token, Tokens
 from localcloud.store import Document
@@ -197,8 +197,7 @@ class Authentication:
         if not isinstance(secret, str):
             raise BadRequest("The object 'application_credential' must have a secret.")
         credential = self._claimed_credential(content)
-        expires_at = credential["expires_at"]
-        expired = expires_at and expires_at <= precise(self._directory.clock.now())
+        expired = self._directory.is_past(credential["expires_at"])
         if expired or not verify(secret, credential["secret_hash"]):
             raise _refused()
         return Proof(

@@ -45,7 +45,6 @@ class Credentials:
             writes=self._is_allowed,
             complete=self._complete,
             change=self._change,
-            remove=lambda credential: directory.credentials.delete(credential["id"]),
         )
         self._resource = Resource(directory, directory.credentials, KIND, rules)
 
@@ -96,8 +95,7 @@ class Credentials:
     async def _list_keys(self, request: Request) -> Document:
         user = self._owner(request, "ec2_list_credentials")
         found = self._directory.credentials.find(user_id=user["id"], type="ec2")
-        self_url = self._directory.url(request.url.path.removeprefix("/v3/"))
-        links = {"self": self_url, "next": None, "previous": None}
+        links = self._directory.links(request.url.path.removeprefix("/v3/"))
         return {"credentials": [self._key(c) for c in found], "links": links}
 
     async def _create_key(self, request: Request) -> Document:

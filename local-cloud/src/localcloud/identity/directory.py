@@ -73,6 +73,14 @@ class Directory:
         """Return the address of something below ``/v3``."""
         return f"{self.settings.url}/identity/v3/{path}"
 
+    def links(self, path: str) -> dict[str, str | None]:
+        """Return the links of a list below ``/v3`` that is one page."""
+        return {"self": self.url(path), "next": None, "previous": None}
+
+    def is_past(self, expires_at: str | None) -> bool:
+        """Whether a moment of the form of :func:`precise` has come; None never does."""
+        return expires_at is not None and expires_at <= precise(self.clock.now())
+
     def domain(self, id: str) -> Document:  # noqa: A002
         """Return the domain; raises :class:`NotFound`."""
         return self._get(self.domains, "domain", id)
@@ -101,6 +109,12 @@ class Directory:
     def trust(self, id: str) -> Document:  # noqa: A002
         """Return the trust; raises :class:`NotFound`."""
         return self._get(self.trusts, "trust", id)
+
+    def require_domain(self, id: str | None) -> str:  # noqa: A002
+        """Return the id of a domain that a body names; raises :class:`BadRequest`."""
+        if id is None or id not in self.domains:
+            raise BadRequest(f"There is no domain '{id}'.")
+        return id
 
     def find_domain(self, reference: Any) -> Document:
         """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` names.

@@ -1,8 +1,6 @@
 """Domains: the owners of users, groups and projects."""
 
-from starlette.routing import BaseRoute
-
-from localcloud.http import Conflict, Forbidden, RequestContext
+from localcloud.http import Forbidden, RequestContext
 from localcloud.identity import policy
 from localcloud.identity.directory import DEFAULT_DOMAIN, Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, NAME, OPTIONS
@@ -15,52 +13,35 @@ KIND = Kind(
     "domains",
     fields=(NAME, DESCRIPTION, ENABLED, OPTIONS),
     filters=("name", "enabled"),
+    unique_names=True,
 )
 
 
-class Domains:
-    """The requests on domains."""
+def domains(directory: Directory, removal: Removal) -> Resource:
+    """Return the requests on domains."""
 
-    def __init__(self, directory: Directory, removal: Removal) -> None:
-        self._directory = directory
-        self._removal = removal
-        rules = Rules(
-            lists=policy.lists_domain_objects,
-            reads=self._reads,
-            writes=lambda who, document: who.is_admin,
-            complete=self.complete,
-            change=self.change,
-            remove=self.remove,
-        )
-        self._resource = Resource(directory, directory.domains, KIND, rules)
-
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
-        return self._resource.routes()
-
-    def complete(self, who: RequestContext | None, body: Document) -> Document:
-        """Return the document of a new domain."""
-        self._refuse_duplicate(body["name"])
-        return {"description": "", "enabled": True, "options": {}, "tags": [], **body}
-
-    def change(self, old: Document, changes: Document) -> Document:
-        """Return the changed domain."""
-        if changes.get("name", old["name"]) != old["name"]:
-            self._refuse_duplicate(changes["name"])
-        return {**old, **changes}
-
-    def remove(self, domain: Document) -> None:
-        """Delete a disabled domain with everything in it; raises :class:`Forbidden` otherwise."""
+    def remove(domain: Document) -> None:
         if domain["enabled"]:
             raise Forbidden("A domain must be disabled before it can be deleted.")
         if domain["id"] == DEFAULT_DOMAIN:
             raise Forbidden("The default domain cannot be deleted.")
-        self._removal.domain(domain)
+        removal.domain(domain)
 
-    def _reads(self, who: RequestContext, domain: Document) -> bool:
-        own = {who.domain_id, who.project_domain_id}
-        return policy.reads_all(who) or domain["id"] in own
+    rules = Rules(
+        lists=policy.lists_domain_objects,
+        reads=_reads,
+        writes=policy.is_administrator,
+        complete=lambda who, body: {
+            "description": "",
+            "enabled": True,
+            "options": {},
+            "tags": [],
+            **body,
+        },
+        remove=remove,
+    )
+    return Resource(directory, directory.domains, KIND, rules)
 
-    def _refuse_duplicate(self, name: str) -> None:
-        for _ in self._directory.domains.find(name=name):
-            raise Conflict(f"There is already a domain named '{name}'.")
+
+def _reads(who: RequestContext, domain: Document) -> bool:
+    return policy.reads_all(who) or domain["id"] in {who.domain_id, who.project_domain_id}

@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from localcloud.http import ApiError, BadRequest, Unauthorized, read_json, route
+from localcloud.http import BadRequest, Unauthorized, read_json, route
 from localcloud.identity.authentication import Authentication, Issued, Proof
 from localcloud.identity.credentials import credential_id
 from localcloud.identity.directory import Directory
 from localcloud.identity.signatures import SignedRequest, verify_string
-from localcloud.identity.token_body import token_body
+from localcloud.identity.token_body import token_answer
 from localcloud.store import Document
 
 
@@ -48,9 +48,9 @@ class Ec2:
             body_hash=_string(given, "body_hash", SignedRequest.body_hash),
         )
         if not signed.verify(json.loads(credential["blob"])["secret"]):
-            raise _refused("The signature is wrong.")
+            raise Unauthorized("The signature is wrong.")
         self._check_time(signed)
-        return self._answer(self._issue(credential))
+        return token_answer(self._directory, self._issue(credential))
 
     async def _s3_token(self, request: Request) -> Response:
         given = (await read_json(request)).get("credentials")
@@ -63,13 +63,13 @@ class Ec2:
         except ValueError as error:
             raise BadRequest("'token' must be a string to sign in base64.") from error
         if not right:
-            raise _refused("The signature is wrong.")
-        return self._answer(self._issue(credential))
+            raise Unauthorized("The signature is wrong.")
+        return token_answer(self._directory, self._issue(credential))
 
     def _credential(self, access: str) -> Document:
         credential = self._directory.credentials.get(credential_id(access))
         if credential is None or credential["type"] != "ec2":
-            raise _refused("The access key is unknown.")
+            raise Unauthorized("The access key is unknown.")
         return credential
 
     def _check_time(self, signed: SignedRequest) -> None:
@@ -79,7 +79,7 @@ class Ec2:
             raise BadRequest("The timestamp of the request is not a time.") from error
         lifetime = timedelta(seconds=self._directory.settings.ec2_auth_seconds)
         if moment is not None and moment + lifetime <= self._directory.clock.now():
-            raise _refused("The timestamp of the request has expired.")
+            raise Unauthorized("The timestamp of the request has expired.")
 
     def _issue(self, credential: Document) -> Issued:
         blob = json.loads(credential["blob"])
@@ -89,20 +89,15 @@ class Ec2:
         if blob.get("trust_id"):
             trust = self._directory.trusts.get(blob["trust_id"])
             if trust is None:
-                raise _refused("The trust of the access key does not exist.")
+                raise Unauthorized("The trust of the access key does not exist.")
             user_id, scope = trust["trustee_user_id"], {"OS-TRUST:trust": {"id": trust["id"]}}
         elif blob.get("app_cred_id"):
             known = self._directory.application_credentials
             application_credential = known.get(blob["app_cred_id"])
             if application_credential is None:
-                raise _refused("The application credential of the access key does not exist.")
+                raise Unauthorized("The application credential of the access key does not exist.")
         proof = Proof(user_id, ("ec2credential",), application_credential=application_credential)
         return self._authentication.issue(proof, scope)
-
-    def _answer(self, issued: Issued) -> Response:
-        body = token_body(self._directory, issued.access, with_catalog=True)
-        headers = {"X-Subject-Token": issued.text, "Vary": "X-Auth-Token"}
-        return JSONResponse({"token": body}, 200, headers)
 
 
 def _string(given: dict[str, Any], name: str, default: str | None = None) -> str:
@@ -117,7 +112,3 @@ def _strings(given: dict[str, Any], name: str) -> dict[str, str]:
     if not isinstance(values, dict):
         raise BadRequest(f"'{name}' must be an object.")
     return {str(key): str(value) for key, value in values.items()}
-
-
-def _refused(message: str) -> ApiError:
-    return Unauthorized(message)

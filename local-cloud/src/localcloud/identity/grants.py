@@ -1,6 +1,6 @@
 """Granting roles to users and groups on projects, domains and the system."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import NotFound, RequestContext, context, route
 from localcloud.identity import policy, roles
-from localcloud.identity.assignments import SYSTEM, Assignments, Grant, stored
+from localcloud.identity.assignments import SYSTEM, Assignments, Grant
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import listing, shown
 from localcloud.store import Document
@@ -48,7 +48,7 @@ class Grants:
         pattern = self._pattern(request, "list_grants", policy.reads_domain)
         found = [
             shown(self._directory, roles.KIND, self._directory.role(grant.role_id))
-            for grant in self._all()
+            for grant in self._assignments.all()
             if replace(grant, role_id="") == pattern
         ]
         return listing(self._directory, "roles", found, request)
@@ -114,6 +114,3 @@ class Grants:
         if actor_type == "user":
             return self._directory.user(actor_id)
         return self._directory.group(actor_id)
-
-    def _all(self) -> Iterator[Grant]:
-        return (stored(document) for document in self._directory.assignments.values())

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, NotFound, RequestContext, context, route
+from localcloud.http import NotFound, RequestContext, context, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, NAME
@@ -12,7 +12,11 @@ from localcloud.identity.resource import Kind, Resource, Rules, listing
 from localcloud.store import Document
 
 KIND = Kind(
-    "group", "groups", fields=(NAME, DESCRIPTION, DOMAIN), filters=("name", "domain_id", "id")
+    "group",
+    "groups",
+    fields=(NAME, DESCRIPTION, DOMAIN),
+    filters=("name", "domain_id", "id"),
+    unique_names=True,
 )
 
 
@@ -24,10 +28,9 @@ class Groups:
         self._users = users
         rules = Rules(
             lists=policy.lists_domain_objects,
-            reads=lambda who, group: policy.reads_domain(who, group["domain_id"]),
+            reads=_reads,
             writes=_writes,
             complete=self._complete,
-            change=self._change,
             remove=removal.group,
         )
         self._resource = Resource(directory, directory.groups, KIND, rules)
@@ -44,11 +47,7 @@ class Groups:
         ]
 
     async def _members(self, request: Request) -> Document:
-        group = self._resource.get(
-            request,
-            "list_users_in",
-            lambda who, group: policy.reads_domain(who, group["domain_id"]),
-        )
+        group = self._resource.get(request, "list_users_in", _reads)
         memberships = self._directory.memberships.find(group_id=group["id"])
         hidden = self._users.hidden
         found = [
@@ -59,9 +58,7 @@ class Groups:
         return listing(self._directory, "users", found, request)
 
     async def _is_member(self, request: Request) -> None:
-        key = self._membership(request, "check_user_in")
-        if key not in self._directory.memberships:
-            raise NotFound("The user is not in the group.")
+        self._require_member(self._membership(request, "check_user_in"))
 
     async def _add_member(self, request: Request) -> None:
         key = self._membership(request, "add_user_to")
@@ -70,8 +67,7 @@ class Groups:
 
     async def _remove_member(self, request: Request) -> None:
         key = self._membership(request, "remove_user_from")
-        if key not in self._directory.memberships:
-            raise NotFound("The user is not in the group.")
+        self._require_member(key)
         self._directory.memberships.delete(key)
 
     def _membership(self, request: Request, verb: str) -> str:
@@ -81,21 +77,17 @@ class Groups:
         policy.require(allowed, f"{verb}_group")
         return f"{group['id']}:{user['id']}"
 
+    def _require_member(self, key: str) -> None:
+        if key not in self._directory.memberships:
+            raise NotFound("The user is not in the group.")
+
     def _complete(self, who: RequestContext, body: Document) -> Document:
-        domain_id = body.get("domain_id") or who.domain_id or who.user_domain_id
-        if domain_id not in self._directory.domains:
-            raise BadRequest(f"There is no domain '{domain_id}'.")
-        self._refuse_duplicate(domain_id, body["name"])
-        return {"description": "", **body, "domain_id": domain_id}
+        own = body.get("domain_id") or who.domain_id or who.user_domain_id
+        return {"description": "", **body, "domain_id": self._directory.require_domain(own)}
 
-    def _change(self, old: Document, changes: Document) -> Document:
-        if changes.get("name", old["name"]) != old["name"]:
-            self._refuse_duplicate(old["domain_id"], changes["name"])
-        return {**old, **changes}
 
-    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
-        for _ in self._directory.groups.find(domain_id=domain_id, name=name):
-            raise Conflict(f"There is already a group named '{name}' in this domain.")
+def _reads(who: RequestContext, group: Document) -> bool:
+    return policy.reads_domain(who, group["domain_id"])
 
 
 def _writes(who: RequestContext, group: Document) -> bool:

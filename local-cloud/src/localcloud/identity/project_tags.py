@@ -6,73 +6,36 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, NotFound, RequestContext, read_json, route
+from localcloud.http import BadRequest, NotFound, RequestContext
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.resource import Resource
 from localcloud.store import Document
+from localcloud.tags import FILTERS, Tags
 
 
-class ProjectTags:
-    """The requests on the tags of one project."""
+def tag_routes(directory: Directory, projects: Resource) -> list[BaseRoute]:
+    """Return the routes of the tags of one project."""
 
-    def __init__(self, directory: Directory, projects: Resource) -> None:
-        self._directory = directory
-        self._resource = projects
+    def readable(request: Request) -> Document:
+        return projects.get(request, "get", reads)
 
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
-        tags, tag = "/v3/projects/{id}/tags", "/v3/projects/{id}/tags/{tag}"
-        return [
-            route("GET", tags, self._list_tags),
-            route("PUT", tags, self._replace_tags),
-            route("DELETE", tags, self._clear_tags),
-            route("GET", tag, self._has_tag),
-            route("PUT", tag, self._add_tag, 201),
-            route("DELETE", tag, self._remove_tag),
-        ]
+    def writable(request: Request) -> Document:
+        return projects.get(request, "update", writes)
 
-    async def _list_tags(self, request: Request) -> Document:
-        project = self._resource.get(request, "get", reads)
-        return {"tags": project["tags"], "links": self._tag_links(project)}
+    def put(project: Document, tags: Any) -> list[str]:
+        checked = checked_tags(tags)
+        collection = directory.domains if project["is_domain"] else directory.projects
+        collection.put({**project, "tags": checked})
+        return checked
 
-    async def _replace_tags(self, request: Request) -> Document:
-        tags = checked_tags((await read_json(request)).get("tags"))
-        project = self._with_tags(self._writable(request), tags)
-        return {"tags": tags, "links": self._tag_links(project)}
+    def shown(project: Document, tags: list[str]) -> Document:
+        return {"tags": tags, "links": directory.links(f"projects/{project['id']}/tags")}
 
-    async def _clear_tags(self, request: Request) -> None:
-        self._with_tags(self._writable(request), [])
+    def missing(tag: str) -> NotFound:
+        return NotFound(f"The project has no tag '{tag}'.")
 
-    async def _has_tag(self, request: Request) -> None:
-        project = self._resource.get(request, "get", reads)
-        _require_tag(project, request.path_params["tag"])
-
-    async def _add_tag(self, request: Request) -> None:
-        project, tag = self._writable(request), request.path_params["tag"]
-        self._with_tags(project, checked_tags([*project["tags"], tag]))
-
-    async def _remove_tag(self, request: Request) -> None:
-        project, tag = self._writable(request), request.path_params["tag"]
-        _require_tag(project, tag)
-        self._with_tags(project, [t for t in project["tags"] if t != tag])
-
-    def _writable(self, request: Request) -> Document:
-        return self._resource.get(
-            request, "update", lambda who, p: policy.manages_domain(who, p["domain_id"])
-        )
-
-    def _with_tags(self, project: Document, tags: list[str]) -> Document:
-        changed = {**project, "tags": tags}
-        (self._directory.domains if project["is_domain"] else self._directory.projects).put(changed)
-        return changed
-
-    def _tag_links(self, project: Document) -> dict[str, Any]:
-        return {
-            "self": self._directory.url(f"projects/{project['id']}/tags"),
-            "next": None,
-            "previous": None,
-        }
+    return Tags("/v3/projects/{id}/tags", readable, writable, put, missing, shown).routes()
 
 
 def reads(who: RequestContext, project: Document) -> bool:
@@ -80,6 +43,11 @@ def reads(who: RequestContext, project: Document) -> bool:
     if policy.reads_domain(who, project["domain_id"]) or who.project_id == project["id"]:
         return True
     return bool(project["is_domain"]) and policy.reads_domain(who, project["id"])
+
+
+def writes(who: RequestContext, project: Document) -> bool:
+    """Whether the caller may change the project."""
+    return policy.manages_domain(who, project["domain_id"])
 
 
 def checked_tags(tags: Any) -> list[str]:
@@ -92,21 +60,11 @@ def checked_tags(tags: Any) -> list[str]:
     return list(dict.fromkeys(tags))
 
 
-def _require_tag(project: Document, tag: str) -> None:
-    if tag not in project["tags"]:
-        raise NotFound(f"The project has no tag '{tag}'.")
-
-
 def has_tags(project: Document, query: QueryParams) -> bool:
     """Whether the project passes the tag filters of the query."""
     tags = set(project["tags"])
-
-    def asked(name: str) -> set[str]:
-        return set(query[name].split(","))
-
-    return not (
-        ("tags" in query and not asked("tags") <= tags)
-        or ("tags-any" in query and not asked("tags-any") & tags)
-        or ("not-tags" in query and asked("not-tags") <= tags)
-        or ("not-tags-any" in query and asked("not-tags-any") & tags)
+    return all(
+        passes(tags, set(query[name].split(",")))
+        for name, passes in FILTERS.items()
+        if name in query
     )

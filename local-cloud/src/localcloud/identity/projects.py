@@ -9,7 +9,6 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import (
     BadRequest,
-    Conflict,
     Forbidden,
     NotFound,
     RequestContext,
@@ -19,7 +18,7 @@ from localcloud.http import (
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field
-from localcloud.identity.project_tags import ProjectTags, checked_tags, has_tags, reads
+from localcloud.identity.project_tags import checked_tags, has_tags, reads, tag_routes, writes
 from localcloud.identity.removal import Removal
 from localcloud.identity.resource import Kind, Resource, Rules, shown
 from localcloud.store import Document
@@ -38,6 +37,7 @@ KIND = Kind(
         Field("tags", list, nullable=False, longest=80),
     ),
     filters=("name", "domain_id", "parent_id", "enabled", "is_domain"),
+    unique_names=True,
 )
 _DEPTH_LIMIT = 5
 
@@ -51,7 +51,7 @@ class Projects:
         rules = Rules(
             lists=policy.lists_domain_objects,
             reads=reads,
-            writes=lambda who, document: policy.manages_domain(who, document["domain_id"]),
+            writes=writes,
             complete=self._complete,
             change=self._change,
             remove=self._remove,
@@ -63,7 +63,7 @@ class Projects:
     def routes(self) -> list[BaseRoute]:
         """Return the routes, those of tags included."""
         return [
-            *ProjectTags(self._directory, self._resource).routes(),
+            *tag_routes(self._directory, self._resource),
             route("GET", "/v3/projects/{id}", self._show),
             *self._resource.routes(),
         ]
@@ -86,10 +86,8 @@ class Projects:
         return {"project": body}
 
     def _find(self, key: str) -> Document | None:
-        return self._directory.project(key) if self._known(key) else None
-
-    def _known(self, key: str) -> bool:
-        return key in self._directory.projects or key in self._directory.domains
+        known = key in self._directory.projects or key in self._directory.domains
+        return self._directory.project(key) if known else None
 
     def _candidates(self, who: RequestContext, query: QueryParams) -> Iterable[Document]:
         directory = self._directory
@@ -104,11 +102,9 @@ class Projects:
             raise BadRequest("A project that acts as a domain is made by POST /v3/domains.")
         parent_id = body.get("parent_id")
         domain_id = body.get("domain_id") or self._domain_for(who, parent_id)
-        domain = self._directory.domains.get(domain_id)
-        if domain is None:
-            raise BadRequest(f"There is no domain '{domain_id}'.")
+        self._directory.require_domain(domain_id)
         self._check_parent(parent_id or domain_id, domain_id)
-        project = {
+        return {
             "description": "",
             "enabled": True,
             "options": {},
@@ -118,8 +114,6 @@ class Projects:
             "is_domain": False,
             "tags": checked_tags(body.get("tags", [])),
         }
-        self._refuse_duplicate(domain_id, project["name"])
-        return project
 
     def _domain_for(self, who: RequestContext, parent_id: str | None) -> str:
         parent = self._directory.projects.get(parent_id or "")
@@ -143,8 +137,6 @@ class Projects:
     def _change(self, old: Document, changes: Document) -> Document:
         if old["is_domain"]:
             raise Forbidden("A project that acts as a domain is changed by PATCH /v3/domains.")
-        if changes.get("name", old["name"]) != old["name"]:
-            self._refuse_duplicate(old["domain_id"], changes["name"])
         if "tags" in changes:
             checked_tags(changes["tags"])
         children = self._directory.descendants(old["id"])
@@ -158,10 +150,6 @@ class Projects:
         if self._directory.descendants(project["id"]):
             raise Forbidden("A project with projects below it cannot be deleted.")
         self._removal.project(project)
-
-    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
-        for _ in self._directory.projects.find(domain_id=domain_id, name=name):
-            raise Conflict(f"There is already a project named '{name}' in this domain.")
 
 
 def _chain(ids: list[str]) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from localcloud.identity import users
 from localcloud.identity.application_credentials import ApplicationCredentials
 from localcloud.identity.auth import Auth
 from localcloud.identity.credentials import Credentials
-from localcloud.identity.domains import Domains
+from localcloud.identity.domains import domains
 from localcloud.identity.ec2 import Ec2
 from localcloud.identity.grants import Grants
 from localcloud.identity.groups import Groups
@@ -21,15 +21,14 @@ from localcloud.identity.trusts import Trusts
 def resource_routes(identity: Identity) -> list[BaseRoute]:
     """Return the routes of all objects, the busiest first."""
     directory, assignments, removal = identity.directory, identity.assignments, identity.removal
-    auth = Auth(directory, assignments, identity.tokens, identity.control, identity.authentication)
     return [
-        *auth.routes(),
+        *Auth(identity).routes(),
         *Ec2(directory, identity.authentication).routes(),
         *Trusts(directory, assignments).routes(),
         *users.Users(directory, assignments, removal).routes(),
         *Credentials(directory).routes(),
         *Projects(directory, removal).routes(),
-        *Domains(directory, removal).routes(),
+        *domains(directory, removal).routes(),
         *Groups(directory, removal, users.KIND).routes(),
         *Roles(directory, assignments, removal).routes(),
         *Grants(directory, assignments).routes(),

@@ -1,7 +1,7 @@
 """List, show, create, change and delete: what every kind of identity object has in common."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import (
     BadRequest,
+    Conflict,
     PageQuery,
     RequestContext,
     boolean,
@@ -35,6 +36,8 @@ class Kind:
     """Members by which lists can be narrowed."""
     hidden: frozenset[str] = frozenset()
     """Members that are never shown."""
+    unique_names: bool = False
+    """No two have the same name, within a domain where they belong to one."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,12 @@ class Rules:
     reads: Callable[[RequestContext, Document], bool]
     writes: Callable[[RequestContext, Document], bool]
     complete: Callable[[RequestContext, Document], Document]
-    """Makes the document of a new object from a checked body; refuses duplicates."""
-    change: Callable[[Document, Document], Document]
+    """Makes the document of a new object from a checked body."""
+    change: Callable[[Document, Document], Document] = lambda old, changes: {**old, **changes}
     """Makes the changed document from the old one and the checked changes."""
-    remove: Callable[[Document], None]
-    """Deletes the object and all that is nothing without it."""
-    present: Callable[[Document], Document] = field(default=lambda document: document)
+    remove: Callable[[Document], None] | None = None
+    """Deletes the object and all that is nothing without it, where that is more than itself."""
+    present: Callable[[Document], Document] = lambda document: document
     find: Callable[[str], Document | None] | None = None
     """Finds an object by its id, where that is more than a look-up in the collection."""
     candidates: Callable[[RequestContext, QueryParams], Iterable[Document]] | None = None
@@ -106,6 +109,7 @@ class Resource:
         self._refuse_links(body)
         chosen = body.get("id") if any(f.name == "id" for f in self._kind.fields) else None
         document = self._rules.complete(who, {**body, "id": chosen or new_id()})
+        self._require_free_name(document)
         require(self._rules.writes(who, document), f"create_{self._kind.singular}")
         self._collection.put(document)
         return {self._kind.singular: self.presented(document)}
@@ -119,12 +123,16 @@ class Resource:
         if changes.get("id", document["id"]) != document["id"]:
             raise BadRequest("'id' cannot be changed.")
         changed = self._rules.change(document, changes)
+        self._require_free_name(changed)
         self._collection.put(changed)
         return {self._kind.singular: self.presented(changed)}
 
     async def delete(self, request: Request) -> None:
         """Delete an object with all that is nothing without it."""
         document = self.get(request, "delete", self._rules.writes)
+        if self._rules.remove is None:
+            self._collection.delete(document["id"])
+            return
         with self._directory.store.transaction():
             self._rules.remove(document)
 
@@ -153,6 +161,15 @@ class Resource:
             [self.presented(document) for document in documents],
             request,
         )
+
+    def _require_free_name(self, document: Document) -> None:
+        if not self._kind.unique_names:
+            return
+        name, domain_id = document["name"], document.get("domain_id")
+        for other in self._collection.find(name=name, domain_id=domain_id):
+            if other["id"] != document["id"]:
+                where = " in this domain" if domain_id else ""
+                raise Conflict(f"There is already a {self._kind.singular} named '{name}'{where}.")
 
     def _refuse_links(self, body: Document) -> None:
         for name in self._kind.hidden & body.keys():

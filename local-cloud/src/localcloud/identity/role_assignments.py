@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import RequestContext, boolean, context, route
 from localcloud.identity import policy
-from localcloud.identity.assignments import Assignments, Grant, stored
+from localcloud.identity.assignments import Assignments, Grant
 from localcloud.identity.directory import Directory
 from localcloud.store import Document
 
@@ -30,14 +30,13 @@ class RoleAssignments:
         who, query = context(request), request.query_params
         effective = "effective" in query and boolean(query["effective"])
         names = "include_names" in query and boolean(query["include_names"])
-        grants: Iterator[Grant] = self._effective() if effective else self._all()
+        grants: Iterator[Grant] = self._effective() if effective else self._assignments.all()
         found = [
             self._shown(grant, names)
             for grant in dict.fromkeys(grants)
             if self._visible(who, query, grant) and self._matches(grant, query)
         ]
-        links = {"self": self._directory.url("role_assignments"), "next": None, "previous": None}
-        return {"role_assignments": found, "links": links}
+        return {"role_assignments": found, "links": self._directory.links("role_assignments")}
 
     def _visible(self, who: RequestContext, query: QueryParams, grant: Grant) -> bool:
         if policy.reads_all(who):
@@ -53,7 +52,7 @@ class RoleAssignments:
 
     def _effective(self) -> Iterator[Grant]:
         """Yield the grants with groups, inheritance and implied roles worked out."""
-        for grant in self._all():
+        for grant in self._assignments.all():
             for direct in self._for_members(grant):
                 for reached in self._where_it_counts(direct):
                     for role_id in self._assignments.with_implied([reached.role_id]):
@@ -129,9 +128,6 @@ class RoleAssignments:
             if domain is not None:
                 found["domain"] = {"id": domain["id"], "name": domain["name"]}
         return found
-
-    def _all(self) -> Iterator[Grant]:
-        return (stored(document) for document in self._directory.assignments.values())
 
 
 def _path(grant: Grant) -> str:

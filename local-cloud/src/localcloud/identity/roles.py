@@ -7,7 +7,6 @@ from starlette.routing import BaseRoute
 
 from localcloud.http import (
     BadRequest,
-    Conflict,
     Forbidden,
     NotFound,
     RequestContext,
@@ -27,6 +26,7 @@ KIND = Kind(
     "roles",
     fields=(NAME, DESCRIPTION, DOMAIN, OPTIONS),
     filters=("name", "domain_id"),
+    unique_names=True,
 )
 
 
@@ -41,7 +41,6 @@ class Roles:
             reads=_reads,
             writes=_writes,
             complete=self._complete,
-            change=self._change,
             remove=removal.role,
             candidates=lambda who, query: [
                 role
@@ -74,8 +73,7 @@ class Roles:
 
     async def _show_implied(self, request: Request) -> Document:
         prior, implied = self._pair(request)
-        if f"{prior['id']}:{implied['id']}" not in self._directory.implied_roles:
-            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
+        self._existing(prior, implied)
         return self._rule(prior, implied)
 
     async def _imply(self, request: Request) -> Document:
@@ -87,28 +85,26 @@ class Roles:
         names = {role["name"] for role in map(self._directory.roles.get, reached) if role}
         if "admin" in names or (names & policy.CLOUD_ROLES and not context(request).is_admin):
             raise Forbidden("A role that counts in the whole cloud cannot be implied.")
-        self.imply(prior["id"], implied["id"])
+        if prior["id"] in reached:
+            raise BadRequest("A role cannot imply itself, directly or through others.")
+        rule = {"prior_id": prior["id"], "implied_id": implied["id"]}
+        self._directory.implied_roles.put({"id": f"{prior['id']}:{implied['id']}", **rule})
         return self._rule(prior, implied)
 
     async def _cease(self, request: Request) -> None:
         prior, implied = self._pair(request)
         policy.require(_writes(context(request), prior), "delete_implied_role")
-        key = f"{prior['id']}:{implied['id']}"
-        if key not in self._directory.implied_roles:
-            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
-        self._directory.implied_roles.delete(key)
-
-    def imply(self, prior_id: str, implied_id: str) -> None:
-        """Let one role imply another; raises :class:`BadRequest` where that makes a circle."""
-        if prior_id in self._assignments.with_implied([implied_id]):
-            raise BadRequest("A role cannot imply itself, directly or through others.")
-        self._directory.implied_roles.put(
-            {"id": f"{prior_id}:{implied_id}", "prior_id": prior_id, "implied_id": implied_id}
-        )
+        self._directory.implied_roles.delete(self._existing(prior, implied))
 
     def _pair(self, request: Request) -> tuple[Document, Document]:
         prior = self._resource.get(request, "get_implied", _reads)
         return prior, self._directory.role(request.path_params["implied_id"])
+
+    def _existing(self, prior: Document, implied: Document) -> str:
+        key = f"{prior['id']}:{implied['id']}"
+        if key not in self._directory.implied_roles:
+            raise NotFound(f"The role '{prior['id']}' does not imply '{implied['id']}'.")
+        return key
 
     def _rule(self, prior: Document, implied: Document) -> dict[str, Any]:
         path = f"roles/{prior['id']}/implies/{implied['id']}"
@@ -131,19 +127,9 @@ class Roles:
 
     def _complete(self, who: RequestContext, body: Document) -> Document:
         domain_id = body.get("domain_id")
-        if domain_id is not None and domain_id not in self._directory.domains:
-            raise BadRequest(f"There is no domain '{domain_id}'.")
-        self._refuse_duplicate(domain_id, body["name"])
+        if domain_id is not None:
+            self._directory.require_domain(domain_id)
         return {"description": None, "domain_id": None, "options": {}, **body}
-
-    def _change(self, old: Document, changes: Document) -> Document:
-        if changes.get("name", old["name"]) != old["name"]:
-            self._refuse_duplicate(old["domain_id"], changes["name"])
-        return {**old, **changes}
-
-    def _refuse_duplicate(self, domain_id: str | None, name: str) -> None:
-        for _ in self._directory.roles.find(name=name, domain_id=domain_id):
-            raise Conflict(f"There is already a role named '{name}'.")
 
 
 def _reads(who: RequestContext, role: Document) -> bool:

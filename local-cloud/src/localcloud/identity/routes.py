@@ -76,8 +76,7 @@ class IdentityService:
 
     def _nothing(self, plural: str, request: Request) -> dict[str, Any]:
         policy.require(bool(context(request).roles), f"list_{plural}")
-        links = {"self": self._identity.directory.url(plural), "next": None, "previous": None}
-        return {plural: [], "links": links}
+        return {plural: [], "links": self._identity.directory.links(plural)}
 
 
 def _is_public(method: str, path: str) -> bool:

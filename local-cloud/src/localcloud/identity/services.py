@@ -7,7 +7,6 @@ from localcloud.http import (
     BadRequest,
     Conflict,
     Forbidden,
-    RequestContext,
     context,
     read_object,
     route,
@@ -60,9 +59,8 @@ class Services:
             Rules(
                 lists=policy.reads_all,
                 reads=lambda who, service: policy.reads_all(who),
-                writes=_writes,
+                writes=policy.is_administrator,
                 complete=lambda who, body: {"name": "", "enabled": True, **body},
-                change=lambda old, changes: {**old, **changes},
                 remove=removal.service,
             ),
         )
@@ -73,10 +71,9 @@ class Services:
             Rules(
                 lists=policy.reads_all,
                 reads=lambda who, endpoint: policy.reads_all(who),
-                writes=_writes,
+                writes=policy.is_administrator,
                 complete=lambda who, body: self._endpoint({"enabled": True, **body}, body),
                 change=lambda old, changes: self._endpoint({**old, **changes}, changes),
-                remove=lambda endpoint: directory.endpoints.delete(endpoint["id"]),
                 present=lambda endpoint: {**endpoint, "region": endpoint["region_id"]},
             ),
         )
@@ -87,7 +84,7 @@ class Services:
             Rules(
                 lists=lambda who: True,
                 reads=lambda who, region: True,
-                writes=_writes,
+                writes=policy.is_administrator,
                 complete=lambda who, body: self._new_region(body),
                 change=lambda old, changes: self._region({**old, **changes}),
                 remove=self._remove_region,
@@ -140,7 +137,3 @@ class Services:
         if used or list(self._directory.regions.find(parent_region_id=region["id"])):
             raise Forbidden("A region with endpoints or regions in it cannot be deleted.")
         self._directory.regions.delete(region["id"])
-
-
-def _writes(who: RequestContext, document: Document) -> bool:
-    return who.is_admin

@@ -2,14 +2,25 @@
 
 from typing import Any
 
+from starlette.responses import JSONResponse, Response
+
 from localcloud.identity.access import Access
+from localcloud.identity.authentication import Issued
 from localcloud.identity.catalog import catalog
 from localcloud.identity.directory import Directory
 from localcloud.store import Document
 
 
-def token_body(directory: Directory, access: Access, *, with_catalog: bool) -> dict[str, Any]:
-    """Return the object ``token`` of an answer."""
+def token_answer(
+    directory: Directory, issued: Issued, status: int = 200, *, with_catalog: bool = True
+) -> Response:
+    """Return the answer that shows a token, with its text in a header."""
+    body = {"token": _token_body(directory, issued.access, with_catalog)}
+    headers = {"X-Subject-Token": issued.text, "Vary": "X-Auth-Token"}
+    return JSONResponse(body, status, headers)
+
+
+def _token_body(directory: Directory, access: Access, with_catalog: bool) -> dict[str, Any]:
     token = access.token
     body: dict[str, Any] = {
         "methods": list(token.methods),

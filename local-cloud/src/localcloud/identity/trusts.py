@@ -1,6 +1,5 @@
 """Trusts: one user lets another act with some of its roles on a project."""
 
-from datetime import datetime
 from typing import Any
 
 from starlette.requests import Request
@@ -17,7 +16,7 @@ from localcloud.http import (
 )
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
-from localcloud.identity.directory import Directory, missing, new_id, precise
+from localcloud.identity.directory import Directory, missing, new_id
 from localcloud.identity.fields import Field, checked
 from localcloud.identity.resource import listing
 from localcloud.identity.times import future
@@ -66,7 +65,7 @@ class Trusts:
         trusts = [
             {name: value for name, value in self._shown(trust).items() if name != "roles"}
             for trust in self._directory.trusts.find(**filters)
-            if not self._is_past(trust)
+            if not self._directory.is_past(trust["expires_at"])
         ]
         body = listing(self._directory, "trusts", trusts, request)
         body["links"]["self"] = self._directory.url("OS-TRUST/trusts")
@@ -170,7 +169,7 @@ class Trusts:
         raise BadRequest("A role must be given by its id or name.")
 
     def _expiry(self, body: Document, parent: Document | None) -> str | None:
-        expires_at = future(body.get("expires_at"), self._now())
+        expires_at = future(body.get("expires_at"), self._directory.clock.now())
         latest = parent["expires_at"] if parent is not None else None
         return min((end for end in (expires_at, latest) if end is not None), default=None)
 
@@ -178,20 +177,13 @@ class Trusts:
         who, trust = context(request), self._directory.trust(request.path_params["id"])
         parties = {trust["trustor_user_id"], trust["trustee_user_id"]}
         policy.require(policy.reads_all(who) or who.user_id in parties, "get_trust")
-        if self._is_past(trust):
+        if self._directory.is_past(trust["expires_at"]):
             raise missing("trust", trust["id"])
         return trust
-
-    def _is_past(self, trust: Document) -> bool:
-        return trust["expires_at"] is not None and trust["expires_at"] <= precise(self._now())
-
-    def _now(self) -> datetime:
-        return self._directory.clock.now()
 
     def _shown(self, trust: Document) -> dict[str, Any]:
         path = f"OS-TRUST/trusts/{trust['id']}"
         roles = [self._directory.roles.get(role_id) for role_id in trust["role_ids"]]
-        links = {"self": self._directory.url(f"{path}/roles"), "next": None, "previous": None}
         return {
             **{name: value for name, value in trust.items() if name not in _HIDDEN},
             "roles": [
@@ -199,7 +191,7 @@ class Trusts:
                 for role in roles
                 if role is not None
             ],
-            "roles_links": links,
+            "roles_links": self._directory.links(f"{path}/roles"),
             "links": {"self": self._directory.url(path)},
         }
 

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, Conflict, RequestContext, Unauthorized, read_object, route
+from localcloud.http import BadRequest, RequestContext, Unauthorized, read_object, route
 from localcloud.identity import groups, policy, projects
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, precise
@@ -29,6 +29,7 @@ KIND = Kind(
         Field("email"),
     ),
     filters=("name", "domain_id", "enabled", "id"),
+    unique_names=True,
     hidden=frozenset({"password_hash", "tokens_valid_from"}),
 )
 
@@ -43,8 +44,8 @@ class Users:
             lists=policy.lists_domain_objects,
             reads=reads,
             writes=lambda who, user: policy.manages_domain(who, user["domain_id"]),
-            complete=self.complete,
-            change=self._change,
+            complete=self._complete,
+            change=lambda old, changes: self._with_password({**old, **changes}),
             remove=removal.user,
             present=lambda user: {"password_expires_at": None, **user},
         )
@@ -59,13 +60,9 @@ class Users:
             route("GET", "/v3/users/{id}/groups", self._groups),
         ]
 
-    def complete(self, who: RequestContext | None, body: Document) -> Document:
-        """Return the document of a new user."""
-        own = (who.domain_id or who.project_domain_id or who.user_domain_id) if who else None
-        domain_id = body.get("domain_id") or own
-        if domain_id is None or domain_id not in self._directory.domains:
-            raise BadRequest(f"There is no domain '{domain_id}'.")
-        self._refuse_duplicate(domain_id, body["name"])
+    def _complete(self, who: RequestContext, body: Document) -> Document:
+        own = who.domain_id or who.project_domain_id or who.user_domain_id
+        domain_id = self._directory.require_domain(body.get("domain_id") or own)
         user = {"enabled": True, "options": {}, **body, "domain_id": domain_id}
         return self._with_password(user)
 
@@ -97,11 +94,6 @@ class Users:
                 found.append(shown(self._directory, groups.KIND, group))
         return listing(self._directory, "groups", found, request)
 
-    def _change(self, old: Document, changes: Document) -> Document:
-        if changes.get("name", old["name"]) != old["name"]:
-            self._refuse_duplicate(old["domain_id"], changes["name"])
-        return self._with_password({**old, **changes})
-
     def _with_password(self, user: Document) -> Document:
         if "password" not in user:
             return user
@@ -110,10 +102,6 @@ class Users:
         changed["password_hash"] = None if password is None else hashed(password)
         changed["tokens_valid_from"] = precise(self._directory.clock.now())
         return changed
-
-    def _refuse_duplicate(self, domain_id: str, name: str) -> None:
-        for _ in self._directory.users.find(domain_id=domain_id, name=name):
-            raise Conflict(f"There is already a user named '{name}' in this domain.")
 
 
 def reads(who: RequestContext, user: Document) -> bool:
