@@ -51,7 +51,7 @@ class CloudApp:
         cloud.services = services
         self._cloud = cloud
         self.services = services
-        self._mounts = {s.descriptor.prefix: (s, ServiceApp(cloud, s)) for s in services}
+        self._mounts = {s.prefix: (s, ServiceApp(cloud, s)) for s in services}
         self.disturbances = Disturbances(cloud)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,9 +80,9 @@ class CloudApp:
 
     def _versions(self) -> list[dict[str, object]]:
         return [
-            {**version, "service_type": s.descriptor.type, "service_name": s.descriptor.name}
+            {**version, "service_type": s.type, "service_name": s.name}
             for s in self.services
-            for version in s.descriptor.versions
+            for version in s.versions
         ]
 
     @asynccontextmanager

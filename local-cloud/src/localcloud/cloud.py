@@ -1,11 +1,11 @@
 """What the services of the cloud share, and what the application asks of each of them.
 
 A service package ``localcloud.<name>`` has a module ``routes`` with a function
-``service(cloud: Cloud) -> Service``; the application mounts what that returns under the prefix
-of its descriptor. Services that need each other within the process ask :meth:`Cloud.one`.
+``service(cloud: Cloud) -> Service``; the application mounts what that returns under its prefix.
+Services that need each other within the process ask :meth:`Cloud.one`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
@@ -60,9 +60,13 @@ class Cloud:
         return cast("T", self._instances[factory])
 
 
+async def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True)
-class ServiceDescriptor:
-    """What the application and the catalog must know of a service."""
+class Service:
+    """A service as the application mounts it and the catalog shows it."""
 
     type: str
     """As in the catalog: ``compute``, ``network``, ``image``, ..."""
@@ -76,28 +80,17 @@ class ServiceDescriptor:
     """Makes the service's own error answer from an error and the request id."""
     public: Callable[[str, str], bool]
     """Tells by method and path (below the prefix) what needs no token."""
-    versions: Sequence[Mapping[str, Any]] = ()
+    versions: Sequence[Mapping[str, Any]]
     """The entries of this service in the version list at ``/``, as in its own version document."""
+    routes: Sequence[BaseRoute]
+    """With paths below the prefix and without a trailing slash.
+
+    The token has been checked before a handler runs (see :func:`localcloud.http.context`); every
+    :class:`ApiError` that a handler raises becomes an answer by ``render``.
+    """
     normalize: Callable[[str], str] = without_trailing_slash
     """Applied to the path before routing."""
-
-
-class Service(Protocol):
-    """A service as the application mounts it."""
-
-    @property
-    def descriptor(self) -> ServiceDescriptor:
-        """What it is and where it lives."""
-
-    def routes(self) -> Sequence[BaseRoute]:
-        """Return its routes, with paths below the prefix and without a trailing slash.
-
-        The token has been checked before a handler runs (see :func:`localcloud.http.context`);
-        every :class:`ApiError` that a handler raises is rendered by the descriptor.
-        """
-
-    async def start(self) -> None:
-        """Bring up what must run before the cloud says that it is ready."""
-
-    async def stop(self) -> None:
-        """End what :meth:`start` began."""
+    start: Callable[[], Awaitable[None]] = _nothing
+    """Brings up what must run before the cloud says that it is ready."""
+    stop: Callable[[], Awaitable[None]] = _nothing
+    """Ends what ``start`` began."""

@@ -117,11 +117,11 @@ class _Active:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def selects(self, service: Service, scope: Scope, body: bytes) -> bool:
-        rule, known = self.rule, service.descriptor
+        rule = self.rule
         return (
-            rule.service in ("", known.type, known.name)
+            rule.service in ("", service.type, service.name)
             and rule.method.upper() in ("", scope["method"])
-            and fnmatchcase(known.prefix + scope["path"], rule.path)
+            and fnmatchcase(service.prefix + scope["path"], rule.path)
             and rule.body.encode() in body
         )
 
@@ -242,7 +242,7 @@ async def _disturbed(
         case "refuse" | "fail":
             headers = {} if rule.retry_after is None else {"Retry-After": f"{rule.retry_after:g}"}
             error = ApiError(rule.message, status=rule.status, type="Disturbed", headers=headers)
-            await service.descriptor.render(error, "req-disturbed")(scope, receive, send)
+            await service.render(error, "req-disturbed")(scope, receive, send)
         case "garble":
             await Response(_GARBAGE, answer.status, media_type="text/html")(scope, receive, send)
         case "truncate":

@@ -166,7 +166,11 @@ async def read_body(request: Request, limit: int = JSON_BODY_LIMIT) -> bytes:
 
 async def read_json(request: Request, limit: int = JSON_BODY_LIMIT) -> dict[str, Any]:
     """Return the JSON object of the body, {} for an empty body; raises :class:`BadRequest`."""
-    body = await read_body(request, limit)
+    return parse_json(await read_body(request, limit))
+
+
+def parse_json(body: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body, {} for an empty one; raises :class:`BadRequest`."""
     if not body:
         return {}
     try:
@@ -183,10 +187,15 @@ async def read_json(request: Request, limit: int = JSON_BODY_LIMIT) -> dict[str,
 
 async def read_object(request: Request, name: str) -> dict[str, Any]:
     """Return the object ``{name: {...}}`` wraps; raises :class:`BadRequest` where it is missing."""
-    content = (await read_json(request)).get(name)
-    if not isinstance(content, dict):
+    return wrapped(await read_json(request), name)
+
+
+def wrapped(content: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the object under ``name``; raises :class:`BadRequest` where it is missing."""
+    found = content.get(name)
+    if not isinstance(found, dict):
         raise BadRequest(f"The request body must have an object '{name}'.")
-    return content
+    return found
 
 
 Answer = Response | Mapping[str, Any] | None
@@ -210,6 +219,15 @@ def respond(answer: Answer, status: int | None = None) -> Response:
     if answer is None:
         return Response(status_code=status or 204)
     return JSONResponse(answer, status or 200)
+
+
+def fixed(answer: Mapping[str, Any]) -> Handler:
+    """Return the handler that always answers the same."""
+
+    async def handle(_: Request) -> Answer:
+        return answer
+
+    return handle
 
 
 def boolean(text: str) -> bool:

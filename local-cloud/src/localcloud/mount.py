@@ -23,8 +23,8 @@ class ServiceApp:
 
     def __init__(self, cloud: Cloud, service: Service) -> None:
         self._cloud = cloud
-        self._descriptor = service.descriptor
-        routes = list(service.routes())
+        self._service = service
+        routes = service.routes
         heads = {_head(route.path) for route in routes if _has_literal_head(route)}
         self._routers = {
             head: _router(r for r in routes if not _has_literal_head(r) or _head(r.path) == head)
@@ -63,13 +63,13 @@ class ServiceApp:
             await self._fail(fault, request_id, scope, receive, send_with_id)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
-        path = self._descriptor.normalize(scope["path"])
+        path = self._service.normalize(scope["path"])
         if len(path) > _PATH_LIMIT:
             raise NotFound("The resource could not be found.")
         scope = {**scope, "path": path, "root_path": "", "app": self}
         state = scope["state"] = dict(scope.get("state") or {})
         token = Request(scope).headers.get("x-auth-token")
-        public = self._descriptor.public(scope["method"], path)
+        public = self._service.public(scope["method"], path)
         if token and not public:
             state["context"] = replace(self._cloud.tokens.validate(token), request_id=request_id)
         elif not public:
@@ -80,7 +80,7 @@ class ServiceApp:
     async def _fail(
         self, error: ApiError, request_id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        response = self._descriptor.render(error, request_id)
+        response = self._service.render(error, request_id)
         if error.status == Unauthorized.status:
             response.headers.setdefault(
                 "WWW-Authenticate", f'Keystone uri="{self._cloud.settings.url}/identity"'

@@ -2,18 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
 
 from localcloud.app import CloudApp
-from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.http import neutron_error, public_paths, read_object
+from localcloud.cloud import Cloud, Service
+from localcloud.http import neutron_error, public_paths, read_object, route
 
 ADMIN = {"X-Auth-Token": "admin"}
 
@@ -23,26 +21,21 @@ class Things:
 
     def __init__(self, name: str = "neutron") -> None:
         self.made: list[str] = []
-        self.descriptor = ServiceDescriptor(
+        self.service = Service(
             type="network" if name == "neutron" else "image",
             name=name,
             prefix=f"/{name}",
             endpoint=f"/{name}",
             render=neutron_error,
             public=public_paths("/"),
+            versions=(),
+            routes=[route("POST", "/v2.0/things", self.create, 201)],
         )
 
-    def routes(self) -> Sequence[BaseRoute]:
-        return [Route("/v2.0/things", self.create, methods=["POST"])]
-
-    async def start(self) -> None: ...
-
-    async def stop(self) -> None: ...
-
-    async def create(self, request: Request) -> Response:
+    async def create(self, request: Request) -> dict[str, Any]:
         thing = await read_object(request, "thing")
         self.made.append(thing["name"])
-        return JSONResponse({"thing": thing}, 201)
+        return {"thing": thing}
 
 
 MakeClient = Callable[..., httpx.AsyncClient]
@@ -72,7 +65,7 @@ async def until_waiting(client: httpx.AsyncClient, count: int) -> None:
 
 
 async def test_an_administrator_alone_sees_and_changes_the_list(client_of: MakeClient) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         for method in ("GET", "PUT", "DELETE"):
             assert (await client.request(method, "/disturbances")).status_code == 403
         client.headers.pop("X-Auth-Token")
@@ -98,7 +91,7 @@ async def test_an_administrator_alone_sees_and_changes_the_list(client_of: MakeC
 async def test_a_bad_disturbance_is_refused_and_changes_nothing(
     client_of: MakeClient, rule: Any
 ) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(client, {"outcome": "refuse"})
         bad = await client.put("/disturbances", json={"disturbances": [rule]}, headers=ADMIN)
         assert bad.status_code == 400
@@ -129,13 +122,13 @@ async def test_a_bad_disturbance_is_refused_and_changes_nothing(
 async def test_a_disturbance_strikes_the_calls_that_it_describes(
     client_of: MakeClient, rule: dict[str, Any], disturbed: bool
 ) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(client, {**rule, "outcome": "refuse", "status": 503})
         assert (await make(client)).status_code == (503 if disturbed else 201)
 
 
 async def test_calls_of_other_services_go_on(client_of: MakeClient) -> None:
-    async with client_of(Things(), Things("glance")) as client:
+    async with client_of(Things().service, Things("glance").service) as client:
         await disturb(client, {"service": "image", "outcome": "refuse"})
         assert (await make(client)).status_code == 201
         assert (await make(client, url="/glance/v2.0/things")).status_code == 503
@@ -145,7 +138,7 @@ async def test_a_refusal_looks_like_one_of_the_service_and_does_not_act(
     client_of: MakeClient,
 ) -> None:
     things = Things()
-    async with client_of(things) as client:
+    async with client_of(things.service) as client:
         await disturb(
             client,
             {"outcome": "refuse", "status": 429, "retry_after": 2.5, "message": "Slow down."},
@@ -163,7 +156,7 @@ async def test_a_connection_is_cut_before_or_after_the_call_acts(
     client_of: MakeClient, outcome: str, acts: bool
 ) -> None:
     things = Things()
-    async with client_of(things) as client:
+    async with client_of(things.service) as client:
         await disturb(client, {"outcome": outcome, "times": 1})
         with pytest.raises(ConnectionResetError):
             await make(client)
@@ -173,7 +166,7 @@ async def test_a_connection_is_cut_before_or_after_the_call_acts(
 
 async def test_a_call_can_act_and_answer_with_nonsense(client_of: MakeClient) -> None:
     things = Things()
-    async with client_of(things) as client:
+    async with client_of(things.service) as client:
         await disturb(client, {"outcome": "garble"})
         answer = await make(client)
         assert answer.status_code == 201
@@ -189,7 +182,7 @@ async def test_a_call_waits_before_or_after_it_acts_until_the_disturbance_goes(
 ) -> None:
     for where, made in (("before", []), ("after", ["a"])):
         things = Things()
-        async with client_of(things) as client:
+        async with client_of(things.service) as client:
             await disturb(client, {where: 3600})
             call = asyncio.ensure_future(make(client))
             await until_waiting(client, 1)
@@ -200,13 +193,13 @@ async def test_a_call_waits_before_or_after_it_acts_until_the_disturbance_goes(
 
 
 async def test_a_wait_ends_by_itself(client_of: MakeClient) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(client, {"before": 0.01, "after": 0.01})
         assert (await make(client)).status_code == 201
 
 
 async def test_more_calls_at_once_than_a_service_bears_are_refused(client_of: MakeClient) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(
             client,
             {"method": "POST", "above": 2, "outcome": "refuse", "status": 429},
@@ -219,7 +212,7 @@ async def test_more_calls_at_once_than_a_service_bears_are_refused(client_of: Ma
 
 
 async def test_what_stays_in_the_list_keeps_its_counts(client_of: MakeClient) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(client, {"skip": 1, "outcome": "refuse"})
         await make(client)
         await disturb(client, {"skip": 1, "outcome": "refuse"}, {"service": "image"})
@@ -231,9 +224,9 @@ async def test_what_stays_in_the_list_keeps_its_counts(client_of: MakeClient) ->
 
 
 async def test_the_list_is_there_again_after_a_restart(client_of: MakeClient) -> None:
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         await disturb(client, {"service": "network", "before": 0, "outcome": "refuse"})
-    async with client_of(Things()) as client:
+    async with client_of(Things().service) as client:
         assert (await make(client)).status_code == 503
 
 

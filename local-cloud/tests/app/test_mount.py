@@ -1,64 +1,57 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
 
-from localcloud.cloud import ServiceDescriptor
+from localcloud.cloud import Service
 from localcloud.http import (
     Conflict,
     context,
+    fixed,
     glance_error,
     keystone_error,
     neutron_error,
     nova_error,
     public_paths,
     read_object,
+    route,
 )
 
 RENDERERS = {"/k": keystone_error, "/n": nova_error, "/q": neutron_error, "/g": glance_error}
 
 
-class Things:
+def things(prefix: str) -> Service:
     """A service as small as can be."""
+    return Service(
+        type="things",
+        name="things",
+        prefix=prefix,
+        endpoint=prefix,
+        render=RENDERERS[prefix],
+        public=public_paths("/"),
+        versions=({"id": "v1", "status": "CURRENT"},),
+        routes=[
+            route("GET", "/", fixed({"id": "v1"})),
+            route("GET", "/v1/things", who),
+            route("POST", "/v1/things", create),
+            route("GET", "/v1/broken", broken),
+        ],
+    )
 
-    def __init__(self, prefix: str) -> None:
-        self.descriptor = ServiceDescriptor(
-            type="things",
-            name="things",
-            prefix=prefix,
-            endpoint=prefix,
-            render=RENDERERS[prefix],
-            public=public_paths("/"),
-            versions=({"id": "v1", "status": "CURRENT"},),
-        )
 
-    def routes(self) -> Sequence[BaseRoute]:
-        return [
-            Route("/", self.version),
-            Route("/v1/things", self.who, methods=["GET"]),
-            Route("/v1/things", self.create, methods=["POST"]),
-            Route("/v1/broken", self.broken),
-        ]
+async def who(request: Request) -> Response:
+    return JSONResponse(context(request).user_id)
 
-    async def start(self) -> None: ...
 
-    async def stop(self) -> None: ...
+async def create(request: Request) -> None:
+    await read_object(request, "thing")
+    raise Conflict("There is one already.", type="ThingExists")
 
-    async def version(self, request: Request) -> Response:
-        return JSONResponse({"id": "v1"})
 
-    async def who(self, request: Request) -> Response:
-        return JSONResponse(context(request).user_id)
-
-    async def create(self, request: Request) -> Response:
-        await read_object(request, "thing")
-        raise Conflict("There is one already.", type="ThingExists")
-
-    async def broken(self, request: Request) -> Response:
-        raise RuntimeError("secret detail")
+async def broken(request: Request) -> None:
+    raise RuntimeError("secret detail")
 
 
 MakeClient = Callable[..., httpx.AsyncClient]
@@ -67,20 +60,20 @@ MakeClient = Callable[..., httpx.AsyncClient]
 async def test_a_service_answers_under_its_prefix_with_and_without_a_trailing_slash(
     client_of: MakeClient,
 ) -> None:
-    async with client_of(Things("/k")) as client:
+    async with client_of(things("/k")) as client:
         for path in ("/k/v1/things", "/k/v1/things/"):
             assert (await client.get(path)).json() == "demo-user"
 
 
 async def test_every_answer_has_a_request_id(client_of: MakeClient) -> None:
-    async with client_of(Things("/k")) as client:
+    async with client_of(things("/k")) as client:
         for path in ("/k", "/k/v1/things", "/k/none", "/k/v1/broken"):
             answer = await client.get(path)
             assert answer.headers["x-openstack-request-id"].startswith("req-")
 
 
 async def test_public_paths_need_no_token_and_others_do(client_of: MakeClient) -> None:
-    async with client_of(Things("/n"), token=None) as client:
+    async with client_of(things("/n"), token=None) as client:
         assert (await client.get("/n/")).status_code == 200
         refused = await client.get("/n/v1/things")
         assert refused.status_code == 401
@@ -108,13 +101,13 @@ async def test_public_paths_need_no_token_and_others_do(client_of: MakeClient) -
 async def test_errors_have_the_shape_of_their_service(
     client_of: MakeClient, prefix: str, expected: object
 ) -> None:
-    async with client_of(Things(prefix)) as client:
+    async with client_of(things(prefix)) as client:
         answer = await client.post(f"{prefix}/v1/things", json={"thing": {}})
         assert (answer.status_code, answer.json()) == (409, expected)
 
 
 async def test_unknown_paths_and_methods_are_told_apart(client_of: MakeClient) -> None:
-    async with client_of(Things("/k")) as client:
+    async with client_of(things("/k")) as client:
         assert (await client.get("/k/v1/none")).status_code == 404
         wrong = await client.delete("/k/v1/things")
         assert wrong.status_code == 405
@@ -123,7 +116,7 @@ async def test_unknown_paths_and_methods_are_told_apart(client_of: MakeClient) -
 
 
 async def test_bad_bodies_are_refused(client_of: MakeClient) -> None:
-    async with client_of(Things("/k")) as client:
+    async with client_of(things("/k")) as client:
         for body in (b"{", b"[]", b"{}", b'{"thing": 1}', b"[" * 100_000):
             answer = await client.post("/k/v1/things", content=body)
             assert answer.status_code == 400, body[:20]
@@ -132,7 +125,7 @@ async def test_bad_bodies_are_refused(client_of: MakeClient) -> None:
 
 
 async def test_a_failure_inside_shows_nothing_of_the_inside(client_of: MakeClient) -> None:
-    async with client_of(Things("/k")) as client:
+    async with client_of(things("/k")) as client:
         answer = await client.get("/k/v1/broken")
         assert answer.status_code == 500
         assert "secret" not in answer.text
@@ -140,7 +133,7 @@ async def test_a_failure_inside_shows_nothing_of_the_inside(client_of: MakeClien
 
 
 async def test_the_root_lists_versions_of_all_services(client_of: MakeClient) -> None:
-    async with client_of(Things("/k"), Things("/n"), token=None) as client:
+    async with client_of(things("/k"), things("/n"), token=None) as client:
         answer = await client.get("/")
         assert answer.status_code == 300
         assert len(answer.json()["versions"]) == 2

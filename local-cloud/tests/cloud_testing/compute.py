@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -39,8 +40,9 @@ class Api:
             "OpenStack-API-Version": f"compute {self.version}",
             "Content-Type": "application/json",
         }
-        # Escaped, so that a test can send what is no text at all.
-        content = None if body is None else json.dumps(body)
+        # Escaped, so that a test can send what is no text at all; what can wait comes as it is.
+        ready = body is None or isinstance(body, AsyncIterator)
+        content = body if ready else json.dumps(body)
         return await self._http.request(method, prefix + path, content=content, headers=headers)
 
     async def call(self, method: str, path: str, body: Any = None, expect: int = 200) -> Any:

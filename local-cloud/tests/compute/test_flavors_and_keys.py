@@ -1,3 +1,5 @@
+from collections.abc import AsyncIterator
+
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
@@ -61,6 +63,18 @@ async def test_private_flavors_are_for_some_projects(demo: Api, other: Api, admi
     assert flavor in {f["id"] for f in (await admin.get("/flavors?is_public=None"))["flavors"]}
     await admin.call("POST", path, {"removeTenantAccess": {"tenant": "demo-project"}})
     await demo.get(f"/flavors/{flavor}", expect=404)
+
+
+async def test_a_body_that_comes_slowly_undoes_nothing(admin: Api) -> None:
+    path = "/flavors/1/os-extra_specs"
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b'{"extra_specs": '
+        await admin.call("POST", path, {"extra_specs": {"meanwhile": "1"}})
+        yield b'{"slow": "2"}}'
+
+    await admin.call("POST", path, slowly())
+    assert (await admin.get(path))["extra_specs"] == {"meanwhile": "1", "slow": "2"}
 
 
 async def test_extra_specs_come_and_go(demo: Api, admin: Api) -> None:

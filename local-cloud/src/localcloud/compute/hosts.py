@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from localcloud.compute.state import State
-from localcloud.http import Conflict
+from localcloud.http import Conflict, NotFound
 from localcloud.store import Document
 
 HOSTS = ("compute-1", "compute-2", "compute-3")
@@ -63,6 +63,14 @@ def capacity(directory: Path) -> Capacity:
         memory_mb=(pages >> 20) // share,
         disk_gb=(disk >> 30) // share,
     )
+
+
+def aggregate(state: State, key: str) -> Document:
+    """Return an aggregate by id or UUID; raises :class:`NotFound`."""
+    for found in state.aggregates.values():
+        if key in {found["id"], found["uuid"]}:
+            return found
+    raise NotFound(f"Aggregate {key} could not be found.")
 
 
 def zone_of(state: State, host: str) -> str:

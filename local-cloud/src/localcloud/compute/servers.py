@@ -87,6 +87,18 @@ def require_unlocked(server: Document, context: RequestContext) -> None:
         raise Conflict(f"Instance {server['id']} is locked")
 
 
+def require_free(
+    context: RequestContext,
+    server: Document,
+    action: str,
+    vm_states: frozenset[str],
+    busy: frozenset[str] = frozenset(),
+) -> None:
+    """Raise :class:`Conflict` where the caller cannot do this now: by a lock or by its state."""
+    require_unlocked(server, context)
+    require_state(server, action, vm_states, busy=busy)
+
+
 def require_state(
     server: Document, action: str, vm_states: frozenset[str], *, busy: frozenset[str] = frozenset()
 ) -> None:

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from typing import Any
 
-from localcloud.cloud import ServiceDescriptor
+from localcloud.cloud import Service
 from localcloud.identity.accounts import (
     ACCOUNTS,
     STACK_DOMAIN,
@@ -29,7 +29,7 @@ _IMPLIED = (("admin", "manager"), ("manager", "member"), ("member", "reader"))
 _FOREIGN_NAMES = {"orchestration": "stoker", "cloudformation": "stoker-cfn"}
 
 
-def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) -> None:
+def bootstrap(directory: Directory, services: Iterable[Service]) -> None:
     """Bring the directory and the credentials file to what a cloud has at least."""
     known = known_passwords(directory.settings)
     passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in ACCOUNTS}
@@ -44,7 +44,7 @@ def bootstrap(directory: Directory, descriptors: Iterable[ServiceDescriptor]) ->
         for account in ACCOUNTS:
             fresh = None if account.name in known else passwords[account.name]
             _ensure_account(directory, account, passwords[account.name], fresh, projects, roles)
-        _ensure_catalog(directory, descriptors)
+        _ensure_catalog(directory, services)
 
 
 def _ensure(collection: Collection, key: dict[str, Any], rest: Document) -> str:
@@ -104,13 +104,13 @@ def _ensure_account(
             directory.assignments.put(grant.document())
 
 
-def _ensure_catalog(directory: Directory, descriptors: Iterable[ServiceDescriptor]) -> None:
+def _ensure_catalog(directory: Directory, services: Iterable[Service]) -> None:
     settings = directory.settings
     region = {"description": "", "parent_region_id": None}
     _ensure(directory.regions, {"id": settings.region}, region)
-    for descriptor in descriptors:
-        url = settings.url + descriptor.endpoint
-        _ensure_endpoints(directory, descriptor.type, descriptor.name, url)
+    for service in services:
+        url = settings.url + service.endpoint
+        _ensure_endpoints(directory, service.type, service.name, url)
     for foreign in settings.foreign_services:
         name = _FOREIGN_NAMES.get(foreign.type, foreign.type)
         _ensure_endpoints(directory, foreign.type, name, foreign.url)

@@ -1,82 +1,60 @@
 """The identity API, as the application mounts it."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from starlette.requests import Request
-from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.http import context, keystone_error, route
+from localcloud.cloud import Cloud, Service
+from localcloud.http import Handler, context, fixed, keystone_error, route
 from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
+from localcloud.identity.directory import Directory
 from localcloud.identity.identity import identity_of
 from localcloud.identity.requests import resource_routes
+from localcloud.store import Document
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
 _OPEN_POSTS = frozenset({"/v3/auth/tokens", "/v3/ec2tokens", "/v3/s3tokens"})
+_LIMIT_MODEL = {
+    "name": "flat",
+    "description": "Limits are not nested: each project has its own.",
+}
 
 
-def service(cloud: Cloud) -> "IdentityService":
-    """Return the identity service of the cloud."""
-    return IdentityService(cloud)
+def service(cloud: Cloud) -> Service:
+    """Return identity API version 3."""
+    identity = identity_of(cloud.store, cloud.clock, cloud.settings)
+    version = _version(cloud.settings.url)
+
+    async def start() -> None:
+        bootstrap(identity.directory, cloud.services)
+
+    return Service(
+        type="identity",
+        name="keystone",
+        prefix="/identity",
+        endpoint="/identity",
+        render=keystone_error,
+        public=_is_public,
+        versions=(version,),
+        routes=[
+            route("GET", "/", fixed({"versions": {"values": [version]}}), 300),
+            route("GET", "/v3", fixed({"version": version})),
+            *resource_routes(identity),
+            route("GET", "/v3/limits/model", fixed({"model": _LIMIT_MODEL})),
+            route("GET", "/v3/limits", _no(identity.directory, "limits")),
+            route("GET", "/v3/registered_limits", _no(identity.directory, "registered_limits")),
+        ],
+        start=start,
+    )
 
 
-class IdentityService:
-    """Identity API version 3."""
+def _no(directory: Directory, plural: str) -> Handler:
+    """Return the handler of a list that is always empty."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
-        self._identity = identity_of(cloud.store, cloud.clock, cloud.settings)
-        self._version = _version(cloud.settings.url)
-        self.descriptor = ServiceDescriptor(
-            type="identity",
-            name="keystone",
-            prefix="/identity",
-            endpoint="/identity",
-            render=keystone_error,
-            public=_is_public,
-            versions=(self._version,),
-        )
-
-    def routes(self) -> Sequence[BaseRoute]:
-        """Return all routes, the busiest first."""
-        return [
-            route("GET", "/", self._versions, 300),
-            route("GET", "/v3", self._show_version),
-            *resource_routes(self._identity),
-            route("GET", "/v3/limits/model", self._limit_model),
-            route("GET", "/v3/limits", self._limits),
-            route("GET", "/v3/registered_limits", self._registered_limits),
-        ]
-
-    async def start(self) -> None:
-        """Make what a cloud has at least, and the catalog of its services."""
-        bootstrap(self._identity.directory, [s.descriptor for s in self._cloud.services])
-
-    async def stop(self) -> None:
-        """Nothing runs."""
-
-    async def _versions(self, request: Request) -> dict[str, Any]:
-        return {"versions": {"values": [self._version]}}
-
-    async def _show_version(self, request: Request) -> dict[str, Any]:
-        return {"version": self._version}
-
-    async def _limit_model(self, request: Request) -> dict[str, Any]:
-        context(request)
-        description = "Limits are not nested: each project has its own."
-        return {"model": {"name": "flat", "description": description}}
-
-    async def _limits(self, request: Request) -> dict[str, Any]:
-        return self._nothing("limits", request)
-
-    async def _registered_limits(self, request: Request) -> dict[str, Any]:
-        return self._nothing("registered_limits", request)
-
-    def _nothing(self, plural: str, request: Request) -> dict[str, Any]:
+    async def handle(request: Request) -> Document:
         policy.require(bool(context(request).roles), f"list_{plural}")
-        return {plural: [], "links": self._identity.directory.links(plural)}
+        return {plural: [], "links": directory.links(plural)}
+
+    return handle
 
 
 def _is_public(method: str, path: str) -> bool:
@@ -86,16 +64,15 @@ def _is_public(method: str, path: str) -> bool:
     return (method, path) in _OPEN
 
 
-def _version(url: str) -> dict[str, Any]:
+def _version(url: str) -> Document:
+    media = {
+        "base": "application/json",
+        "type": "application/vnd.openstack.identity-v3+json",
+    }
     return {
         "id": "v3.14",
         "status": "stable",
         "updated": "2020-04-07T00:00:00Z",
         "links": [{"rel": "self", "href": f"{url}/identity/v3/"}],
-        "media-types": [
-            {
-                "base": "application/json",
-                "type": "application/vnd.openstack.identity-v3+json",
-            }
-        ],
+        "media-types": [media],
     }

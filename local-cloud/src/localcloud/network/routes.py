@@ -1,12 +1,10 @@
 """The network API over HTTP: paths and methods, nothing else."""
 
-from collections.abc import Sequence
-
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.cloud import Cloud, ServiceDescriptor
-from localcloud.http import context, neutron_error, public_paths, read_json, route
+from localcloud.cloud import Cloud, Service
+from localcloud.http import context, fixed, neutron_error, public_paths, read_json, route
 from localcloud.network import extensions
 from localcloud.network.actions import ActionRoutes
 from localcloud.network.administration import Administration
@@ -20,80 +18,57 @@ PREFIX = "/network"
 _BODY_LIMIT = 8 << 20
 
 
-def service(cloud: Cloud) -> "NetworkApi":
+def service(cloud: Cloud) -> Service:
     """Return the network service as the application mounts it."""
-    return NetworkApi(cloud)
+    network = cloud.one(NetworkService)
+    url = cloud.settings.url + PREFIX
+    links = [{"rel": "self", "href": f"{url}/v2.0/"}]
+    version = {"id": "v2.0", "status": "CURRENT", "links": links}
+    return Service(
+        type="network",
+        name="neutron",
+        prefix=PREFIX,
+        endpoint=PREFIX,
+        render=neutron_error,
+        public=public_paths("/", "/v2.0"),
+        versions=(version,),
+        routes=[
+            route("GET", "/", fixed({"versions": [version]})),
+            route("GET", "/v2.0", fixed({"resources": _resources(url)})),
+            route("GET", "/v2.0/extensions", fixed({"extensions": extensions.every()})),
+            route("GET", "/v2.0/extensions/{alias}", _extension),
+            *Administration(cloud, network).routes(),
+            *ActionRoutes(network).routes(),
+            *_object_routes(network, url),
+        ],
+        start=network.start,
+        stop=network.stop,
+    )
 
 
-class NetworkApi:
-    """The network service as the application mounts it."""
+def _resources(url: str) -> list[Document]:
+    return [
+        {
+            "name": one.resource.kind,
+            "collection": one.resource.collection,
+            "links": [{"rel": "self", "href": f"{url}/v2.0{one.resource.path}"}],
+        }
+        for one in OPERATIONS.values()
+    ]
 
-    def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
-        self._service = cloud.one(NetworkService)
-        self._url = cloud.settings.url + PREFIX
 
-    @property
-    def descriptor(self) -> ServiceDescriptor:
-        """What it is and where it lives."""
-        return ServiceDescriptor(
-            type="network",
-            name="neutron",
-            prefix=PREFIX,
-            endpoint=PREFIX,
-            render=neutron_error,
-            public=public_paths("/", "/v2.0"),
-            versions=(self._version(),),
-        )
+async def _extension(request: Request) -> Document:
+    return {"extension": extensions.one(request.path_params["alias"])}
 
-    async def start(self) -> None:
-        """Declare everything to the fabric."""
-        await self._service.start()
 
-    async def stop(self) -> None:
-        """End what runs in the background."""
-        await self._service.stop()
-
-    def routes(self) -> Sequence[BaseRoute]:
-        """Return the routes below the prefix."""
-        routes = [
-            route("GET", "/", self._versions),
-            route("GET", "/v2.0", self._resources),
-            route("GET", "/v2.0/extensions", self._extensions),
-            route("GET", "/v2.0/extensions/{alias}", self._extension),
-            *Administration(self._cloud, self._service).routes(),
-            *ActionRoutes(self._service).routes(),
-        ]
-        for operations in OPERATIONS.values():
-            crud = Crud(self._service.state, operations)
-            routes += _Collection(self._service, crud, self._url).routes()
-            if "tags" in operations.resource.attributes:
-                routes += tag_routes(self._service.state, operations.resource)
-        return routes
-
-    def _version(self) -> Document:
-        links = [{"rel": "self", "href": f"{self._url}/v2.0/"}]
-        return {"id": "v2.0", "status": "CURRENT", "links": links}
-
-    async def _versions(self, request: Request) -> Document:
-        return {"versions": [self._version()]}
-
-    async def _resources(self, request: Request) -> Document:
-        resources = [
-            {
-                "name": operations.resource.kind,
-                "collection": operations.resource.collection,
-                "links": [{"rel": "self", "href": f"{self._url}/v2.0{operations.resource.path}"}],
-            }
-            for operations in OPERATIONS.values()
-        ]
-        return {"resources": resources}
-
-    async def _extensions(self, request: Request) -> Document:
-        return {"extensions": extensions.every()}
-
-    async def _extension(self, request: Request) -> Document:
-        return {"extension": extensions.one(request.path_params["alias"])}
+def _object_routes(network: NetworkService, url: str) -> list[BaseRoute]:
+    routes = []
+    for operations in OPERATIONS.values():
+        crud = Crud(network.state, operations)
+        routes += _Collection(network, crud, url).routes()
+        if "tags" in operations.resource.attributes:
+            routes += tag_routes(network.state, operations.resource)
+    return routes
 
 
 class _Collection:

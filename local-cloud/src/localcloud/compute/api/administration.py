@@ -5,26 +5,24 @@ import re
 from pathlib import Path
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Access, Call, Endpoint, answer
-from localcloud.http import BadRequest, NotFound, boolean
+from localcloud.compute.api.call import Access, Call, Endpoint
+from localcloud.http import Answer, BadRequest, NotFound, boolean, respond
 from localcloud.store import Document
 
 _COMPUTE = "nova-compute"
 
 
-async def list_zones(call: Call) -> Response:
+async def list_zones(call: Call) -> Document:
     """Answer the availability zones."""
-    return answer({"availabilityZoneInfo": [_zone(z, None) for z in hosts.zones(call.state)]})
+    return {"availabilityZoneInfo": [_zone(z, None) for z in hosts.zones(call.state)]}
 
 
 def _zone(name: str, known: dict[str, Any] | None) -> Document:
     return {"zoneName": name, "zoneState": {"available": True}, "hosts": known}
 
 
-async def list_zones_detailed(call: Call) -> Response:
+async def list_zones_detailed(call: Call) -> Document:
     """Answer the availability zones with hosts and services, the internal one included."""
     zones: dict[str, dict[str, Any]] = {}
     for service in call.state.services.values():
@@ -35,7 +33,7 @@ async def list_zones_detailed(call: Call) -> Response:
         }
         zone = zones.setdefault(_zone_of(call, service), {})
         zone.setdefault(service["host"], {})[service["binary"]] = up
-    return answer({"availabilityZoneInfo": [_zone(z, known) for z, known in zones.items()]})
+    return {"availabilityZoneInfo": [_zone(z, known) for z, known in zones.items()]}
 
 
 def _zone_of(call: Call, service: Document) -> str:
@@ -60,24 +58,24 @@ def _service(call: Call, service: Document) -> Document:
     return view
 
 
-async def list_services(call: Call) -> Response:
+async def list_services(call: Call) -> Document:
     """Answer the services."""
     found = list(call.state.services.values())
     for field in ("host", "binary"):
         asked = call.query(field)
         if asked is not None:
             found = [s for s in found if s[field] == asked]
-    return answer({"services": [_service(call, s) for s in found]})
+    return {"services": [_service(call, s) for s in found]}
 
 
-async def update_service(call: Call) -> Response:
+async def update_service(call: Call) -> Document:
     """Enable or disable a service: by its id, or by host and name before 2.53."""
     if not call.version.since(53):
-        return await _switch(call)
+        return _switch(call)
     service = call.state.services.get(call.argument("service_id"))
     if service is None:
         raise NotFound(f"Service {call.argument('service_id')} could not be found.")
-    body = await call.body()
+    body = call.body()
     values.allowed(body, {"status", "disabled_reason", "forced_down"}, "service")
     changes: dict[str, Any] = {}
     if "status" in body:
@@ -89,11 +87,11 @@ async def update_service(call: Call) -> Response:
         changes["forced_down"] = values.boolean(body, "forced_down", False)
     changed = {**service, **changes}
     call.state.services.put(changed)
-    return answer({"service": _service(call, changed)})
+    return {"service": _service(call, changed)}
 
 
-async def _switch(call: Call) -> Response:
-    body = await call.body()
+def _switch(call: Call) -> Document:
+    body = call.body()
     switches: dict[str, dict[str, Any]] = {
         "enable": {"disabled": False, "disabled_reason": None},
         "disable": {"disabled": True, "disabled_reason": None},
@@ -109,7 +107,7 @@ async def _switch(call: Call) -> Response:
     call.state.services.put(changed)
     fields = ("binary", "host", "status", "disabled_reason", "forced_down")
     view = _service(call, changed)
-    return answer({"service": {k: view[k] for k in fields if k in view}})
+    return {"service": {k: view[k] for k in fields if k in view}}
 
 
 def _brief(call: Call, host: str) -> Document:
@@ -193,20 +191,20 @@ def _servers_too(call: Call) -> bool:
     return call.version.since(53) and asked is not None and boolean(asked)
 
 
-async def list_hypervisors(call: Call) -> Response:
+async def list_hypervisors(call: Call) -> Document:
     """Answer the hosts."""
     views = [(h, _brief(call, h)) for h in _wanted(call)]
     if _servers_too(call):
         views = [(h, _with_servers(call, v, h)) for h, v in views]
-    return answer({"hypervisors": [v for _, v in views]})
+    return {"hypervisors": [v for _, v in views]}
 
 
-async def list_hypervisors_detailed(call: Call) -> Response:
+async def list_hypervisors_detailed(call: Call) -> Document:
     """Answer the hosts with what they have."""
     views = [(h, _detailed(call, h)) for h in _wanted(call)]
     if _servers_too(call):
         views = [(h, _with_servers(call, v, h)) for h, v in views]
-    return answer({"hypervisors": [v for _, v in views]})
+    return {"hypervisors": [v for _, v in views]}
 
 
 def _hypervisor(call: Call) -> str:
@@ -217,39 +215,38 @@ def _hypervisor(call: Call) -> str:
     raise NotFound(f"Hypervisor with ID '{key}' could not be found.")
 
 
-async def show_hypervisor(call: Call) -> Response:
+async def show_hypervisor(call: Call) -> Document:
     """Answer one host."""
     host = _hypervisor(call)
     view = _detailed(call, host)
-    return answer({"hypervisor": _with_servers(call, view, host) if _servers_too(call) else view})
+    return {"hypervisor": _with_servers(call, view, host) if _servers_too(call) else view}
 
 
-async def show_uptime(call: Call) -> Response:
+async def show_uptime(call: Call) -> Document:
     """Answer how long the machine has been up."""
     host = _hypervisor(call)
-    return answer({"hypervisor": {**_brief(call, host), "uptime": _uptime()}})
+    return {"hypervisor": {**_brief(call, host), "uptime": _uptime()}}
 
 
-async def show_statistics(call: Call) -> Response:
+async def show_statistics(call: Call) -> Document:
     """Answer the sums over all hosts."""
     sums = {"count": len(hosts.HOSTS), **_sums(call, hosts.HOSTS)}
-    return answer({"hypervisor_statistics": sums})
+    return {"hypervisor_statistics": sums}
 
 
-async def list_migrations(call: Call) -> Response:
+async def list_migrations(call: Call) -> Document:
     """Answer no migrations: all hosts are one machine."""
-    return answer({"migrations": []})
+    return {"migrations": []}
 
 
-async def list_server_migrations(call: Call) -> Response:
+async def list_server_migrations(call: Call, server: Document) -> Document:
     """Answer no migrations of a server."""
-    call.server()
-    return answer({"migrations": []})
+    return {"migrations": []}
 
 
-async def accept_events(call: Call) -> Response:
+async def accept_events(call: Call) -> Answer:
     """Take notice of events that other services tell; each is answered with its fate."""
-    events = values.objects(await call.body(), "events")
+    events = values.objects(call.body(), "events")
     if not events:
         raise BadRequest("'events' is a required property.")
     told = []
@@ -260,15 +257,15 @@ async def accept_events(call: Call) -> Response:
     if all(event["code"] == 404 for event in told):
         raise NotFound("No instances found for any event")
     failed = any(event["code"] == 404 for event in told)
-    return answer({"events": told}, 207 if failed else 200)
+    return respond({"events": told}, 207 if failed else 200)
 
 
-async def list_extensions(call: Call) -> Response:
+async def list_extensions(call: Call) -> Document:
     """Answer no extensions: all of the API is one piece."""
-    return answer({"extensions": []})
+    return {"extensions": []}
 
 
-async def show_extension(call: Call) -> Response:
+async def show_extension(call: Call) -> Document:
     """Answer that there is no such extension."""
     raise NotFound(f"There is no extension {call.argument('alias')}.")
 

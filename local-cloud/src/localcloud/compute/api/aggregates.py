@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
+from localcloud.compute.api.call import Access, Call, Endpoint, single
 from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
 
@@ -27,18 +25,10 @@ def _view(call: Call, aggregate: Document) -> Document:
     return {**view, "uuid": aggregate["uuid"]} if call.version.since(41) else view
 
 
-def _find(call: Call) -> Document:
-    key = call.argument("aggregate_id")
-    for aggregate in call.state.aggregates.values():
-        if key in {aggregate["id"], aggregate["uuid"]}:
-            return aggregate
-    raise NotFound(f"Aggregate {key} could not be found.")
-
-
-def _put(call: Call, aggregate: Document, **changes: Any) -> Response:
+def _put(call: Call, aggregate: Document, **changes: Any) -> Document:
     changed = {**aggregate, **changes, "updated_at": call.state.now()}
     call.state.aggregates.put(changed)
-    return answer({"aggregate": _view(call, changed)})
+    return {"aggregate": _view(call, changed)}
 
 
 def _require_free_name(call: Call, name: str, own: str | None = None) -> None:
@@ -55,14 +45,14 @@ def _zone(body: dict[str, Any], metadata: dict[str, str]) -> dict[str, str]:
     return {**rest, "availability_zone": zone} if zone else rest
 
 
-async def list_aggregates(call: Call) -> Response:
+async def list_aggregates(call: Call) -> Document:
     """Answer the aggregates."""
-    return answer({"aggregates": [_view(call, a) for a in call.state.aggregates.values()]})
+    return {"aggregates": [_view(call, a) for a in call.state.aggregates.values()]}
 
 
-async def create_aggregate(call: Call) -> Response:
+async def create_aggregate(call: Call) -> Document:
     """Make an aggregate."""
-    body = await call.object("aggregate")
+    body = call.object("aggregate")
     name = values.name(body)
     _require_free_name(call, name)
     number = call.state.next_number("aggregate")
@@ -78,37 +68,33 @@ async def create_aggregate(call: Call) -> Response:
     call.state.aggregates.put(aggregate)
     view = _view(call, aggregate)
     del view["hosts"], view["metadata"]
-    return answer({"aggregate": view})
+    return {"aggregate": view}
 
 
-async def show_aggregate(call: Call) -> Response:
+async def show_aggregate(call: Call, aggregate: Document) -> Document:
     """Answer one aggregate."""
-    return answer({"aggregate": _view(call, _find(call))})
+    return {"aggregate": _view(call, aggregate)}
 
 
-async def update_aggregate(call: Call) -> Response:
+async def update_aggregate(call: Call, aggregate: Document) -> Document:
     """Change name or availability zone."""
-    aggregate = _find(call)
-    body = await call.object("aggregate")
+    body = call.object("aggregate")
     values.allowed(body, {"name", "availability_zone"}, "aggregate")
     name = values.name(body) if "name" in body else aggregate["name"]
     _require_free_name(call, name, aggregate["id"])
     return _put(call, aggregate, name=name, metadata=_zone(body, aggregate["metadata"]))
 
 
-async def delete_aggregate(call: Call) -> Response:
+async def delete_aggregate(call: Call, aggregate: Document) -> None:
     """Forget an aggregate without hosts."""
-    aggregate = _find(call)
     if aggregate["hosts"]:
         raise BadRequest(f"Cannot remove aggregate {aggregate['id']}: it has hosts.")
     call.state.aggregates.delete(aggregate["id"])
-    return empty(200)
 
 
-async def act_on_aggregate(call: Call) -> Response:
+async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
     """Add or remove a host, or set metadata."""
-    aggregate = _find(call)
-    action, arguments = single(await call.body(), "an aggregate")
+    action, arguments = single(call.body(), "an aggregate")
     if not isinstance(arguments, dict):
         raise BadRequest(f"Invalid input for '{action}': it must be an object.")
     if action == "set_metadata":
@@ -135,10 +121,8 @@ def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
     return {**kept, **added}
 
 
-async def cache_images(call: Call) -> Response:
+async def cache_images(call: Call, aggregate: Document) -> None:
     """Accept the request to keep images at hand: all are at hand."""
-    _find(call)
-    return empty(202)
 
 
 _ADMIN = Access.ADMIN
@@ -148,7 +132,7 @@ ENDPOINTS = (
     Endpoint("POST", "/os-aggregates", create_aggregate, _ADMIN),
     Endpoint("GET", _ONE, show_aggregate, _ADMIN),
     Endpoint("PUT", _ONE, update_aggregate, _ADMIN),
-    Endpoint("DELETE", _ONE, delete_aggregate, _ADMIN),
+    Endpoint("DELETE", _ONE, delete_aggregate, _ADMIN, status=200),
     Endpoint("POST", f"{_ONE}/action", act_on_aggregate, _ADMIN),
-    Endpoint("POST", f"{_ONE}/images", cache_images, _ADMIN, first=81),
+    Endpoint("POST", f"{_ONE}/images", cache_images, _ADMIN, first=81, status=202),
 )

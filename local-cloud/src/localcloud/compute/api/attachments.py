@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import actions, servers, values
-from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.request import NetworkWish
 from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
@@ -31,34 +29,30 @@ def _interface(call: Call, server: Document, port: Document) -> Document:
     return view
 
 
-async def list_interfaces(call: Call) -> Response:
+async def list_interfaces(call: Call, server: Document) -> Document:
     """Answer the ports of a server."""
-    server = call.server()
     ports = call.plugs.documents(server["id"])
-    return answer({"interfaceAttachments": [_interface(call, server, p) for p in ports]})
+    return {"interfaceAttachments": [_interface(call, server, p) for p in ports]}
 
 
-async def show_interface(call: Call) -> Response:
+async def show_interface(call: Call, server: Document) -> Document:
     """Answer one port of a server."""
-    server = call.server()
     port = call.plugs.port(server["id"], call.argument("port_id"))
-    return answer({"interfaceAttachment": _interface(call, server, port)})
+    return {"interfaceAttachment": _interface(call, server, port)}
 
 
-async def create_interface(call: Call) -> Response:
+async def create_interface(call: Call, server: Document) -> Document:
     """Plug a port that exists, or a new one in a network, into a server."""
-    server = call.server()
-    body = (await call.body()).get("interfaceAttachment") or {}
+    body = call.body().get("interfaceAttachment") or {}
     if not isinstance(body, dict):
         raise BadRequest("Invalid input for 'interfaceAttachment': it must be an object.")
     known = {"net_id", "port_id", "fixed_ips"} | ({"tag"} if call.version.since(49) else set())
     values.allowed(body, known, "interfaceAttachment")
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "attach_interface", _ATTACHABLE)
+    servers.require_free(call.context, server, "attach_interface", _ATTACHABLE)
     wish = _wish(call, body)
     actions.record(call.state, call.context, server["id"], "attach_interface")
     port = await call.plugs.attach(server, call.context, wish)
-    return answer({"interfaceAttachment": _interface(call, call.server(), port)})
+    return {"interfaceAttachment": _interface(call, call.server(), port)}
 
 
 def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
@@ -90,16 +84,13 @@ def _possible(call: Call) -> list[Document]:
         raise BadRequest(error.message) from error
 
 
-async def delete_interface(call: Call) -> Response:
+async def delete_interface(call: Call, server: Document) -> None:
     """Begin to unplug a port from a server; whether it has the port shows later."""
-    server = call.server()
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "detach_interface", _ATTACHABLE)
+    servers.require_free(call.context, server, "detach_interface", _ATTACHABLE)
     actions.record(call.state, call.context, server["id"], "detach_interface")
     port_id = call.argument("port_id")
     call.plugs.let_go(server, port_id)
     call.tools.machine.aside(call.plugs.detach(server["id"], port_id))
-    return empty(202)
 
 
 def _attachment(call: Call, server: Document, attached: Document) -> Document:
@@ -119,27 +110,24 @@ def _attachment(call: Call, server: Document, attached: Document) -> Document:
     return view
 
 
-async def list_volumes(call: Call) -> Response:
+async def list_volumes(call: Call, server: Document) -> Document:
     """Answer the volumes of a server."""
-    server = call.server()
     found = [_attachment(call, server, a) for a in call.volumes.of(server["id"])]
-    return answer({"volumeAttachments": found})
+    return {"volumeAttachments": found}
 
 
-async def show_volume(call: Call) -> Response:
+async def show_volume(call: Call, server: Document) -> Document:
     """Answer one volume of a server."""
-    server = call.server()
     volume_id = call.argument("volume_id")
     for attached in call.volumes.of(server["id"]):
         if attached["volumeId"] == volume_id:
-            return answer({"volumeAttachment": _attachment(call, server, attached)})
+            return {"volumeAttachment": _attachment(call, server, attached)}
     raise NotFound(f"Volume {volume_id} is not attached to instance {server['id']}.")
 
 
-async def attach_volume(call: Call) -> Response:
+async def attach_volume(call: Call, server: Document) -> Document:
     """Attach a volume to a server."""
-    server = call.server()
-    body = await call.object("volumeAttachment")
+    body = call.object("volumeAttachment")
     known = {"volumeId", "device"}
     known |= {"tag"} if call.version.since(49) else set()
     known |= {"delete_on_termination"} if call.version.since(79) else set()
@@ -150,19 +138,15 @@ async def attach_volume(call: Call) -> Response:
         "tag": values.optional_text(body, "tag", 60),
         "delete_on_termination": values.boolean(body, "delete_on_termination", False),
     }
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "attach_volume", _VOLUMES)
+    servers.require_free(call.context, server, "attach_volume", _VOLUMES)
     attached = await call.volumes.required().attach(call.context, server, wanted)
-    return answer({"volumeAttachment": _attachment(call, server, attached)})
+    return {"volumeAttachment": _attachment(call, server, attached)}
 
 
-async def detach_volume(call: Call) -> Response:
+async def detach_volume(call: Call, server: Document) -> None:
     """Detach a volume from a server."""
-    server = call.server()
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "detach_volume", _VOLUMES)
+    servers.require_free(call.context, server, "detach_volume", _VOLUMES)
     await call.volumes.required().detach(server, call.argument("volume_id"))
-    return empty(202)
 
 
 _INTERFACES = "/servers/{server_id}/os-interface"
@@ -171,9 +155,9 @@ ENDPOINTS = (
     Endpoint("GET", _INTERFACES, list_interfaces),
     Endpoint("POST", _INTERFACES, create_interface),
     Endpoint("GET", f"{_INTERFACES}/{{port_id}}", show_interface),
-    Endpoint("DELETE", f"{_INTERFACES}/{{port_id}}", delete_interface),
+    Endpoint("DELETE", f"{_INTERFACES}/{{port_id}}", delete_interface, status=202),
     Endpoint("GET", _ATTACHMENTS, list_volumes),
     Endpoint("POST", _ATTACHMENTS, attach_volume),
     Endpoint("GET", f"{_ATTACHMENTS}/{{volume_id}}", show_volume),
-    Endpoint("DELETE", f"{_ATTACHMENTS}/{{volume_id}}", detach_volume),
+    Endpoint("DELETE", f"{_ATTACHMENTS}/{{volume_id}}", detach_volume, status=202),
 )

@@ -1,25 +1,27 @@
 """One request to the compute API, and how a handler becomes a route.
 
-A handler is a function from a :class:`Call` to an answer. An :class:`Endpoint` says where it is
-found, who may use it and in which microversions it exists.
+A handler is a function from a :class:`Call` to an answer. Where its path names a server, a flavor,
+a server group or an aggregate, it gets that, which the caller may see, as well. An
+:class:`Endpoint` says where it is found, who may use it and in which microversions it exists.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from localcloud.compute import flavors, groups, hosts, servers
 from localcloud.compute.microversion import MAXIMUM, MINIMUM, Microversion, negotiate
 from localcloud.compute.plugs import Plugs
-from localcloud.compute.servers import find
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
 from localcloud.compute.volumes import Volumes
 from localcloud.http import (
+    Answer,
     ApiError,
     BadRequest,
     Forbidden,
@@ -28,8 +30,10 @@ from localcloud.http import (
     RequestContext,
     context,
     page,
-    read_json,
-    read_object,
+    parse_json,
+    read_body,
+    respond,
+    wrapped,
 )
 from localcloud.store import Document
 
@@ -50,6 +54,8 @@ class Call:
     context: RequestContext
     version: Microversion
     tools: Tools
+    content: bytes
+    """The body, read before anything is looked up: what a handler gets is of the same moment."""
 
     @property
     def state(self) -> State:
@@ -68,7 +74,7 @@ class Call:
 
     def server(self) -> Document:
         """Return the server that the path names; raises NotFound for another project's."""
-        return find(self.state, self.context, self.argument("server_id"))
+        return servers.find(self.state, self.context, self.argument("server_id"))
 
     def argument(self, key: str) -> str:
         """Return a part of the path."""
@@ -78,13 +84,13 @@ class Call:
         """Return a value of the query string."""
         return self.request.query_params.get(key)
 
-    async def object(self, key: str) -> dict[str, Any]:
+    def object(self, key: str) -> dict[str, Any]:
         """Return the object that the body wraps under ``key``."""
-        return await read_object(self.request, key)
+        return wrapped(self.body(), key)
 
-    async def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         """Return the whole body."""
-        return await read_json(self.request)
+        return parse_json(self.content)
 
     def link(self, path: str) -> str:
         """Return the URL of a path of this API, which begins with a slash."""
@@ -108,7 +114,14 @@ class Call:
         return found.items, {f"{key}_links": [{"rel": "next", "href": href}]}
 
 
-Handler = Callable[[Call], Awaitable[Response]]
+Handler = Callable[..., Awaitable[Answer]]
+_SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
+    "server_id": servers.find,
+    "flavor_id": flavors.find,
+    "group_id": groups.find,
+    "aggregate_id": lambda state, _, key: hosts.aggregate(state, key),
+}
+"""How what a path names is found, by the name of the part; raises NotFound."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,8 @@ class Endpoint:
     first: int = MINIMUM
     last: int = MAXIMUM
     """The microversions in which it exists."""
+    status: int | None = None
+    """Of its answers, where that is not 200, or 204 for an empty one."""
 
     def permit(self, caller: RequestContext) -> None:
         """Raise :class:`Forbidden` where the caller may not use it."""
@@ -135,8 +150,9 @@ class Endpoint:
             raise Forbidden(f"Policy does not allow this request: it needs the role {role}.")
 
 
-def route(endpoint: Endpoint, tools: Tools) -> Route:
+def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
     """Return the route of an endpoint, below ``/v2.1``."""
+    subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
 
     async def handle(request: Request) -> Response:
         version = negotiate(request.headers)
@@ -145,24 +161,19 @@ def route(endpoint: Endpoint, tools: Tools) -> Route:
                 raise NotFound("The resource could not be found in this version of the API.")
             caller = context(request)
             endpoint.permit(caller)
-            response = await endpoint.handler(Call(request, caller, version, tools))
+            call = Call(request, caller, version, tools, await read_body(request))
+            found = []
+            if subject is not None:
+                found.append(_SUBJECTS[subject](tools.state, caller, call.argument(subject)))
+            answer = await endpoint.handler(call, *found)
         except ApiError as error:
             error.headers.update(version.headers())
             raise
+        response = respond(answer, endpoint.status)
         response.headers.update(version.headers())
         return response
 
     return Route(f"/v2.1{endpoint.path}", handle, methods=[endpoint.method])
-
-
-def answer(body: dict[str, Any], status: int = 200) -> Response:
-    """Return a JSON answer."""
-    return JSONResponse(body, status)
-
-
-def empty(status: int) -> Response:
-    """Return an answer without a body."""
-    return Response(status_code=status)
 
 
 def single(body: dict[str, Any], where: str) -> tuple[str, Any]:

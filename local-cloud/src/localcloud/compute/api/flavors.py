@@ -3,11 +3,9 @@
 import re
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import values
-from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
-from localcloud.compute.flavors import create, find, visible
+from localcloud.compute.api.call import Access, Call, Endpoint, single
+from localcloud.compute.flavors import create, visible
 from localcloud.http import BadRequest, Conflict, NotFound, boolean
 from localcloud.store import Document
 
@@ -54,7 +52,7 @@ def _wanted(call: Call) -> list[Document]:
     return sorted(flavors, key=lambda f: str(f["id"]))
 
 
-async def list_flavors(call: Call) -> Response:
+async def list_flavors(call: Call) -> Document:
     """Answer the ids and names of the flavors."""
     flavors, more = call.paged(_wanted(call), "flavors", "/flavors")
     brief = []
@@ -62,24 +60,23 @@ async def list_flavors(call: Call) -> Response:
         view = _view(call, flavor)
         fields = ("id", "name", "links", "description")
         brief.append({k: view[k] for k in fields if k in view})
-    return answer({"flavors": brief, **more})
+    return {"flavors": brief, **more}
 
 
-async def list_detailed(call: Call) -> Response:
+async def list_detailed(call: Call) -> Document:
     """Answer the flavors as a whole."""
     flavors, more = call.paged(_wanted(call), "flavors", "/flavors/detail")
-    return answer({"flavors": [_view(call, f) for f in flavors], **more})
+    return {"flavors": [_view(call, f) for f in flavors], **more}
 
 
-async def show_flavor(call: Call) -> Response:
+async def show_flavor(call: Call, flavor: Document) -> Document:
     """Answer one flavor."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
-    return answer({"flavor": _view(call, flavor)})
+    return {"flavor": _view(call, flavor)}
 
 
-async def create_flavor(call: Call) -> Response:
+async def create_flavor(call: Call) -> Document:
     """Make a flavor."""
-    body = await call.object("flavor")
+    body = call.object("flavor")
     key = body.get("id")
     if key is not None and not _FLAVOR_ID.fullmatch(str(key)):
         raise BadRequest("Invalid input for 'id': it has characters that are not allowed.")
@@ -98,7 +95,7 @@ async def create_flavor(call: Call) -> Response:
     if not wanted["is_public"]:
         wanted["access"] = [call.context.require_project()]
     flavor = create(call.state, None if key in {None, "auto"} else str(key).strip(), wanted)
-    return answer({"flavor": _view(call, flavor)})
+    return {"flavor": _view(call, flavor)}
 
 
 def _factor(value: Any) -> float:
@@ -111,39 +108,34 @@ def _factor(value: Any) -> float:
     return factor
 
 
-async def update_flavor(call: Call) -> Response:
+async def update_flavor(call: Call, flavor: Document) -> Document:
     """Change the description, which is all that can change."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
-    body = await call.object("flavor")
+    body = call.object("flavor")
     values.allowed(body, {"description"}, "flavor")
     changed = {**flavor, "description": values.optional_text(body, "description", 65535)}
     call.state.flavors.put(changed)
-    return answer({"flavor": _view(call, changed)})
+    return {"flavor": _view(call, changed)}
 
 
-async def delete_flavor(call: Call) -> Response:
+async def delete_flavor(call: Call, flavor: Document) -> None:
     """Forget a flavor; servers that have it keep their sizes."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
     call.state.flavors.delete(flavor["id"])
-    return empty(202)
 
 
-async def list_access(call: Call) -> Response:
+async def list_access(call: Call, flavor: Document) -> Document:
     """Answer the projects that may use a private flavor."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
     if flavor["is_public"]:
         raise NotFound("Access list not available for public flavors.")
-    return answer({"flavor_access": _access_view(flavor)})
+    return {"flavor_access": _access_view(flavor)}
 
 
 def _access_view(flavor: Document) -> list[Document]:
     return [{"flavor_id": flavor["id"], "tenant_id": p} for p in flavor["access"]]
 
 
-async def act_on_flavor(call: Call) -> Response:
+async def act_on_flavor(call: Call, flavor: Document) -> Document:
     """Add or remove a project that may use a private flavor."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
-    action, arguments = single(await call.body(), "a flavor")
+    action, arguments = single(call.body(), "a flavor")
     if not isinstance(arguments, dict) or action not in {"addTenantAccess", "removeTenantAccess"}:
         raise BadRequest(f"There is no such flavor action: {action}")
     project = values.text(arguments, "tenant")
@@ -160,21 +152,19 @@ async def act_on_flavor(call: Call) -> Response:
         raise NotFound(f"Flavor access not found for project {project}.")
     changed = {**flavor, "access": access}
     call.state.flavors.put(changed)
-    return answer({"flavor_access": _access_view(changed)})
+    return {"flavor_access": _access_view(changed)}
 
 
-async def list_specs(call: Call) -> Response:
+async def list_specs(call: Call, flavor: Document) -> Document:
     """Answer the extra specs."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
-    return answer({"extra_specs": flavor["extra_specs"]})
+    return {"extra_specs": flavor["extra_specs"]}
 
 
-async def create_specs(call: Call) -> Response:
+async def create_specs(call: Call, flavor: Document) -> Document:
     """Add extra specs."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
-    specs = _specs(await call.object("extra_specs"))
+    specs = _specs(call.object("extra_specs"))
     _put_specs(call, flavor, {**flavor["extra_specs"], **specs})
-    return answer({"extra_specs": specs})
+    return {"extra_specs": specs}
 
 
 def _specs(body: dict[str, Any]) -> dict[str, str]:
@@ -194,31 +184,27 @@ def _spec(flavor: Document, key: str) -> str:
     return str(flavor["extra_specs"][key])
 
 
-async def show_spec(call: Call) -> Response:
+async def show_spec(call: Call, flavor: Document) -> Document:
     """Answer one extra spec."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
     key = call.argument("key")
-    return answer({key: _spec(flavor, key)})
+    return {key: _spec(flavor, key)}
 
 
-async def update_spec(call: Call) -> Response:
+async def update_spec(call: Call, flavor: Document) -> Document:
     """Set one extra spec."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
     key = call.argument("key")
-    specs = _specs(await call.body())
+    specs = _specs(call.body())
     if set(specs) != {key}:
         raise BadRequest("The body must have the key of the path and nothing else.")
     _put_specs(call, flavor, {**flavor["extra_specs"], **specs})
-    return answer(dict(specs))
+    return dict(specs)
 
 
-async def delete_spec(call: Call) -> Response:
+async def delete_spec(call: Call, flavor: Document) -> None:
     """Remove one extra spec."""
-    flavor = find(call.state, call.context, call.argument("flavor_id"))
     key = call.argument("key")
     _spec(flavor, key)
     _put_specs(call, flavor, {k: v for k, v in flavor["extra_specs"].items() if k != key})
-    return empty(200)
 
 
 _ADMIN = Access.ADMIN
@@ -228,12 +214,14 @@ ENDPOINTS = (
     Endpoint("GET", "/flavors/detail", list_detailed),
     Endpoint("GET", "/flavors/{flavor_id}", show_flavor),
     Endpoint("PUT", "/flavors/{flavor_id}", update_flavor, _ADMIN, first=55),
-    Endpoint("DELETE", "/flavors/{flavor_id}", delete_flavor, _ADMIN),
+    Endpoint("DELETE", "/flavors/{flavor_id}", delete_flavor, _ADMIN, status=202),
     Endpoint("POST", "/flavors/{flavor_id}/action", act_on_flavor, _ADMIN),
     Endpoint("GET", "/flavors/{flavor_id}/os-flavor-access", list_access, _ADMIN),
     Endpoint("GET", "/flavors/{flavor_id}/os-extra_specs", list_specs),
     Endpoint("POST", "/flavors/{flavor_id}/os-extra_specs", create_specs, _ADMIN),
     Endpoint("GET", "/flavors/{flavor_id}/os-extra_specs/{key}", show_spec),
     Endpoint("PUT", "/flavors/{flavor_id}/os-extra_specs/{key}", update_spec, _ADMIN),
-    Endpoint("DELETE", "/flavors/{flavor_id}/os-extra_specs/{key}", delete_spec, _ADMIN),
+    Endpoint(
+        "DELETE", "/flavors/{flavor_id}/os-extra_specs/{key}", delete_spec, _ADMIN, status=200
+    ),
 )

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
-from localcloud.compute.api.call import Call, Endpoint, answer
+from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.api.server_views import host_id
+from localcloud.compute.servers import find
 from localcloud.http import BadRequest, NotFound
 from localcloud.store import Document
 
@@ -20,11 +19,11 @@ def _micro(moment: str | None) -> str | None:
 
 def _actions(call: Call) -> list[Document]:
     """Return the actions of a server, the newest first; of deleted servers from 2.21 on."""
-    server_id = call.argument("server_id")
+    server_id = call.argument("instance_id")
     buried = call.state.tombstones.get(server_id) if call.version.since(21) else None
     own = call.context.project_id
     if buried is None or not (call.context.is_admin or buried["project_id"] == own):
-        call.server()
+        find(call.state, call.context, server_id)
     found = list(call.state.actions.find(instance_uuid=server_id))
     return sorted(found, key=lambda a: int(a["id"]), reverse=True)
 
@@ -37,13 +36,13 @@ def _view(call: Call, action: Document) -> Document:
     return view
 
 
-async def list_actions(call: Call) -> Response:
+async def list_actions(call: Call) -> Document:
     """Answer the actions, the newest first."""
     found = _actions(call)
     more: dict[str, Any] = {}
     if call.version.since(58):
         found, more = _page(call, found)
-    return answer({"instanceActions": [_view(call, a) for a in found], **more})
+    return {"instanceActions": [_view(call, a) for a in found], **more}
 
 
 def _page(call: Call, found: list[Document]) -> tuple[list[Document], dict[str, Any]]:
@@ -87,7 +86,7 @@ def _event(call: Call, event: Document, project_id: str) -> Document:
     return view
 
 
-async def show_action(call: Call) -> Response:
+async def show_action(call: Call) -> Document:
     """Answer one action with its events."""
     request_id = call.argument("request_id")
     for action in _actions(call):
@@ -96,11 +95,11 @@ async def show_action(call: Call) -> Response:
             if call.version.since(51) or call.context.is_admin:
                 project = str(action["project_id"])
                 view["events"] = [_event(call, e, project) for e in action["events"]]
-            return answer({"instanceAction": view})
+            return {"instanceAction": view}
     raise NotFound(f"Action for request_id {request_id} was not found")
 
 
-_PATH = "/servers/{server_id}/os-instance-actions"
+_PATH = "/servers/{instance_id}/os-instance-actions"
 ENDPOINTS = (
     Endpoint("GET", _PATH, list_actions),
     Endpoint("GET", f"{_PATH}/{{request_id}}", show_action),

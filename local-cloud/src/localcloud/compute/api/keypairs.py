@@ -3,13 +3,11 @@
 import re
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import values
-from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
 from localcloud.compute.quotas import check_keypairs
-from localcloud.http import BadRequest, Conflict, Forbidden, PageQuery, page
+from localcloud.http import Answer, BadRequest, Conflict, Forbidden, PageQuery, page, respond
 from localcloud.store import Document
 
 _NAME = re.compile(r"[a-zA-Z0-9 _-]{1,255}")
@@ -31,7 +29,7 @@ def _brief(call: Call, keypair: Document) -> Document:
     return view
 
 
-async def list_keypairs(call: Call) -> Response:
+async def list_keypairs(call: Call) -> Document:
     """Answer the key pairs of a user."""
     user = _user(call, call.query("user_id"))
     found = sorted(call.state.keypairs.find(user_id=user), key=lambda k: str(k["name"]))
@@ -46,10 +44,10 @@ async def list_keypairs(call: Call) -> Response:
             more["keypairs_links"] = [
                 {"rel": "next", "href": f"{call.link('/os-keypairs')}?{url.query}"}
             ]
-    return answer({"keypairs": [{"keypair": _brief(call, k)} for k in found], **more})
+    return {"keypairs": [{"keypair": _brief(call, k)} for k in found], **more}
 
 
-async def show_keypair(call: Call) -> Response:
+async def show_keypair(call: Call) -> Document:
     """Answer one key pair."""
     user = _user(call, call.query("user_id"))
     keypair = find(call.state, user, call.argument("name"))
@@ -62,12 +60,12 @@ async def show_keypair(call: Call) -> Response:
         "deleted": False,
         "deleted_at": None,
     }
-    return answer({"keypair": view})
+    return {"keypair": view}
 
 
-async def create_keypair(call: Call) -> Response:
+async def create_keypair(call: Call) -> Answer:
     """Take the public key that the user brings, or make a pair and show its private key once."""
-    body = await call.object("keypair")
+    body = call.object("keypair")
     name = values.text(body, "name").strip()
     pattern = _LATER_NAME if call.version.since(92) else _NAME
     if not pattern.fullmatch(name):
@@ -100,14 +98,14 @@ async def create_keypair(call: Call) -> Response:
     view = {**_brief(call, keypair), "user_id": user}
     if material.private_key is not None:
         view["private_key"] = material.private_key
-    return answer({"keypair": view}, 201 if call.version.since(2) else 200)
+    return respond({"keypair": view}, 201 if call.version.since(2) else 200)
 
 
-async def delete_keypair(call: Call) -> Response:
+async def delete_keypair(call: Call) -> Answer:
     """Forget a key pair; servers keep the key that they were made with."""
     keypair = find(call.state, _user(call, call.query("user_id")), call.argument("name"))
     call.state.keypairs.delete(keypair["id"])
-    return empty(204 if call.version.since(2) else 202)
+    return respond(None, 204 if call.version.since(2) else 202)
 
 
 ENDPOINTS = (

@@ -3,11 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.clock import timestamp
 from localcloud.compute import quotas, values
-from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty
+from localcloud.compute.api.call import Access, Call, Endpoint
 from localcloud.compute.microversion import Microversion
 from localcloud.http import BadRequest, Forbidden, NotFound
 from localcloud.store import Document
@@ -33,20 +31,20 @@ def _project(call: Call) -> str:
     return project
 
 
-async def show_quota(call: Call) -> Response:
+async def show_quota(call: Call) -> Document:
     """Answer the limits of a project."""
     project = _project(call)
     found = _shown(quotas.limits(call.state, project), call.version)
-    return answer({"quota_set": {"id": project, **found}})
+    return {"quota_set": {"id": project, **found}}
 
 
-async def show_defaults(call: Call) -> Response:
+async def show_defaults(call: Call) -> Document:
     """Answer the limits of projects that have none of their own."""
     found = _shown(quotas.defaults(call.state), call.version)
-    return answer({"quota_set": {"id": call.argument("project_id"), **found}})
+    return {"quota_set": {"id": call.argument("project_id"), **found}}
 
 
-async def show_detail(call: Call) -> Response:
+async def show_detail(call: Call) -> Document:
     """Answer the limits of a project and what it has."""
     project = _project(call)
     used = quotas.usage(call.state, project)
@@ -54,7 +52,7 @@ async def show_detail(call: Call) -> Response:
         name: {"limit": limit, "in_use": used[name], "reserved": 0}
         for name, limit in _shown(quotas.limits(call.state, project), call.version).items()
     }
-    return answer({"quota_set": {"id": project, **found}})
+    return {"quota_set": {"id": project, **found}}
 
 
 def _changes(body: dict[str, Any], version: Microversion) -> dict[str, int]:
@@ -65,10 +63,10 @@ def _changes(body: dict[str, Any], version: Microversion) -> dict[str, int]:
     }
 
 
-async def update_quota(call: Call) -> Response:
+async def update_quota(call: Call) -> Document:
     """Set limits of a project; below what it has only with ``force``."""
     project = call.argument("project_id")
-    body = await call.object("quota_set")
+    body = call.object("quota_set")
     changes = _changes(body, call.version)
     used = quotas.usage(call.state, project)
     if not values.boolean(body, "force", False):
@@ -79,13 +77,12 @@ async def update_quota(call: Call) -> Response:
                     f"already used {used[name]}."
                 )
     quotas.change(call.state, project, changes)
-    return answer({"quota_set": _shown(quotas.limits(call.state, project), call.version)})
+    return {"quota_set": _shown(quotas.limits(call.state, project), call.version)}
 
 
-async def delete_quota(call: Call) -> Response:
+async def delete_quota(call: Call) -> None:
     """Give a project the default limits again."""
     quotas.reset(call.state, call.argument("project_id"))
-    return empty(202)
 
 
 def _class_view(call: Call) -> dict[str, Any]:
@@ -94,22 +91,22 @@ def _class_view(call: Call) -> dict[str, Any]:
     return {k: v for k, v in found.items() if k not in hidden}
 
 
-async def show_class(call: Call) -> Response:
+async def show_class(call: Call) -> Document:
     """Answer the limits of a class; ``default`` is the one that counts."""
     name = call.argument("class_name")
-    return answer({"quota_class_set": {"id": name, **_class_view(call)}})
+    return {"quota_class_set": {"id": name, **_class_view(call)}}
 
 
-async def update_class(call: Call) -> Response:
+async def update_class(call: Call) -> Document:
     """Set the default limits."""
     if call.argument("class_name") != "default":
         raise NotFound("Only the quota class 'default' exists.")
-    changes = _changes(await call.object("quota_class_set"), call.version)
+    changes = _changes(call.object("quota_class_set"), call.version)
     quotas.change_defaults(call.state, changes)
-    return answer({"quota_class_set": _class_view(call)})
+    return {"quota_class_set": _class_view(call)}
 
 
-async def show_limits(call: Call) -> Response:
+async def show_limits(call: Call) -> Document:
     """Answer limits and usage of the caller's project, in the words of the limits API."""
     project = call.context.require_project()
     asked = call.query("tenant_id")
@@ -145,7 +142,7 @@ async def show_limits(call: Call) -> Response:
     if not call.version.since(57):
         absolute["maxPersonality"] = most["injected_files"]
         absolute["maxPersonalitySize"] = most["injected_file_content_bytes"]
-    return answer({"limits": {"rate": [], "absolute": absolute}})
+    return {"limits": {"rate": [], "absolute": absolute}}
 
 
 def _moment(text: str | None, default: datetime) -> datetime:
@@ -202,27 +199,27 @@ def _usage(call: Call, project: str, detailed: bool) -> Document:
     return {**view, "server_usages": reports} if detailed else view
 
 
-async def list_usages(call: Call) -> Response:
+async def list_usages(call: Call) -> Document:
     """Answer what each project has used."""
     state = call.state
     known = [*state.servers.values(), *state.tombstones.values()]
     projects = dict.fromkeys(str(s["project_id"]) for s in known)
     detailed = call.query("detailed") == "1"
-    return answer({"tenant_usages": [_usage(call, p, detailed) for p in projects]})
+    return {"tenant_usages": [_usage(call, p, detailed) for p in projects]}
 
 
-async def show_usage(call: Call) -> Response:
+async def show_usage(call: Call) -> Document:
     """Answer what a project has used, server by server."""
     project = _project(call)
     view = _usage(call, project, detailed=True)
-    return answer({"tenant_usage": view if view["server_usages"] else {}})
+    return {"tenant_usage": view if view["server_usages"] else {}}
 
 
 _CLASS = "/os-quota-class-sets/{class_name}"
 ENDPOINTS = (
     Endpoint("GET", "/os-quota-sets/{project_id}", show_quota),
     Endpoint("PUT", "/os-quota-sets/{project_id}", update_quota, Access.ADMIN),
-    Endpoint("DELETE", "/os-quota-sets/{project_id}", delete_quota, Access.ADMIN),
+    Endpoint("DELETE", "/os-quota-sets/{project_id}", delete_quota, Access.ADMIN, status=202),
     Endpoint("GET", "/os-quota-sets/{project_id}/defaults", show_defaults),
     Endpoint("GET", "/os-quota-sets/{project_id}/detail", show_detail),
     Endpoint("GET", _CLASS, show_class, Access.ADMIN),

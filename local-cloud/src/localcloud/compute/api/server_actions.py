@@ -2,17 +2,15 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
-from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty, single
+from localcloud.compute.api.call import Access, Call, Endpoint, single
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.console import tail
 from localcloud.compute.passwords import set_root_password
 from localcloud.fabric.interface import FabricError
-from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
+from localcloud.http import Answer, ApiError, BadRequest, Conflict, Forbidden, NotFound, respond
 from localcloud.store import Document
 
 _CONSOLES = {
@@ -28,10 +26,10 @@ _ADMIN_ONLY = (
 )  # fmt: skip
 
 
-async def act(call: Call) -> Response:
+async def act(call: Call, server: Document) -> Answer:
     """Do the action that the body names, after work on the server that ends very soon."""
-    name, value = single(await call.body(), "a server")
-    await call.tools.machine.soon(call.server()["id"])
+    name, value = single(call.body(), "a server")
+    await call.tools.machine.soon(server["id"])
     server = call.server()
     if name in _ADMIN_ONLY and not call.context.is_admin:
         raise Forbidden(f"Policy does not allow {name}: it needs the role admin.")
@@ -39,10 +37,12 @@ async def act(call: Call) -> Response:
         require_present(server)
     transition = server_power.TRANSITIONS.get(name)
     if transition is not None:
-        return await server_power.follow(call, server, transition)
+        server_power.follow(call, server, transition)
+        return respond(None, 202)
     action = server_power.ACTIONS.get(name) or _ACTIONS.get(name)
     if action is not None:
-        return await action(call, server, value)
+        answer = await action(call, server, _arguments(name, value))
+        return respond(None, 202) if answer is None else answer
     if name in _CONSOLES:
         raise _no_console(_CONSOLES[name])
     if name in _FLOATING:
@@ -52,72 +52,74 @@ async def act(call: Call) -> Response:
     raise BadRequest(f"There is no such action: {name[:64]}")
 
 
+def _arguments(name: str, value: Any) -> dict[str, Any]:
+    if value is None or value == "":
+        return {}
+    if not isinstance(value, dict):
+        raise BadRequest(f"Invalid input for '{name[:64]}': it must be an object.")
+    return value
+
+
 def _no_console(kind: str) -> ApiError:
     return BadRequest(
         f"Unavailable console type {kind}: servers of this cloud have a console log, and no screen."
     )
 
 
-async def create_console(call: Call) -> Response:
+async def create_console(call: Call, server: Document) -> Document:
     """Refuse a remote console: there is none."""
-    call.server()
-    asked = await call.object("remote_console")
+    asked = call.object("remote_console")
     raise _no_console(values.text(asked, "type"))
 
 
-async def lock(call: Call, server: Document, value: Any) -> Response:
+async def lock(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Keep everyone but administrators from changing a server."""
     reason = None
-    if isinstance(value, dict) and call.version.since(73):
-        values.allowed(value, {"locked_reason"}, "lock")
-        reason = values.optional_text(value, "locked_reason")
+    if call.version.since(73):
+        values.allowed(arguments, {"locked_reason"}, "lock")
+        reason = values.optional_text(arguments, "locked_reason")
     actions.record(call.state, call.context, server["id"], "lock")
     locked_by = "owner" if server["project_id"] == call.context.project_id else "admin"
     servers.change(call.state, server["id"], locked=True, locked_by=locked_by, locked_reason=reason)
-    return empty(202)
 
 
-async def unlock(call: Call, server: Document, value: Any) -> Response:
+async def unlock(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Allow changes again."""
     if server["locked_by"] == "admin" and not call.context.is_admin:
         raise Forbidden("Policy does not allow to unlock what an administrator has locked.")
     actions.record(call.state, call.context, server["id"], "unlock")
     servers.change(call.state, server["id"], locked=False, locked_by=None, locked_reason=None)
-    return empty(202)
 
 
-async def console_output(call: Call, server: Document, value: Any) -> Response:
+async def console_output(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Answer the last lines of the console log."""
-    asked = value if isinstance(value, dict) else {}
-    length = asked.get("length")
+    length = arguments.get("length")
     if length is not None:
-        length = values.integer(asked, "length", least=-1)
+        length = values.integer(arguments, "length", least=-1)
     path = call.state.directory(server["id"]) / "console.log"
-    return answer({"output": tail(path, None if length == -1 else length)})
+    return {"output": tail(path, None if length == -1 else length)}
 
 
-async def create_image(call: Call, server: Document, value: Any) -> Response:
+async def create_image(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make an image of the server's disk."""
-    asked = value if isinstance(value, dict) else {}
-    name = values.name(asked)
-    metadata = values.metadata(asked.get("metadata"))
-    servers.require_unlocked(server, call.context)
+    name = values.name(arguments)
+    metadata = values.metadata(arguments.get("metadata"))
     allowed = frozenset({"active", "stopped", "paused", "suspended"})
-    servers.require_state(server, "createImage", allowed)
+    servers.require_free(call.context, server, "createImage", allowed)
     if not server["image_id"]:
         raise BadRequest("A server that boots from a volume has no disk to make an image of.")
     image_id = call.tools.images.announce(call.context, server, name, metadata)
     begin(call, server, "createImage", task_state="image_snapshot", snapshot=image_id)
     if call.version.since(45):
-        return answer({"image_id": image_id}, 202)
-    response = empty(202)
+        return respond({"image_id": image_id}, 202)
+    response = respond(None, 202)
     response.headers["Location"] = f"{call.state.cloud.settings.url}/image/v2/images/{image_id}"
     return response
 
 
-async def change_password(call: Call, server: Document, value: Any) -> Response:
+async def change_password(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the password of root."""
-    password = values.text(value if isinstance(value, dict) else {}, "adminPass", shortest=0)
+    password = values.text(arguments, "adminPass", shortest=0)
     if not password.isprintable():
         raise BadRequest("Invalid input for 'adminPass': it must have printable characters only.")
     servers.require_state(server, "changePassword", frozenset({"active"}))
@@ -125,72 +127,61 @@ async def change_password(call: Call, server: Document, value: Any) -> Response:
         await set_root_password(call.state.cloud.fabric.execute, server["id"], password)
     except FabricError as error:
         raise Conflict(f"Failed to set admin password on {server['id']}: {error}") from error
-    return empty(202)
 
 
-async def reset_state(call: Call, server: Document, value: Any) -> Response:
+async def reset_state(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the state of a server by hand."""
-    asked = values.text(value if isinstance(value, dict) else {}, "state")
+    asked = values.text(arguments, "state")
     if asked not in {"active", "error"}:
         raise BadRequest("Invalid input for 'state': it must be active or error.")
     servers.change(call.state, server["id"], vm_state=asked, task_state=None)
-    return empty(202)
 
 
-def _group_name(value: Any) -> str:
-    return values.text(value if isinstance(value, dict) else {}, "name")
-
-
-async def add_security_group(call: Call, server: Document, value: Any) -> Response:
+async def add_security_group(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Put the server's ports into a security group."""
     servers.require_unlocked(server, call.context)
     network = call.plugs.network
-    group = network.find_security_group(call.context, _group_name(value))
+    group = network.find_security_group(call.context, values.text(arguments, "name"))
     await network.add_security_group(server["id"], group["id"])
-    return empty(202)
 
 
-async def remove_security_group(call: Call, server: Document, value: Any) -> Response:
+async def remove_security_group(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Take the server's ports out of a security group."""
     servers.require_unlocked(server, call.context)
     network = call.plugs.network
-    group = network.find_security_group(call.context, _group_name(value))
+    group = network.find_security_group(call.context, values.text(arguments, "name"))
     await network.remove_security_group(server["id"], group["id"])
-    return empty(202)
 
 
-async def migrate(call: Call, server: Document, value: Any) -> Response:
+async def migrate(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Refuse: all hosts are one machine."""
     servers.require_state(server, "migrate", frozenset({"active", "stopped", "paused", "error"}))
     raise BadRequest("No valid host was found: the hosts of this cloud are one machine.")
 
 
-async def evacuate(call: Call, server: Document, value: Any) -> Response:
+async def evacuate(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Refuse: no host of this cloud can be down while another one runs."""
     raise BadRequest(f"Compute service of {server['host']} is still in use.")
 
 
-async def restore(call: Call, server: Document, value: Any) -> Response:
+async def restore(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Refuse: deleted servers are gone at once."""
     servers.require_state(server, "restore", frozenset({"soft-delete"}))
-    return empty(202)
 
 
-async def backup(call: Call, server: Document, value: Any) -> Response:
+async def backup(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make an image of the server's disk and delete the oldest ones of the same kind."""
-    asked = value if isinstance(value, dict) else {}
-    kind = values.text(asked, "backup_type")
-    kept = values.integer(asked, "rotation", least=1)
-    metadata = values.metadata(asked.get("metadata"))
+    kind = values.text(arguments, "backup_type")
+    kept = values.integer(arguments, "rotation", least=1)
+    metadata = values.metadata(arguments.get("metadata"))
     marks = {"backup_type": kind, "image_type": "backup"}
-    response = await create_image(call, server, {**asked, "metadata": {**metadata, **marks}})
+    response = await create_image(call, server, {**arguments, "metadata": {**metadata, **marks}})
     call.tools.images.rotate(server, marks, kept)
     return response
 
 
-async def nothing(call: Call, server: Document, value: Any) -> Response:
+async def nothing(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Accept what needs no work here."""
-    return empty(202)
 
 
 _ACTIONS: dict[str, Action] = {

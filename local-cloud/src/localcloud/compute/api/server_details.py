@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import quotas, servers, values
-from localcloud.compute.api.call import Access, Call, Endpoint, answer, empty
+from localcloud.compute.api.call import Access, Call, Endpoint
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import Answer, BadRequest, NotFound, respond
 from localcloud.store import Document
 
 
@@ -23,29 +21,29 @@ def _put_metadata(call: Call, server: Document, metadata: dict[str, str]) -> Non
     servers.change(call.state, server["id"], metadata=metadata)
 
 
-async def list_metadata(call: Call) -> Response:
+async def list_metadata(call: Call, server: Document) -> Document:
     """Answer all items."""
-    return answer({"metadata": call.server()["metadata"]})
+    return {"metadata": server["metadata"]}
 
 
 async def _given(call: Call) -> dict[str, str]:
-    return values.metadata(await call.object("metadata"))
+    return values.metadata(call.object("metadata"))
 
 
-async def add_metadata(call: Call) -> Response:
+async def add_metadata(call: Call, server: Document) -> Document:
     """Add or change items."""
     given = await _given(call)
     server = _changeable(call)
     merged = {**server["metadata"], **given}
     _put_metadata(call, server, merged)
-    return answer({"metadata": merged})
+    return {"metadata": merged}
 
 
-async def replace_metadata(call: Call) -> Response:
+async def replace_metadata(call: Call, server: Document) -> Document:
     """Set all items."""
     given = await _given(call)
     _put_metadata(call, _changeable(call), given)
-    return answer({"metadata": given})
+    return {"metadata": given}
 
 
 def _item(call: Call, server: Document) -> str:
@@ -55,47 +53,45 @@ def _item(call: Call, server: Document) -> str:
     return str(server["metadata"][key])
 
 
-async def show_item(call: Call) -> Response:
+async def show_item(call: Call, server: Document) -> Document:
     """Answer one item."""
-    return answer({"meta": {call.argument("key"): _item(call, call.server())}})
+    return {"meta": {call.argument("key"): _item(call, server)}}
 
 
-async def put_item(call: Call) -> Response:
+async def put_item(call: Call, server: Document) -> Document:
     """Set one item."""
-    given = values.metadata(await call.object("meta"), "meta")
+    given = values.metadata(call.object("meta"), "meta")
     if set(given) != {call.argument("key")}:
         raise BadRequest("Request body and URI mismatch")
     server = _changeable(call)
     _put_metadata(call, server, {**server["metadata"], **given})
-    return answer({"meta": given})
+    return {"meta": given}
 
 
-async def delete_item(call: Call) -> Response:
+async def delete_item(call: Call, server: Document) -> None:
     """Remove one item."""
     server = _changeable(call)
     _item(call, server)
     key = call.argument("key")
     _put_metadata(call, server, {k: v for k, v in server["metadata"].items() if k != key})
-    return empty(204)
 
 
-async def list_tags(call: Call) -> Response:
+async def list_tags(call: Call, server: Document) -> Document:
     """Answer all tags."""
-    return answer({"tags": call.server()["tags"]})
+    return {"tags": server["tags"]}
 
 
-async def replace_tags(call: Call) -> Response:
+async def replace_tags(call: Call, server: Document) -> Document:
     """Set all tags."""
-    given = tags((await call.body()).get("tags"))
+    given = tags(call.body().get("tags"))
     server = _changeable(call)
     servers.change(call.state, server["id"], tags=given)
-    return answer({"tags": given})
+    return {"tags": given}
 
 
-async def delete_tags(call: Call) -> Response:
+async def delete_tags(call: Call, server: Document) -> None:
     """Remove all tags."""
     servers.change(call.state, _changeable(call)["id"], tags=[])
-    return empty(204)
 
 
 def _require_tag(call: Call, server: Document) -> str:
@@ -105,51 +101,48 @@ def _require_tag(call: Call, server: Document) -> str:
     return tag
 
 
-async def check_tag(call: Call) -> Response:
+async def check_tag(call: Call, server: Document) -> None:
     """Answer whether the server has a tag."""
-    _require_tag(call, call.server())
-    return empty(204)
+    _require_tag(call, server)
 
 
-async def put_tag(call: Call) -> Response:
+async def put_tag(call: Call, server: Document) -> Answer:
     """Add a tag."""
     server = _changeable(call)
     tag = call.argument("tag")
     if tag in server["tags"]:
-        return empty(204)
+        return None
     servers.change(call.state, server["id"], tags=tags([*server["tags"], tag]))
-    response = empty(201)
+    response = respond(None, 201)
     response.headers["Location"] = call.link(f"/servers/{server['id']}/tags/{tag}")
     return response
 
 
-async def delete_tag(call: Call) -> Response:
+async def delete_tag(call: Call, server: Document) -> None:
     """Remove a tag."""
     server = _changeable(call)
     tag = _require_tag(call, server)
     servers.change(call.state, server["id"], tags=[t for t in server["tags"] if t != tag])
-    return empty(204)
 
 
-async def list_security_groups(call: Call) -> Response:
+async def list_security_groups(call: Call, server: Document) -> Document:
     """Answer the security groups of the server's ports."""
-    found = call.plugs.network.security_groups(call.server()["id"])
+    found = call.plugs.network.security_groups(server["id"])
     fields = ("id", "name", "description")
     groups = [
         {**{k: g[k] for k in fields}, "tenant_id": g["project_id"], "rules": []} for g in found
     ]
-    return answer({"security_groups": groups})
+    return {"security_groups": groups}
 
 
-async def show_diagnostics(call: Call) -> Response:
+async def show_diagnostics(call: Call, server: Document) -> Document:
     """Answer what is known of a running server."""
-    server = call.server()
     servers.require_state(server, "get_diagnostics", frozenset({"active", "rescued", "paused"}))
     flavor = server["flavor"]
     ports = call.plugs.documents(server["id"])
     uptime = started_seconds(server, call.state.cloud.clock.now())
     if not call.version.since(48):
-        return answer({"memory": flavor["ram"] * 1024, "vcpus": flavor["vcpus"], "uptime": uptime})
+        return {"memory": flavor["ram"] * 1024, "vcpus": flavor["vcpus"], "uptime": uptime}
     body: dict[str, Any] = {
         "state": "paused" if server["power_state"] == servers.PAUSED else "running",
         "driver": "libvirt",
@@ -167,25 +160,21 @@ async def show_diagnostics(call: Call) -> Response:
         "nic_details": [{"mac_address": p["mac_address"]} for p in ports],
         "memory_details": {"maximum": flavor["ram"], "used": None},
     }
-    return answer(body)
+    return body
 
 
-async def show_password(call: Call) -> Response:
+async def show_password(call: Call, server: Document) -> Document:
     """Answer the password that the server has posted: none."""
-    call.server()
-    return answer({"password": ""})
+    return {"password": ""}
 
 
-async def clear_password(call: Call) -> Response:
+async def clear_password(call: Call, server: Document) -> None:
     """Forget the password that the server has posted."""
-    call.server()
-    return empty(204)
 
 
-async def show_topology(call: Call) -> Response:
+async def show_topology(call: Call, server: Document) -> Document:
     """Answer the NUMA topology: none is asked for."""
-    call.server()
-    return answer({"nodes": [], "pagesize_kb": None})
+    return {"nodes": [], "pagesize_kb": None}
 
 
 _SERVER = "/servers/{server_id}"

@@ -3,11 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
-from starlette.responses import Response
-
 from localcloud.compute import quotas, values
-from localcloud.compute.api.call import Call, Endpoint, answer, empty
-from localcloud.compute.groups import POLICIES, find
+from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.groups import POLICIES
 from localcloud.http import BadRequest, PageQuery, boolean
 from localcloud.store import Document
 
@@ -21,7 +19,7 @@ def _view(call: Call, group: Document) -> Document:
     return {**view, "policies": [group["policy"]], "metadata": {}}
 
 
-async def list_groups(call: Call) -> Response:
+async def list_groups(call: Call) -> Document:
     """Answer the project's groups; all of them to an administrator who asks for that."""
     state = call.state
     everything = call.query("all_projects") is not None and boolean(
@@ -36,13 +34,12 @@ async def list_groups(call: Call) -> Response:
         raise BadRequest(f"The offset must be a number of 0 or more, not '{offset[:64]}'.")
     limit = PageQuery.parse(call.request.query_params).limit
     found = found[int(offset) :][: 1000 if limit is None else limit]
-    return answer({"server_groups": [_view(call, g) for g in found]})
+    return {"server_groups": [_view(call, g) for g in found]}
 
 
-async def show_group(call: Call) -> Response:
+async def show_group(call: Call, group: Document) -> Document:
     """Answer one group."""
-    group = find(call.state, call.context, call.argument("group_id"))
-    return answer({"server_group": _view(call, group)})
+    return {"server_group": _view(call, group)}
 
 
 def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -64,9 +61,9 @@ def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return policy, rules
 
 
-async def create_group(call: Call) -> Response:
+async def create_group(call: Call) -> Document:
     """Make a group."""
-    body = await call.object("server_group")
+    body = call.object("server_group")
     known = {"name", "policy", "rules"} if call.version.since(64) else {"name", "policies"}
     values.allowed(body, known, "server_group")
     policy, rules = _policy(call, body)
@@ -82,14 +79,12 @@ async def create_group(call: Call) -> Response:
         "user_id": call.context.user_id,
     }
     call.state.groups.put(group)
-    return answer({"server_group": _view(call, group)})
+    return {"server_group": _view(call, group)}
 
 
-async def delete_group(call: Call) -> Response:
+async def delete_group(call: Call, group: Document) -> None:
     """Forget a group; its servers stay where they are."""
-    group = find(call.state, call.context, call.argument("group_id"))
     call.state.groups.delete(group["id"])
-    return empty(204)
 
 
 ENDPOINTS = (

@@ -4,18 +4,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import actions, flavors, hosts, keypairs, quotas, servers, values
 from localcloud.compute.api import server_views
-from localcloud.compute.api.call import Call, answer, empty
+from localcloud.compute.api.call import Call
 from localcloud.compute.api.servers import begin, remove
 from localcloud.compute.jobs import confirm
 from localcloud.compute.request import USER_DATA_LIMIT, password, personality
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import Answer, BadRequest, NotFound, respond
 from localcloud.store import Document
 
-Action = Callable[[Call, Document, Any], Awaitable[Response]]
+Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
+"""Does an action with the arguments of the body; nothing stands for 202."""
 _SOFT = frozenset({"active"})
 _HARD = frozenset({"active", "stopped", "paused", "suspended", "error"})
 _REBOOTING = frozenset({"rebooting"})
@@ -52,26 +51,16 @@ def require_unconfirmed(server: Document) -> None:
         raise BadRequest("Instance has not been resized.")
 
 
-async def follow(call: Call, server: Document, transition: Transition) -> Response:
+def follow(call: Call, server: Document, transition: Transition) -> None:
     """Begin a transition."""
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, transition.name, transition.vm_states)
+    servers.require_free(call.context, server, transition.name, transition.vm_states)
     require_unconfirmed(server)
     begin(call, server, transition.name, task_state=transition.task_state)
-    return empty(202)
 
 
-def _arguments(value: Any, action: str) -> dict[str, Any]:
-    if value is None or value == "":
-        return {}
-    if not isinstance(value, dict):
-        raise BadRequest(f"Invalid input for '{action}': it must be an object.")
-    return value
-
-
-async def reboot(call: Call, server: Document, value: Any) -> Response:
+async def reboot(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Restart a server, ``SOFT`` or ``HARD``."""
-    kind = str(_arguments(value, "reboot").get("type", "")).upper()
+    kind = str(arguments.get("type", "")).upper()
     if kind not in {"SOFT", "HARD"}:
         raise BadRequest("Invalid input for 'type': it must be SOFT or HARD.")
     servers.require_unlocked(server, call.context)
@@ -79,14 +68,11 @@ async def reboot(call: Call, server: Document, value: Any) -> Response:
     states, busy = (_HARD, _REBOOTING) if hard else (_SOFT, frozenset[str]())
     servers.require_state(server, "reboot", states, busy=busy)
     begin(call, server, "reboot", task_state="rebooting_hard" if hard else "rebooting")
-    return empty(202)
 
 
-async def rescue(call: Call, server: Document, value: Any) -> Response:
+async def rescue(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Boot a server from another disk, of the same image or the one that is named."""
-    arguments = _arguments(value, "rescue")
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "rescue", frozenset({"active", "stopped", "error"}))
+    servers.require_free(call.context, server, "rescue", frozenset({"active", "stopped", "error"}))
     reference = arguments.get("rescue_image_ref")
     image_id = server["image_id"]
     if not reference and not image_id:
@@ -95,15 +81,13 @@ async def rescue(call: Call, server: Document, value: Any) -> Response:
         image_id = values.uuid(values.reference(reference, "rescue_image_ref"), "rescue_image_ref")
         call.tools.images.check_bootable(call.context, image_id, server["flavor"])
     begin(call, server, "rescue", task_state="rescuing", rescue_image_id=image_id)
-    return answer({"adminPass": values.optional_text(arguments, "adminPass") or password()})
+    return {"adminPass": values.optional_text(arguments, "adminPass") or password()}
 
 
-async def resize(call: Call, server: Document, value: Any) -> Response:
+async def resize(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Give a server another flavor; it waits for confirmation then."""
-    arguments = _arguments(value, "resize")
     flavor_id = values.reference(arguments.get("flavorRef"), "flavorRef")
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "resize", frozenset({"active", "stopped"}))
+    servers.require_free(call.context, server, "resize", frozenset({"active", "stopped"}))
     old = server["flavor"]
     try:
         flavor = flavors.find(call.state, call.context, flavor_id)
@@ -121,18 +105,16 @@ async def resize(call: Call, server: Document, value: Any) -> Response:
         flavor=flavors.embedded(flavor),
         resize={"flavor": old, "vm_state": server["vm_state"]},
     )
-    return empty(202)
 
 
-async def confirm_resize(call: Call, server: Document, value: Any) -> Response:
+async def confirm_resize(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make the new size final."""
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "confirmResize", frozenset({"resized"}))
+    servers.require_free(call.context, server, "confirmResize", frozenset({"resized"}))
     require_unconfirmed(server)
     actions.record(call.state, call.context, server["id"], "confirmResize")
     servers.change(call.state, server["id"], resize={**server["resize"], "confirmed": True})
     call.tools.machine.aside(confirm(call.tools, server["id"]))
-    return empty(204)
+    return respond(None, 204)
 
 
 _REBUILD_FIELDS = (
@@ -145,9 +127,8 @@ _LATER_REBUILD_FIELDS = {
 }  # fmt: skip
 
 
-async def rebuild(call: Call, server: Document, value: Any) -> Response:
+async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Give a server a new disk of an image; addresses, id and host stay."""
-    arguments = _arguments(value, "rebuild")
     known = {*_REBUILD_FIELDS}
     known |= {f for minor, f in _LATER_REBUILD_FIELDS.items() if call.version.since(minor)}
     if not call.version.since(57):
@@ -155,8 +136,7 @@ async def rebuild(call: Call, server: Document, value: Any) -> Response:
     values.allowed(arguments, known, "rebuild")
     reference = values.reference(arguments.get("imageRef"), "imageRef")
     image_id = values.uuid(reference, "imageRef")
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "rebuild", frozenset({"active", "stopped", "error"}))
+    servers.require_free(call.context, server, "rebuild", frozenset({"active", "stopped", "error"}))
     if not server["image_id"]:
         raise BadRequest("Unable to rebuild with a different image for a volume-backed server.")
     call.tools.images.check_bootable(call.context, image_id, server["flavor"])
@@ -175,7 +155,7 @@ async def rebuild(call: Call, server: Document, value: Any) -> Response:
         view["key_name"] = changed["key"]["name"] if changed["key"] else None
     if call.version.since(57):
         view["user_data"] = changed["user_data"]
-    return answer({"server": view}, 202)
+    return respond({"server": view}, 202)
 
 
 def _rebuilt(call: Call, server: Document, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -202,11 +182,11 @@ def _rebuilt(call: Call, server: Document, arguments: dict[str, Any]) -> dict[st
     return changes
 
 
-async def unshelve(call: Call, server: Document, value: Any) -> Response:
+async def unshelve(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Bring a shelved server back, in the zone or on the host that is named."""
-    arguments = _arguments(value, "unshelve")
-    servers.require_unlocked(server, call.context)
-    servers.require_state(server, "unshelve", frozenset({"shelved", "shelved_offloaded"}))
+    servers.require_free(
+        call.context, server, "unshelve", frozenset({"shelved", "shelved_offloaded"})
+    )
     changes: dict[str, Any] = {}
     if "availability_zone" in arguments and call.version.since(77):
         zone = values.optional_text(arguments, "availability_zone")
@@ -216,13 +196,11 @@ async def unshelve(call: Call, server: Document, value: Any) -> Response:
     if "host" in arguments and call.version.since(91) and call.context.is_admin:
         changes["wanted_host"] = values.text(arguments, "host")
     begin(call, server, "unshelve", task_state="unshelving", **changes)
-    return empty(202)
 
 
-async def force_delete(call: Call, server: Document, value: Any) -> Response:
+async def force_delete(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Delete a server, whatever its state."""
     remove(call, server)
-    return empty(202)
 
 
 ACTIONS: dict[str, Action] = {

@@ -2,25 +2,23 @@
 
 from typing import Any
 
-from starlette.responses import Response
-
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_filters, server_views
-from localcloud.compute.api.call import Call, Endpoint, answer, empty
+from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.creation import create
 from localcloud.compute.request import read
-from localcloud.http import Conflict, NotFound
+from localcloud.http import Answer, Conflict, NotFound, respond
 from localcloud.store import Document
 
 
-async def create_servers(call: Call) -> Response:
+async def create_servers(call: Call) -> Answer:
     """Accept a request for servers; they are built in the background."""
-    request = read(await call.body(), call.version)
+    request = read(call.body(), call.version)
     made = create(call.tools, call.context, request)
     for server in made:
         begin(call, server, "create")
     if request.placement.return_reservation_id:
-        return answer({"reservation_id": made[0]["reservation_id"]}, 202)
+        return respond({"reservation_id": made[0]["reservation_id"]}, 202)
     first = made[0]
     view = {
         "id": first["id"],
@@ -29,7 +27,7 @@ async def create_servers(call: Call) -> Response:
         "security_groups": [{"name": n} for n in request.security_groups or ("default",)],
         "adminPass": request.admin_password,
     }
-    response = answer({"server": view}, 202)
+    response = respond({"server": view}, 202)
     response.headers["Location"] = call.link(f"/servers/{first['id']}")
     return response
 
@@ -45,28 +43,27 @@ def begin(call: Call, server: Document, action: str, **changes: Any) -> Document
     return changed
 
 
-async def list_servers(call: Call) -> Response:
+async def list_servers(call: Call) -> Document:
     """Answer ids and names."""
     found, more = call.paged(server_filters.wanted(call), "servers", "/servers", "desc")
-    return answer({"servers": [server_views.brief(call, s) for s in found], **more})
+    return {"servers": [server_views.brief(call, s) for s in found], **more}
 
 
-async def list_detailed(call: Call) -> Response:
+async def list_detailed(call: Call) -> Document:
     """Answer servers as a whole."""
     found, more = call.paged(server_filters.wanted(call), "servers", "/servers/detail", "desc")
-    return answer({"servers": [server_views.extended(call, s) for s in found], **more})
+    return {"servers": [server_views.extended(call, s) for s in found], **more}
 
 
-async def show_server(call: Call) -> Response:
+async def show_server(call: Call, server: Document) -> Document:
     """Answer one server; while there is work on it, a little later than at once."""
-    await call.tools.machine.soon(call.server()["id"])
-    return answer({"server": server_views.full(call, call.server())})
+    await call.tools.machine.soon(server["id"])
+    return {"server": server_views.full(call, call.server())}
 
 
-async def update_server(call: Call) -> Response:
+async def update_server(call: Call, server: Document) -> Document:
     """Change what may change without work: name, description, host name, addresses."""
-    server = call.server()
-    body = await call.object("server")
+    body = call.object("server")
     known = {"name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig"}
     if call.version.since(19):
         known.add("description")
@@ -85,13 +82,12 @@ async def update_server(call: Call) -> Response:
             changes[field] = values.optional_text(body, key) or ""
     changed = servers.change(call.state, server["id"], **changes)
     shape = server_views.full if call.version.since(75) else server_views.basic
-    return answer({"server": shape(call, changed)})
+    return {"server": shape(call, changed)}
 
 
-async def delete_server(call: Call) -> Response:
+async def delete_server(call: Call, server: Document) -> None:
     """Begin the deletion of a server; another one for the same server is fine."""
-    remove(call, call.server())
-    return empty(204)
+    remove(call, server)
 
 
 def remove(call: Call, server: Document) -> None:
@@ -108,20 +104,20 @@ def require_present(server: Document) -> None:
         raise Conflict(f"Instance {server['id']} is being deleted.")
 
 
-async def show_addresses(call: Call) -> Response:
+async def show_addresses(call: Call, server: Document) -> Document:
     """Answer the addresses by network."""
     network = call.plugs.network
-    found = network.addresses(call.server()["id"])
-    return answer({"addresses": {n: _plain(a) for n, a in found.items()}})
+    found = network.addresses(server["id"])
+    return {"addresses": {n: _plain(a) for n, a in found.items()}}
 
 
-async def show_network_addresses(call: Call) -> Response:
+async def show_network_addresses(call: Call, server: Document) -> Document:
     """Answer the addresses in one network."""
     name = call.argument("network")
-    found = call.plugs.network.addresses(call.server()["id"])
+    found = call.plugs.network.addresses(server["id"])
     if name not in found:
         raise NotFound(f"Network {name} not found for this server.")
-    return answer({name: _plain(found[name])})
+    return {name: _plain(found[name])}
 
 
 def _plain(addresses: list[dict[str, Any]]) -> list[dict[str, Any]]:
