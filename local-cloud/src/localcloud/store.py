@@ -70,6 +70,11 @@ class Collection:
             self._store.erase(self.kind, key)
             self.forget(key)
 
+    def delete_all(self, **equal: Any) -> None:
+        """Remove the documents whose top-level fields have these values."""
+        for document in list(self.find(**equal)):
+            self.delete(document["id"])
+
     def values(self) -> Iterable[Document]:
         """Return all documents; a snapshot, so that the loop over it may write."""
         return list(self._documents.values())

@@ -54,5 +54,4 @@ class State:
             surplus = len(self.tombstones) - TOMBSTONES
             for old in list(self.tombstones.values())[: max(surplus, 0)]:
                 self.tombstones.delete(old["id"])
-                for action in list(self.actions.find(instance_uuid=old["id"])):
-                    self.actions.delete(action["id"])
+                self.actions.delete_all(instance_uuid=old["id"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from localcloud.http import RequestContext, Unauthorized
 from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.directory import Directory
+from localcloud.identity.times import is_past
 from localcloud.identity.tokens import Token, Tokens, unknown_token
 from localcloud.store import Document
 
@@ -116,7 +117,7 @@ class AccessControl:
         if token.trust_id is None:
             return None
         trust = self._directory.trusts.get(token.trust_id)
-        if trust is None or self._directory.is_past(trust["expires_at"]):
+        if trust is None or is_past(trust["expires_at"], self._directory.clock.now()):
             raise Unauthorized("The trust does not exist or has expired.")
         for party in (trust["trustor_user_id"], trust["trustee_user_id"]):
             self.active_user(party)
@@ -126,7 +127,7 @@ class AccessControl:
         if token.application_credential_id is None:
             return None
         credential = self._directory.application_credentials.get(token.application_credential_id)
-        if credential is None or self._directory.is_past(credential["expires_at"]):
+        if credential is None or is_past(credential["expires_at"], self._directory.clock.now()):
             raise Unauthorized("The application credential does not exist or has expired.")
         return credential
 

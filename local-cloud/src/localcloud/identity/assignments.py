@@ -117,9 +117,3 @@ class Assignments:
         """Whether an inherited grant reaches this project."""
         target = (grant.target_type, grant.target_id, grant.inherited)
         return grant.inherited and target in self._covering("project", project_id)
-
-    def forget(self, field: str, key: str) -> None:
-        """Remove the assignments in which the actor, target or role of this id takes part."""
-        self._directory.delete_all(
-            self._directory.assignments, self._directory.assignments.find(**{field: key})
-        )

@@ -9,6 +9,7 @@ from localcloud.identity.assignments import SYSTEM, Assignments
 from localcloud.identity.attempts import Attempts
 from localcloud.identity.directory import Directory
 from localcloud.identity.passwords import verify
+from localcloud.identity.times import is_past
 from localcloud.identity.tokens import Scope, Token, Tokens
 from localcloud.store import Document
 
@@ -197,7 +198,7 @@ class Authentication:
         if not isinstance(secret, str):
             raise BadRequest("The object 'application_credential' must have a secret.")
         credential = self._claimed_credential(content)
-        expired = self._directory.is_past(credential["expires_at"])
+        expired = is_past(credential["expires_at"], self._directory.clock.now())
         if expired or not verify(secret, credential["secret_hash"]):
             raise _refused()
         return Proof(

@@ -1,6 +1,5 @@
 """The objects of the identity service and the look-ups that all its parts need."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -77,10 +76,6 @@ class Directory:
         """Return the links of a list below ``/v3`` that is one page."""
         return {"self": self.url(path), "next": None, "previous": None}
 
-    def is_past(self, expires_at: str | None) -> bool:
-        """Whether a moment of the form of :func:`precise` has come; None never does."""
-        return expires_at is not None and expires_at <= precise(self.clock.now())
-
     def domain(self, id: str) -> Document:  # noqa: A002
         """Return the domain; raises :class:`NotFound`."""
         return self._get(self.domains, "domain", id)
@@ -126,15 +121,15 @@ class Directory:
             for domain in self.domains.values():
                 if domain["name"].lower() == name.lower():
                     return domain
-        return self._find(self.domains, "domain", reference, {})
+        return self._find(self.domains, "domain", reference)
 
     def find_project(self, reference: Any) -> Document:
         """Return the project that an id, or a name with its domain, names."""
-        return self._find_in_domain(self.projects, "project", reference)
+        return self._find(self.projects, "project", reference)
 
     def find_user(self, reference: Any) -> Document:
         """Return the user that an id, or a name with its domain, names."""
-        return self._find_in_domain(self.users, "user", reference)
+        return self._find(self.users, "user", reference)
 
     def active_domain(self, id: str) -> bool:  # noqa: A002
         """Whether the domain exists and is enabled."""
@@ -161,20 +156,7 @@ class Directory:
             found.extend(self.projects.find(parent_id=project["id"]))
         return found
 
-    def delete_all(self, collection: Collection, documents: Iterable[Document]) -> None:
-        """Remove these documents of one collection."""
-        for document in list(documents):
-            collection.delete(document["id"])
-
-    def _find_in_domain(self, collection: Collection, noun: str, reference: Any) -> Document:
-        within = {}
-        if isinstance(reference, dict) and "id" not in reference:
-            within = {"domain_id": self.find_domain(reference.get("domain"))["id"]}
-        return self._find(collection, noun, reference, within)
-
-    def _find(
-        self, collection: Collection, noun: str, reference: Any, within: dict[str, str]
-    ) -> Document:
+    def _find(self, collection: Collection, noun: str, reference: Any) -> Document:
         if not isinstance(reference, dict) or not {"id", "name"} & reference.keys():
             raise BadRequest(f"A {noun} must be given by its id, or by its name and domain.")
         key = reference.get("id", reference.get("name"))
@@ -182,6 +164,9 @@ class Directory:
             raise BadRequest(f"The id and the name of a {noun} must be strings.")
         if "id" in reference:
             return self._get(collection, noun, key)
+        within = {}
+        if collection is not self.domains:
+            within = {"domain_id": self.find_domain(reference.get("domain"))["id"]}
         for document in collection.find(name=key, **within):
             return document
         raise missing(noun, key)

@@ -38,5 +38,5 @@ def identity_of(store: Store, clock: Clock, settings: Settings) -> Identity:
         tokens,
         control,
         Authentication(directory, assignments, tokens, control, Attempts(clock)),
-        Removal(directory, assignments),
+        Removal(directory),
     )

@@ -1,6 +1,5 @@
 """What goes when something is deleted: everything that is nothing without it."""
 
-from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory
 from localcloud.store import Document
 
@@ -8,9 +7,8 @@ from localcloud.store import Document
 class Removal:
     """Deletes objects with their dependents. Callers hold a transaction."""
 
-    def __init__(self, directory: Directory, assignments: Assignments) -> None:
+    def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._assignments = assignments
 
     def domain(self, domain: Document) -> None:
         """Delete the domain, its users, groups, projects and roles."""
@@ -23,19 +21,16 @@ class Removal:
             self.project(project)
         for role in [r for r in directory.roles.values() if r.get("domain_id") == key]:
             self.role(role)
-        self._assignments.forget("target_id", key)
+        directory.assignments.delete_all(target_id=key)
         directory.domains.delete(key)
 
     def project(self, project: Document) -> None:
         """Delete the project, its assignments, trusts and credentials."""
         directory, key = self._directory, project["id"]
-        self._assignments.forget("target_id", key)
-        for collection in (
-            directory.trusts,
-            directory.credentials,
-            directory.application_credentials,
-        ):
-            directory.delete_all(collection, collection.find(project_id=key))
+        directory.assignments.delete_all(target_id=key)
+        directory.trusts.delete_all(project_id=key)
+        directory.credentials.delete_all(project_id=key)
+        directory.application_credentials.delete_all(project_id=key)
         for user in directory.users.values():
             if user.get("default_project_id") == key:
                 kept = {n: v for n, v in user.items() if n != "default_project_id"}
@@ -45,33 +40,31 @@ class Removal:
     def user(self, user: Document) -> None:
         """Delete the user, memberships, assignments, trusts and credentials."""
         directory, key = self._directory, user["id"]
-        self._assignments.forget("actor_id", key)
-        directory.delete_all(directory.memberships, directory.memberships.find(user_id=key))
-        for field in ("trustor_user_id", "trustee_user_id"):
-            directory.delete_all(directory.trusts, directory.trusts.find(**{field: key}))
-        for collection in (directory.credentials, directory.application_credentials):
-            directory.delete_all(collection, collection.find(user_id=key))
+        directory.assignments.delete_all(actor_id=key)
+        directory.memberships.delete_all(user_id=key)
+        directory.trusts.delete_all(trustor_user_id=key)
+        directory.trusts.delete_all(trustee_user_id=key)
+        directory.credentials.delete_all(user_id=key)
+        directory.application_credentials.delete_all(user_id=key)
         directory.users.delete(key)
 
     def group(self, group: Document) -> None:
         """Delete the group, its memberships and assignments."""
         directory, key = self._directory, group["id"]
-        self._assignments.forget("actor_id", key)
-        directory.delete_all(directory.memberships, directory.memberships.find(group_id=key))
+        directory.assignments.delete_all(actor_id=key)
+        directory.memberships.delete_all(group_id=key)
         directory.groups.delete(key)
 
     def role(self, role: Document) -> None:
         """Delete the role, its assignments and the rules that imply it or that it implies."""
         directory, key = self._directory, role["id"]
-        self._assignments.forget("role_id", key)
-        for field in ("prior_id", "implied_id"):
-            directory.delete_all(
-                directory.implied_roles, directory.implied_roles.find(**{field: key})
-            )
+        directory.assignments.delete_all(role_id=key)
+        directory.implied_roles.delete_all(prior_id=key)
+        directory.implied_roles.delete_all(implied_id=key)
         directory.roles.delete(key)
 
     def service(self, service: Document) -> None:
         """Delete the service and its endpoints."""
         directory, key = self._directory, service["id"]
-        directory.delete_all(directory.endpoints, directory.endpoints.find(service_id=key))
+        directory.endpoints.delete_all(service_id=key)
         directory.services.delete(key)

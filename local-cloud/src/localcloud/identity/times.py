@@ -6,6 +6,11 @@ from localcloud.http import BadRequest
 from localcloud.identity.directory import precise
 
 
+def is_past(expires_at: str | None, now: datetime) -> bool:
+    """Whether the end that is kept of something has come; None never comes."""
+    return expires_at is not None and expires_at <= precise(now)
+
+
 def future(text: str | None, now: datetime) -> str | None:
     """Return the moment with microseconds, as all expiry times are kept; None for None.
 

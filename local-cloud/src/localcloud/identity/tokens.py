@@ -137,8 +137,8 @@ class Tokens:
         revocations = self._directory.revocations
         with self._directory.store.transaction():
             now = precise(self._clock.now() - EXPIRED_GRACE)
-            past = [r for r in revocations.values() if r["expires_at"] <= now]
-            self._directory.delete_all(revocations, past)
+            for past in [r for r in revocations.values() if r["expires_at"] <= now]:
+                revocations.delete(past["id"])
             revocations.put({"id": token.audit_ids[0], "expires_at": token.expires_at})
 
 

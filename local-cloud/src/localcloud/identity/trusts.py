@@ -19,7 +19,7 @@ from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, missing, new_id
 from localcloud.identity.fields import Field, checked
 from localcloud.identity.resource import listing
-from localcloud.identity.times import future
+from localcloud.identity.times import future, is_past
 from localcloud.store import Document
 
 _FIELDS = (
@@ -65,7 +65,7 @@ class Trusts:
         trusts = [
             {name: value for name, value in self._shown(trust).items() if name != "roles"}
             for trust in self._directory.trusts.find(**filters)
-            if not self._directory.is_past(trust["expires_at"])
+            if not is_past(trust["expires_at"], self._directory.clock.now())
         ]
         body = listing(self._directory, "trusts", trusts, request)
         body["links"]["self"] = self._directory.url("OS-TRUST/trusts")
@@ -177,7 +177,7 @@ class Trusts:
         who, trust = context(request), self._directory.trust(request.path_params["id"])
         parties = {trust["trustor_user_id"], trust["trustee_user_id"]}
         policy.require(policy.reads_all(who) or who.user_id in parties, "get_trust")
-        if self._directory.is_past(trust["expires_at"]):
+        if is_past(trust["expires_at"], self._directory.clock.now()):
             raise missing("trust", trust["id"])
         return trust
 

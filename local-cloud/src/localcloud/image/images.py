@@ -188,8 +188,7 @@ class Images:
         What servers stand on stays until the first start at which no server needs it.
         """
         with self._cloud.store.transaction():
-            for member in list(self.members.find(image_id=image["id"])):
-                self.members.delete(member["id"])
+            self.members.delete_all(image_id=image["id"])
             self.records.delete(image["id"])
             self.deleted.put(image)
         for path in (self._directory / image["id"], self.staged(image["id"])):
