@@ -1,4 +1,6 @@
-"""``python tools/reference.py`` writes docs/commands.md and docs/configuration.md from the code."""
+"""``python tools/reference.py`` writes what the documentation repeats from the code: the pages of
+commands and options, and the table of types in docs/found-again.md.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,13 @@ import click
 
 from stoker import config
 from stoker.cli.main import COMMANDS, main
+from stoker.resources.built_in import built_in
+from stoker.resources.registry import Registry
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Adopts
 
 ROOT = Path(__file__).parents[1]
+_TABLE = "| type | its object is recognised by |"
 _KINDS = {
     "BoolOpt": "boolean",
     "IntOpt": "integer",
@@ -105,7 +112,32 @@ def _without_effect() -> Iterator[str]:
         yield f"| `[{group}]` | {', '.join(f'`{name}`' for name in names)} |"
 
 
-PAGES = {"docs/commands.md": commands_page, "docs/configuration.md": configuration_page}
+def found_again_page() -> str:
+    """The page on lost creates, with the table of types as the types are now."""
+    text = (ROOT / "docs/found-again.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(_TABLE)
+    _, _, after = rest.partition("\n\n")
+    types = Registry()
+    found = ((name, types.find(name)) for name in sorted(built_in()))
+    rows = [f"| `{name}` | {_way(type_)} |" for name, type_ in found if isinstance(type_, Adopts)]
+    return f"{before}{_TABLE}\n|---|---|\n" + "\n".join(rows) + f"\n\n{after}"
+
+
+def _way(type_: Any) -> str:
+    """How a type recognises the object of a lost create."""
+    if isinstance(type_, RestResource) and type(type_).find is RestResource.find:
+        if "name" not in type_.properties:
+            return "marker (it has no name)"
+        return f"name; {'marker' if type_.marker else 'namesakes'} if the user has named it"
+    words = (inspect.getdoc(type_.find) or "").splitlines()[0].removesuffix(".")
+    return ("unique: " if type_.unique else "") + words[0].lower() + words[1:]
+
+
+PAGES = {
+    "docs/commands.md": commands_page,
+    "docs/configuration.md": configuration_page,
+    "docs/found-again.md": found_again_page,
+}
 """Files, and what makes their text."""
 
 

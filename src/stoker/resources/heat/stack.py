@@ -149,7 +149,7 @@ class RemoteStack(ManagedType):
         return _failed(found) if failed else Done()
 
     def find(self, call: Call) -> str | None:
-        """The stack of the name that a create would have given."""
+        """The stack with the name that a create gives it."""
         query = {"name": call.physical_name}
         listed = send(call.cloud.orchestration, "GET", "/stacks", params=query)
         return next((str(stack["id"]) for stack in listed.get("stacks") or ()), None)

@@ -54,7 +54,7 @@ class RBACPolicy(RestResource):
         return {**body, "object_id": find_id(call.cloud, kind, body["object_id"])}
 
     def find(self, call: Call) -> str | None:
-        """The policy that grants the same access."""
+        """The policy that grants the project the same access to the object."""
         wanted = self.creation_body(call)
         listed = _POLICIES.select(call.cloud, object_id=wanted["object_id"])
         for item in listed:

@@ -71,7 +71,7 @@ class RouterInterface(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The interface that a lost create has added."""
+        """The interface, if the router has such a port in the subnet."""
         router, field, value = _parts(call.properties)
         found = _interfaces(call, router, field, value)
         return f"{router}:{field}={value}" if found else None

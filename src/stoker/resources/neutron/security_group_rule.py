@@ -56,7 +56,7 @@ class SecurityGroupRule(RestResource):
     }
 
     def find(self, call: Call) -> str | None:
-        """The rule that a lost create has made."""
+        """The rule of the group that has the same meaning."""
         wanted: Object = self.fields(call.properties)
         existing = SECURITY_GROUP_RULES.select(
             call.cloud, security_group_id=wanted["security_group_id"]

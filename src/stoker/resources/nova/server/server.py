@@ -68,7 +68,7 @@ class Server(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """The server that a lost create has made."""
+        """The server with the token as its name, or as a tag where the user has named it."""
         return next(iter(_with_token(call)), None)
 
     def sweep(self, call: Call) -> Sequence[str]:
