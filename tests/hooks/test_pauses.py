@@ -29,6 +29,7 @@ REPLACED = template(
         "c": thing(value="one"),
     }
 )
+CHANGED_AND_REPLACED = template({**REPLACED["resources"], "b": thing(value="two", depends_on="a")})
 WITHOUT_B = template({"a": thing(value="one"), "c": thing(value="one")})
 
 
@@ -179,6 +180,30 @@ def test_a_replacement_stops_at_every_hook_of_what_it_does() -> None:
         assert await finish(lab) == "UPDATE_COMPLETE"
         assert (await lab.rows())["a"].properties["fixed"] == "new"
         assert len(lab.cloud.objects) == 3
+
+    in_lab(story)
+
+
+def test_an_object_that_goes_after_its_replacement_stops_as_well_and_is_listed_until_it_goes() -> (
+    None
+):
+    async def story(lab: Lab) -> None:
+        address = await lab.create(CHAIN)
+        environment = hooks(a="post-delete", b=["pre-update", "pre-delete"])
+        await lab.begin_update(CHANGED_AND_REPLACED, environment=environment)
+        assert await standing(lab) == {"b": "pre-update"}
+        # b still needs the first object of a
+        await begin_delete(lab)
+        assert await standing(lab) == {"a": "post-delete", "b": "pre-delete"}
+        await clear(lab, "a", "post-delete")
+        await clear(lab, "b", "pre-delete")
+        assert await standing(lab) == {"a": "post-delete"}
+        views = await lab.engine.views.resources(CALLER, address, ResourceQuery())
+        assert [(v.name, v.physical_id) for v in views] == [("a", "object-1")]
+        await clear(lab, "a", "post-delete")
+        await lab.engine.dispatch.idle()
+        assert lab.cloud.objects == {}
+        assert await lab.engine.ports.store.resources(address.id) == []
 
     in_lab(story)
 

@@ -27,7 +27,7 @@ from stoker.engine.service.guards import (
     require_updatable,
     update_under_way,
 )
-from stoker.engine.service.lookup import Finder, no_resource
+from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
@@ -167,9 +167,7 @@ class Operations:
         """
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._ports.store.resources(stack.id))
-        row = next((row for row in rows if row.name == name), None)
-        if row is None:
-            raise no_resource(stack, name)
+        row = row_of(rows, name, stack)
         if unhealthy == row.unhealthy:
             return
         request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
@@ -18,9 +20,12 @@ def _not_found(name: str, stack_id: str | None = None) -> NotFound:
     )
 
 
-def no_resource(stack: Stack, name: str) -> NotFound:
-    """The refusal of a name that no resource of the stack bears."""
-    return NotFound(
+def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
+    """The row of that name. Raises NotFound."""
+    for row in rows:
+        if row.name == name:
+            return row
+    raise NotFound(
         f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", RESOURCE_NOT_FOUND
     )
 

@@ -60,13 +60,16 @@ def stack_view(
 def current_rows(rows: Sequence[Resource]) -> list[Resource]:
     """The rows that stand for resources now, not those that wait for their removal.
 
-    Where one of these stands at a hook, the row that has replaced it shows that.
+    Where one of these stands at a hook, the row that has replaced it shows that. Where that one
+    goes first, as in a delete, the other stands for the resource until it goes, too.
     """
     leaving = {row.name: row for row in rows if row.replaced_by is not None and hook_of(row)}
+    names = {row.name for row in rows if row.replaced_by is None}
+    ids = {row.id for row in rows}
     return [
         replace(row, hook=leaving[row.name].hook) if row.name in leaving else row
         for row in rows
-        if row.replaced_by is None
+        if row.replaced_by is None or (row.name not in names and row.replaced_by not in ids)
     ]
 
 

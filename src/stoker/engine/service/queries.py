@@ -15,7 +15,7 @@ from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, Stac
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import HIDDEN, ShownFacts
-from stoker.engine.service.lookup import Finder, no_resource, require_own
+from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import (
     current_rows,
     environment_view,
@@ -141,7 +141,7 @@ class Queries:
         """One resource with its recorded attributes."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
-        row = _named(rows, name, stack)
+        row = row_of(rows, name, stack)
         session = await self._session(stack, rows)
         attributes = {**dict.fromkeys(with_attributes), **_attributes(session, row)}
         needed = _needed_by(rows)
@@ -153,7 +153,7 @@ class Queries:
         """The metadata of a resource, with what its signals add."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
-        row = _named(rows, name, stack)
+        row = row_of(rows, name, stack)
         require_own(caller, row)
         return self._metadata(await self._session(stack, rows), row)
 
@@ -251,13 +251,6 @@ def _refreshed(session: StackRows, row: Resource) -> Resource:
     read = type_.read(make_call(session, row, type_))
     fresh = {name: read[name] for name in changing if name in read}
     return replace(row, attributes={**row.attributes, **fresh})
-
-
-def _named(rows: Sequence[Resource], name: str, stack: Stack) -> Resource:
-    for row in rows:
-        if row.name == name:
-            return row
-    raise no_resource(stack, name)
 
 
 def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:

@@ -29,7 +29,8 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.guards import live, record
-from stoker.engine.service.lookup import Finder, no_resource, require_own
+from stoker.engine.service.lookup import Finder, require_own, row_of
+from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -88,10 +89,9 @@ class SignalService:
         self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
     ) -> None:
         """Judge a signal by those that are there and store it, if none came in between."""
-        session = StackRows(self._ports, stack, await self._ports.store.resources(stack.id))
-        row = session.current.get(name)
-        if row is None:
-            raise no_resource(stack, name)
+        rows = await self._ports.store.resources(stack.id)
+        session = StackRows(self._ports, stack, rows)
+        row = row_of(current_rows(rows), name, stack)
         require_own(caller, row)
         if details and UNSET_HOOK in details:
             await self._release_hook(session, name, details[UNSET_HOOK])
