@@ -1,13 +1,10 @@
 """Names for new things. Drawn from one source so that a simulation can repeat them."""
 
+import base64
 import random
 from typing import Protocol
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 TOKEN_LENGTH = 12
-_UUID_FIXED = 0xF000_C000_0000_0000_0000
-"""The bits of a UUID that tell its version and variant; written out, as :mod:`uuid` is slow."""
-_UUID_VERSION_4 = 0x4000_8000_0000_0000_0000
 
 
 class Ids(Protocol):
@@ -27,13 +24,12 @@ class RandomIds:
         self._source = source or random.SystemRandom()
 
     def uuid(self) -> str:
-        """A random UUID (version 4)."""
-        drawn = self._source.getrandbits(128)
-        drawn = drawn & ~_UUID_FIXED | _UUID_VERSION_4
-        text = f"{drawn:032x}"
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        """A random UUID (version 4); written out, as :mod:`uuid` is slow."""
+        text = self._source.randbytes(16).hex()
+        variant = "89ab"[int(text[16], 16) & 3]
+        return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
     def token(self) -> str:
         """Twelve random characters out of ``a-z2-7``."""
-        drawn = self._source.getrandbits(5 * TOKEN_LENGTH)
-        return "".join([ALPHABET[drawn >> 5 * place & 31] for place in range(TOKEN_LENGTH)])
+        drawn = base64.b32encode(self._source.randbytes(8))
+        return drawn[:TOKEN_LENGTH].decode().lower()

@@ -7,10 +7,11 @@ at a bound. They ask for ``dict`` and ``list``: to ask for ``Mapping`` takes ten
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 _ANY = sys.maxsize
+_LEAVES = frozenset((type(None), bool, int, float))
 
 
 class TooLarge(Exception):
@@ -57,26 +58,20 @@ def weigh(tree: Any, values: int = _ANY, octets: int = _ANY) -> tuple[int, int, 
 
     Stops when there are more values or octets than the bounds; the result then exceeds them.
     """
-    counted = containers = weight = 0
-    pending = [tree]
+    counted, containers, weight = 1, 0, 0
+    pending: list[Iterable[Any]] = [(tree,)]
     while pending:
-        item = pending.pop()
-        counted += 1
-        if isinstance(item, str):
-            weight += len(item) if item.isascii() else 4 * len(item)
-            if weight > octets:
-                break
-            continue
-        if isinstance(item, dict):
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-        else:
-            continue
-        containers += 1
-        if counted + len(pending) > values:
-            counted += len(pending)
-            break
+        for item in pending.pop():
+            if type(item) in _LEAVES:
+                continue
+            if isinstance(item, str):
+                weight += len(item) if item.isascii() else 4 * len(item)
+            elif isinstance(item, (dict, list)):
+                containers += 1
+                counted += len(item)
+                pending.append(item.values() if isinstance(item, dict) else item)
+            if weight > octets or counted > values:
+                return counted, containers, weight
     return counted, containers, weight
 
 

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.records import Resource
+from stoker.engine.model.records import Resource, made
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.pending import NameLookup
 from stoker.schema.properties import Property
-from stoker.schema.resource_type import Call, Inherited, ResourceType, StackFacts, Update
+from stoker.schema.resource_type import Call, Inherited, ResourceType, Update
+from stoker.schema.resource_type.call import NO_UPDATE
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
 
@@ -27,17 +28,11 @@ def make_call(
     changed: frozenset[str] = frozenset(),
 ) -> Call:
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
-    stack, ports = session.stack, session.ports
-    now = ports.clock.now()
-    return Call(
-        stack=StackFacts(
-            stack.id,
-            stack.name,
-            stack.project_id,
-            stack.user_project_id,
-            stack.tags,
-            ports.region,
-        ),
+    stack, now = session.stack, session.ports.clock.now()
+    facts, signalling = session.shared_by_calls()
+    return made(
+        Call,
+        stack=facts,
         name=row.name,
         resource_id=row.id,
         token=row.token,
@@ -50,9 +45,9 @@ def make_call(
         physical_id=row.physical_id,
         progress=row.progress,
         data=row.data,
-        update=Update(previous or {}, changed),
+        update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
         signals=_signals(session),
-        signalling=ports.signallers.of(stack),
+        signalling=signalling,
         configs=_configs(session, row.properties if properties is None else properties),
     )
 

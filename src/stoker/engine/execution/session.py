@@ -30,7 +30,7 @@ from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
-from stoker.schema.resource_type import NestingType, ResourceType, Signal
+from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
 
 
 class StackRows:
@@ -50,6 +50,7 @@ class StackRows:
         self.hook_releases: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
         self._input: Input | None = None
+        self._shared: tuple[Stack, StackFacts, Signalling] | None = None
 
     async def input(self) -> Input:
         """What the stack is to be."""
@@ -65,6 +66,21 @@ class StackRows:
     def config_of(self, row_id: str) -> Any:
         """The content of the software config of that id; None where it is none of this stack."""
         return self.rows[row_id].data.get("config") if row_id in self._configs else None
+
+    def shared_by_calls(self) -> tuple[StackFacts, Signalling]:
+        """What all calls of types have in common as long as the stack stays the same."""
+        if self._shared is None or self._shared[0] is not self.stack:
+            stack = self.stack
+            facts = StackFacts(
+                stack.id,
+                stack.name,
+                stack.project_id,
+                stack.user_project_id,
+                stack.tags,
+                self.ports.region,
+            )
+            self._shared = stack, facts, self.ports.signallers.of(stack)
+        return self._shared[1:]
 
     @property
     def events_to_keep(self) -> int:

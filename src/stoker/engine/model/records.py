@@ -22,7 +22,7 @@ Record = TypeVar("Record", bound="Stack | Operation | Resource")
 def evolve(record: Record, **changes: Any) -> Record:
     """As :func:`dataclasses.replace`, which sets field by field and takes fifty times as long.
 
-    An operation evolves each of its rows several times. These records therefore have no slots:
+    An operation evolves each of its rows several times. The records therefore have no slots:
     all fields are copied at once.
     """
     if not changes.keys() <= vars(record).keys():
@@ -279,7 +279,7 @@ class Resource:
     """Fields that are stored and cannot be read; they are empty here. Read only."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Event:
     """Something that happened to a stack (``resource_id`` is None) or to a resource."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.engine.model.records import Action, Event, Resource, Stack, Status, evolve
+from stoker.engine.model.records import Action, Event, Resource, Stack, Status, evolve, made
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
 
@@ -70,7 +70,8 @@ class Transitions:
 
     def event_of(self, row: Resource) -> Event:
         """An event that tells of the row's status."""
-        return Event(
+        return made(
+            Event,
             id=self._ids.uuid(),
             stack_id=row.stack_id,
             time=self._clock.now(),

@@ -46,11 +46,11 @@ class Inherited:
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
-_NO_UPDATE = Update()
+NO_UPDATE = Update()
 _NOTHING = Inherited()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
     """Everything that one call of a type's method may use."""
 
@@ -72,7 +72,7 @@ class Call:
     physical_id: str | None = None
     progress: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
-    update: Update = _NO_UPDATE
+    update: Update = NO_UPDATE
     configs: Mapping[str, str] = field(default_factory=dict)
     """Content of the software configs of this project that the properties name, by id."""
     inherited: Inherited = _NOTHING

@@ -115,6 +115,8 @@ class StaticAnalysis:
     """The definition that was last made with facts, and what they answered."""
     objections: Sequence[Diagnostic] | None = None
     """What the type says against the definition, once it has been asked."""
+    is_small: bool | None = None
+    """Whether all that is written of it, and known of it, is; once that has been found out."""
     misspelled_functions: Sequence[Diagnostic] | None = None
     """What looks like a call of a function and is none, once it has been looked for."""
 
@@ -180,12 +182,14 @@ class Evaluator:
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
-        written = [body.properties, body.metadata, body.update_policy]
-        known = analysis.definition
-        if known is not None:
-            written += [known.properties, known.metadata]
+        if analysis.is_small is None:
+            written = [body.properties, body.metadata, body.update_policy]
+            known = analysis.definition
+            if known is not None:
+                written += [known.properties, known.metadata]
+            analysis.is_small = is_small(written)
         type_ = self.types.get(body.name)
-        if type_ is None or isinstance(type_, NestingType) or not is_small(written):
+        if type_ is None or isinstance(type_, NestingType) or not analysis.is_small:
             raise TooMuch
 
     def definition(
