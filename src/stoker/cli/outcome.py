@@ -19,17 +19,12 @@ _CONSOLE_LINES = 30
 _MOST_CAUSES = 10
 _MOST_CONSOLES = 3
 _SERVER = "OS::Nova::Server"
-_WAITS = frozenset(
-    {
-        "OS::Heat::WaitCondition",
-        "OS::Heat::WaitConditionHandle",
-        "AWS::CloudFormation::WaitCondition",
-        "AWS::CloudFormation::WaitConditionHandle",
-        "OS::Heat::SoftwareDeployment",
-        "OS::Heat::SoftwareDeploymentGroup",
-        "OS::Heat::StructuredDeployment",
-    }
-)
+_WAITS = frozenset((
+    "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
+    "AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle",
+    "OS::Heat::SoftwareDeployment", "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::StructuredDeployment",
+))  # fmt: skip
 _ABORTED = ("aborted", "cancelled")
 
 

@@ -8,17 +8,10 @@ from stoker.clouds.collection import Collection
 
 _PATCHED = frozenset({"dns", "identity", "image"})
 """Services that take changes as PATCH."""
-_BARE = frozenset(
-    {
-        "baremetal",
-        "container_infrastructure_management",
-        "dns",
-        "image",
-        "key_manager",
-        "message",
-        "workflow",
-    }
-)
+_BARE = frozenset((
+    "baremetal", "container_infrastructure_management", "dns", "image", "key_manager", "message",
+    "workflow",
+))  # fmt: skip
 """Services that put no name around an object."""
 _BELOW = {"load_balancer": "/lbaas"}
 """What the paths of a service begin with."""

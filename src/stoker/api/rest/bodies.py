@@ -14,6 +14,11 @@ from stoker.kernel import long_json
 from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, Invalid
 
 _LONGEST_TAG = 80
+_CHANGING = (
+    "template", "template_url", "parameters", "environment", "environment_files", "files",
+    "files_container", "clear_parameters", "timeout_mins", "tags",
+)  # fmt: skip
+"""Fields that can change a stack."""
 
 Body = Mapping[str, Any]
 
@@ -64,21 +69,7 @@ def refuse_converge(body: Body) -> None:
 
 def changes_nothing(body: Body) -> bool:
     """Whether a PATCH supplies nothing that could change the stack."""
-    return not any(
-        body.get(field)
-        for field in (
-            "template",
-            "template_url",
-            "parameters",
-            "environment",
-            "environment_files",
-            "files",
-            "files_container",
-            "clear_parameters",
-            "timeout_mins",
-            "tags",
-        )
-    )
+    return not any(body.get(field) for field in _CHANGING)
 
 
 async def _template(

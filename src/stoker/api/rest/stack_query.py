@@ -31,17 +31,9 @@ _FILTERS = {
     "stack_user_project_id": "stack_user_project_id",
 }
 _ACTIONS = (
-    "CREATE",
-    "DELETE",
-    "UPDATE",
-    "ROLLBACK",
-    "SUSPEND",
-    "RESUME",
-    "ADOPT",
-    "SNAPSHOT",
-    "CHECK",
+    "CREATE", "DELETE", "UPDATE", "ROLLBACK", "SUSPEND", "RESUME", "ADOPT", "SNAPSHOT", "CHECK",
     "RESTORE",
-)
+)  # fmt: skip
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _MOST_TAGS = 100
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}

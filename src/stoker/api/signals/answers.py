@@ -36,14 +36,9 @@ _CODES: Mapping[ErrorType, ErrorType] = {
 }
 """AWS's codes for errors that it has under another name."""
 _OF_AWS = (
-    ACCESS_DENIED,
-    INCOMPLETE_SIGNATURE,
-    LIMIT_EXCEEDED,
-    NOT_SIGNED,
-    UNAVAILABLE,
-    UNKNOWN_ACCESS_KEY,
-    WRONG_SIGNATURE,
-)
+    ACCESS_DENIED, INCOMPLETE_SIGNATURE, LIMIT_EXCEEDED, NOT_SIGNED, UNAVAILABLE,
+    UNKNOWN_ACCESS_KEY, WRONG_SIGNATURE,
+)  # fmt: skip
 _INVALID = ErrorType("InvalidParameterValue", 400)
 _FAILED = ErrorType("InternalFailure", 500)
 

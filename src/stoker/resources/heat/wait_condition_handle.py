@@ -17,22 +17,11 @@ from stoker.schema.support import since
 
 KEYS = frozenset({"id", "status", "reason", "data"})
 TRANSPORTS = (
-    "CFN_SIGNAL",
-    "TEMP_URL_SIGNAL",
-    "HEAT_SIGNAL",
-    "NO_SIGNAL",
-    "ZAQAR_SIGNAL",
-    "TOKEN_SIGNAL",
-)
+    "CFN_SIGNAL", "TEMP_URL_SIGNAL", "HEAT_SIGNAL", "NO_SIGNAL", "ZAQAR_SIGNAL", "TOKEN_SIGNAL",
+)  # fmt: skip
 _CREDENTIALS = (
-    "auth_url",
-    "username",
-    "user_id",
-    "password",
-    "project_id",
-    "domain_id",
-    "region_name",
-)
+    "auth_url", "username", "user_id", "password", "project_id", "domain_id", "region_name",
+)  # fmt: skip
 
 
 class HeatWaitConditionHandle(ManagedType):

@@ -18,14 +18,9 @@ _TAGS = (2, 52)
 _VOLUME_TYPES = (2, 67)
 
 _PLAIN = (
-    "device_name",
-    "device_type",
-    "disk_bus",
-    "volume_size",
-    "volume_type",
-    "boot_index",
+    "device_name", "device_type", "disk_bus", "volume_size", "volume_type", "boot_index",
     "delete_on_termination",
-)
+)  # fmt: skip
 """What is said of a block device in the service's own words."""
 
 
