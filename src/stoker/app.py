@@ -17,6 +17,7 @@ from stoker.api.own_engine import OwnEngine
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
 from stoker.api.signals.app import MOST_BYTES, application
+from stoker.clouds import faults
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
@@ -73,7 +74,7 @@ class App:
             types=types,
             workers=self._cloud.workers,
             clouds=self._cloud.access,
-            faults=self._cloud.faults,
+            faults=faults,
             deferred=self._gate.trusts,
             signallers=self._gate.stack_users,
             clock=clock,

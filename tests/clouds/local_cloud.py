@@ -24,13 +24,13 @@ class LocalCloud:
     sessions: Sessions
     credentials: dict[str, Any]
 
-    def user(self, name: str, **scope: Any) -> Password:
+    def user(self, name: str) -> Password:
         known = self.credentials["users"][name]
         return Password(
             name,
             known["password"],
             user_domain_id=known["domain"],
-            **(scope or {"project_name": known["project"]}),
+            project_name=known["project"],
         )
 
     def connection(self, name: str = "demo") -> Any:

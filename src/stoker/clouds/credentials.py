@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """A user with a password, in a project (by id, or by name and domain) or in a domain."""
+    """A user with a password, in a project if one is named."""
 
     username: str
     password: str = field(repr=False)
     user_domain: str = "Default"
     """Name of the user's domain."""
-    project_id: str | None = None
     project_name: str | None = None
     project_domain: str = "Default"
-    domain_id: str | None = None
-    """Scope to a domain instead of a project."""
     user_domain_id: str | None = None
     """The user's domain by id; wins over the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A user's own token, as it came with a request.
-
-    ``body`` is what the identity service said of it (``{"token": {...}}``, catalog included);
-    with it no further call is needed, without it the token is exchanged for one of the project.
-    """
+    """A user's own token, as it came with a request; it is exchanged for one of the project."""
 
     token: str = field(repr=False)
     project_id: str | None = None
-    expires_at: float | None = None
-    """Seconds since the epoch."""
-    body: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +36,7 @@ class Trust:
     project_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicationCredential:
-    """An application credential, by id and secret."""
-
-    id: str
-    secret: str = field(repr=False)
-    project_id: str | None = None
-
-
-Credentials = Password | Token | Trust | ApplicationCredential
+Credentials = Password | Token | Trust
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,9 @@ def status_of(exc: BaseException) -> int | None:
     return None
 
 
-def is_not_found(exc: BaseException) -> bool:
+def is_not_found(error: BaseException) -> bool:
     """Whether the object does not exist (any more)."""
-    return status_of(exc) == NOT_FOUND
+    return status_of(error) == NOT_FOUND
 
 
 @contextmanager
@@ -151,20 +151,20 @@ def is_cloud_fault(exc: BaseException) -> bool:
     )
 
 
-def lands_within(exc: BaseException) -> float:
+def lands_within(error: BaseException) -> float:
     """Seconds within which a request without a proper answer may still be carried out.
 
     0 for one that was not, and will not be.
     """
-    if isinstance(exc, UnreadableAnswer):
+    if isinstance(error, UnreadableAnswer):
         return _LANDS_CUT
-    if is_unreachable(exc):
-        causes = {type(cause).__name__ for cause in _causes(exc)}
+    if is_unreachable(error):
+        causes = {type(cause).__name__ for cause in _causes(error)}
         if causes & _NEVER_SENT:
             return 0.0
-        late = "ReadTimeout" in causes or type(exc).__name__ == "ConnectTimeout"
+        late = "ReadTimeout" in causes or type(error).__name__ == "ConnectTimeout"
         return _LANDS_LATE if late else _LANDS_CUT
-    return _LANDS.get(status_of(exc) or 0, 0.0)
+    return _LANDS.get(status_of(error) or 0, 0.0)
 
 
 def _causes(exc: BaseException | None) -> Iterator[BaseException]:
@@ -175,29 +175,29 @@ def _causes(exc: BaseException | None) -> Iterator[BaseException]:
         exc = exc.__cause__ or exc.__context__
 
 
-def retry_after(exc: BaseException, attempt: int) -> float | None:
+def retry_after(error: BaseException, attempt: int) -> float | None:
     """Seconds after which the same call may succeed, or None when it is refused for good.
 
     ``attempt`` counts from 0. A conflict is taken to pass, as when an object is still in use by
     another that is being deleted, unless its words name a lasting obstacle.
     """
-    status = status_of(exc)
+    status = status_of(error)
     if status in _DOUBTFUL:
-        final = status == CONFLICT and _FINAL_CONFLICTS.search(_words(exc))
+        final = status == CONFLICT and _FINAL_CONFLICTS.search(_words(error))
         if final or attempt >= _DOUBTFUL_ATTEMPTS:
             return None
-    elif not (status in _BUSY or is_unreachable(exc) or isinstance(exc, UnreadableAnswer)):
+    elif not (status in _BUSY or is_unreachable(error) or isinstance(error, UnreadableAnswer)):
         return None
-    pause = getattr(exc, "retry_after", None)
+    pause = getattr(error, "retry_after", None)
     if isinstance(pause, int | float) and pause > 0:
         return float(pause)
     return min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
 
 
-def describe(exc: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """One line: the cloud's words, the HTTP status and the request id, never a traceback."""
-    words = _words(exc) or type(exc).__name__
-    status, request_id = status_of(exc), getattr(exc, "request_id", None)
+    words = _words(error) or type(error).__name__
+    status, request_id = status_of(error), getattr(error, "request_id", None)
     notes = [f"HTTP {status}"] if status else []
     notes += [f"request {request_id}"] if request_id else []
     missing = [note for note in notes if note not in words]

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
 
-from stoker.clouds.access import CloudAccess, CloudFaults
-from stoker.clouds.credentials import Credentials, Endpoints, Token, Trust
+from stoker.clouds.access import CloudAccess
+from stoker.clouds.credentials import Endpoints
 from stoker.clouds.lookups import Lookups
 from stoker.clouds.sessions import Sessions
 from stoker.clouds.workers import Workers
 from stoker.kernel.clock import Clock
 
 
-class HasCredentials(Protocol):
-    """A stack, as far as this package is concerned."""
-
-    @property
-    def credentials(self) -> Mapping[str, Any]:
-        """A trust, or the token of a request under way."""
-
-
 class CloudGate:
-    """Connections, lookups, threads and faults."""
+    """Connections, lookups and threads."""
 
     def __init__(self, endpoints: Endpoints, clock: Clock) -> None:
         self.workers = Workers(clock)
         self._sessions = Sessions(endpoints, clock, self.workers.observe)
         self._lookups = Lookups(clock)
-        self.access: CloudAccess[HasCredentials] = CloudAccess(
-            self._sessions, self._lookups, credentials_of
-        )
-        self.faults = CloudFaults()
+        self.access = CloudAccess(self._sessions, self._lookups)
 
     @property
     def load(self) -> Callable[[], None]:
@@ -43,11 +31,3 @@ class CloudGate:
         self.workers.close()
         self._lookups.close()
         self._sessions.close()
-
-
-def credentials_of(stack: HasCredentials) -> Credentials:
-    """Who acts for a stack: its trust, or the user whose request it is."""
-    kept = stack.credentials
-    if "trust_id" in kept:
-        return Trust(kept["trust_id"], kept.get("project_id"))
-    return Token(kept["token"], kept.get("project_id"))

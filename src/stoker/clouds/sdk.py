@@ -15,21 +15,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-from keystoneauth1 import access, exceptions, session
-from keystoneauth1.identity import access as access_plugins
+from keystoneauth1 import exceptions, session
 from keystoneauth1.identity import v3
 from openstack import connection
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from stoker import __version__
-from stoker.clouds.credentials import (
-    ApplicationCredential,
-    Credentials,
-    Endpoints,
-    Password,
-    Token,
-    Trust,
-)
+from stoker.clouds.credentials import Credentials, Endpoints, Password, Token, Trust
 from stoker.clouds.faults import parse_retry_after
 
 _WORD = re.compile(r"[a-z_-]{2,30}")
@@ -140,43 +132,22 @@ class Maker:
     def _plugin(self, credentials: Credentials) -> Any:
         auth_url = self._endpoints.auth_url
         match credentials:
-            case Password():
-                return self._password(credentials)
-            case Token(token=token, body=body) if body is not None:
-                known = access.AccessInfoV3(dict(body), auth_token=token)
-                return access_plugins.AccessInfoPlugin(known, auth_url)
+            case Password(project_name=name, project_domain=domain):
+                scope = {"project_name": name, "project_domain_name": domain}
+                return v3.Password(auth_url, **_identity(credentials), **scope)
             case Token(token=token, project_id=project_id):
                 return v3.Token(auth_url, token, project_id=project_id)
             case Trust(trust_id=trust_id):
-                return self._trust(trust_id)
-            case ApplicationCredential(id=identity, secret=secret):
-                return v3.ApplicationCredential(
-                    auth_url,
-                    application_credential_id=identity,
-                    application_credential_secret=secret,
-                )
-
-    def _password(self, user: Password) -> Any:
-        scope: dict[str, Any] = {}
-        if user.domain_id:
-            scope = {"domain_id": user.domain_id}
-        elif user.project_id:
-            scope = {"project_id": user.project_id}
-        elif user.project_name:
-            scope = {"project_name": user.project_name, "project_domain_name": user.project_domain}
-        return v3.Password(self._endpoints.auth_url, **_identity(user), **scope)
-
-    def _trust(self, trust_id: str) -> Any:
-        user = self._endpoints.service_user
-        if user is None:
-            raise LookupError("a trust cannot be used: no service user is configured")
-        return _ByTrust(self._endpoints, trust_id, **_identity(user))
+                user = self._endpoints.service_user
+                if user is None:
+                    raise LookupError("a trust cannot be used: no service user is configured")
+                return _ByTrust(self._endpoints, trust_id, **_identity(user))
 
 
 def _identity(user: Password) -> dict[str, Any]:
-    domain = (
-        {"user_domain_id": user.user_domain_id}
-        if user.user_domain_id
-        else {"user_domain_name": user.user_domain}
-    )
-    return {"username": user.username, "password": user.password, **domain}
+    return {
+        "username": user.username,
+        "password": user.password,
+        "user_domain_id": user.user_domain_id,
+        "user_domain_name": user.user_domain,
+    }

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from stoker.clouds.credentials import Credentials, Endpoints, Token
+from stoker.clouds.credentials import Credentials, Endpoints
 from stoker.kernel.clock import Clock
 
 _KEPT = 512
 _LIFETIME = 1800.0
-_MARGIN = 60.0
 
 Observer = Callable[[str, int, float, float | None, str], None]
 
@@ -61,8 +60,7 @@ class Sessions:
     def connection(self, credentials: Credentials) -> Any:
         """An ``openstack.connection.Connection`` that acts with these credentials.
 
-        The same one as long as it is valid: a user's token until shortly before it expires,
-        anything else for half an hour after its last use (those renew their tokens themselves).
+        The same one until half an hour after its last use.
         """
         self.load()
         now = self._clock.now()
@@ -71,7 +69,7 @@ class Sessions:
             if kept is None or kept.until <= now:
                 kept = _Kept(self._maker.connection(credentials), 0.0)
                 self._kept[credentials] = kept
-            kept.until = _valid_until(credentials, now)
+            kept.until = now + _LIFETIME
             self._kept.move_to_end(credentials)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
@@ -83,9 +81,3 @@ class Sessions:
             self._kept.clear()
             if self._maker is not None:
                 self._maker.close()
-
-
-def _valid_until(credentials: Credentials, now: float) -> float:
-    if isinstance(credentials, Token) and credentials.expires_at is not None:
-        return min(now + _LIFETIME, credentials.expires_at - _MARGIN)
-    return now + _LIFETIME
