@@ -1,5 +1,6 @@
 """``#cloud-config``: one merged document, and what is done for its keys in which order."""
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import yaml
 from localcloud.guest import accounts, apt, files, merging, packages, settings, ssh
 from localcloud.guest.instance import Instance
 from localcloud.guest.parts import Part
-from localcloud.guest.scripts import quote, run_script, say
+from localcloud.guest.scripts import run_script, say
 
 _HANDLED = {
     "apt_update", "apt_upgrade", "bootcmd", "chpasswd", "final_message", "fqdn", "groups",
@@ -83,7 +84,7 @@ def shell_lines(commands: Any) -> str:
     lines = ["#!/bin/sh"]
     for command in commands if isinstance(commands, list) else []:
         if isinstance(command, list):
-            lines.append(" ".join(quote(str(word)) for word in command))
+            lines.append(shlex.join(map(str, command)))
         elif command is not None:
             lines.append(str(command))
     return "\n".join(lines) + "\n"

@@ -63,13 +63,13 @@ def run(instance: Instance) -> int:
         instance.note_done(CONFIGURATION)
     ssh.start(instance)
     if first:
-        failures += _write_scripts(vendor.scripts, instance.directory / "vendor/scripts")
+        _write_scripts(vendor.scripts, instance.directory / "vendor/scripts")
         failures += run_directory(instance.directory / "vendor/scripts", instance)
         failures += run_directory(CLOUD / "scripts/per-once", instance)
     failures += run_directory(CLOUD / "scripts/per-boot", instance)
     if first:
         failures += run_directory(CLOUD / "scripts/per-instance", instance)
-        failures += _write_scripts(user.scripts, instance.directory / "scripts")
+        _write_scripts(user.scripts, instance.directory / "scripts")
         failures += run_directory(instance.directory / "scripts", instance)
         failures += settings.phone_home(config, instance)
         instance.note_done(SCRIPTS)
@@ -140,13 +140,12 @@ def _keep(instance: Instance) -> None:
     (CLOUD / "data/instance-id").write_text(f"{instance.id}\n")
 
 
-def _write_scripts(scripts: Sequence[Part], directory: Path) -> list[str]:
+def _write_scripts(scripts: Sequence[Part], directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     for part in scripts:
         path = directory / part.filename
         path.write_bytes(part.payload.lstrip().replace(b"\r\n", b"\n"))
         path.chmod(0o700)
-    return []
 
 
 def _run_hooks(hooks: Sequence[Part], instance: Instance) -> list[str]:

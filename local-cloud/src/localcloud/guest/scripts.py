@@ -1,28 +1,18 @@
 """Programs that user data asks for: started, awaited, their exit codes said aloud."""
 
 import os
-import re
+import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from localcloud.guest.instance import Instance
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-
 
 def say(message: str) -> None:
     """Write a line to the console."""
     os.write(1, f"{message}\n".encode())
-
-
-def quote(word: str) -> str:
-    """A word as a shell takes it literally."""
-    if _PLAIN_WORD.fullmatch(word):
-        return word
-    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 def environment(instance: Instance) -> dict[str, str]:
@@ -43,27 +33,13 @@ def run_program(
     arguments: Sequence[str], instance: Instance, stdin: bytes = b"", **extra: str
 ) -> int:
     """Run a program to its end. Returns its exit code, 128 + n after signal n, 127 if not found."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.dup2(read, 0)
-            os.close(read)
-            os.close(write)
-            program = [os.fsencode(argument) for argument in arguments]
-            os.execvpe(program[0], program, {**environment(instance), **extra})  # noqa: S606 - as asked
-        except OSError as error:
-            os.write(2, f"{arguments[0]}: {error.strerror}\n".encode())
-        finally:
-            os._exit(126 if Path(arguments[0]).exists() else 127)
-    os.close(read)
-    with suppress(BrokenPipeError):
-        view = memoryview(stdin)
-        while view:
-            view = view[os.write(write, view) :]
-    os.close(write)
-    _, status = os.waitpid(pid, 0)
-    code = os.waitstatus_to_exitcode(status)
+    try:
+        code = subprocess.run(  # noqa: S603 - as asked
+            arguments, input=stdin, env={**environment(instance), **extra}, check=False
+        ).returncode
+    except OSError as error:
+        os.write(2, f"{arguments[0]}: {error.strerror}\n".encode())
+        return 126 if Path(arguments[0]).exists() else 127
     return code if code >= 0 else 128 - code
 
 
