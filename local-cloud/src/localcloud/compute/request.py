@@ -13,29 +13,12 @@ from localcloud.http import BadRequest
 USER_DATA_LIMIT = 65535
 _PERSONALITY_LIMIT = 5
 _HINT_KEYS = ("os:scheduler_hints", "OS-SCH-HNT:scheduler_hints")
-_FIELDS = frozenset(
-    {
-        "name",
-        "imageRef",
-        "flavorRef",
-        "adminPass",
-        "metadata",
-        "networks",
-        "availability_zone",
-        "OS-DCF:diskConfig",
-        "accessIPv4",
-        "accessIPv6",
-        "block_device_mapping",
-        "block_device_mapping_v2",
-        "config_drive",
-        "key_name",
-        "min_count",
-        "max_count",
-        "return_reservation_id",
-        "security_groups",
-        "user_data",
-    }
-)
+_FIELDS = (
+    "name", "imageRef", "flavorRef", "adminPass", "metadata", "networks", "availability_zone",
+    "OS-DCF:diskConfig", "accessIPv4", "accessIPv6", "block_device_mapping",
+    "block_device_mapping_v2", "config_drive", "key_name", "min_count", "max_count",
+    "return_reservation_id", "security_groups", "user_data",
+)  # fmt: skip
 _LATER_FIELDS = {
     19: ("description",),
     52: ("tags",),

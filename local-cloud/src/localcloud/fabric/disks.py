@@ -86,15 +86,8 @@ def _write_accounts(etc: Path) -> None:
     for entry in _lines("/etc/passwd"):
         if len(entry) == 7 and entry[2].isdigit() and (0 < int(entry[2]) < 1000):
             system[entry[0]] = entry
-    system["nobody"] = [
-        "nobody",
-        "x",
-        "65534",
-        "65534",
-        "nobody",
-        "/nonexistent",
-        "/usr/sbin/nologin",
-    ]
+    nobody = "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin"
+    system["nobody"] = nobody.split(":")
     home = f"/home/{DEFAULT_USER}"
     for name in (DEFAULT_USER, *USUAL_USERS):
         system[name] = [name, "x", "1000", "1000", "", home, "/bin/bash"]

@@ -5,23 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from localcloud.http import BadRequest, Forbidden, RequestContext, TooLarge
-from localcloud.image.presentation import BASE, READ_ONLY
+from localcloud.image.presentation import READ_ONLY
 from localcloud.store import Document
 
 CONTAINER_FORMATS = ("ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed")
 DISK_FORMATS = (
-    "ami",
-    "ari",
-    "aki",
-    "vhd",
-    "vhdx",
-    "vmdk",
-    "raw",
-    "qcow2",
-    "vdi",
-    "iso",
-    "ploop",
-)
+    "ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop",
+)  # fmt: skip
 VISIBILITIES = ("public", "private", "shared", "community")
 PROPERTY_LIMIT = 128
 TAG_LIMIT = 128
@@ -126,3 +116,5 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "disk_format": _one_of(None, *DISK_FORMATS),
     "tags": _tags,
 }
+BASE = frozenset(_CHECKS)
+"""Members that clients can set; all others are properties."""

@@ -14,22 +14,10 @@ from localcloud.store import Document
 
 _DEFAULT_LIMIT = 25
 _CONTROL = frozenset({"limit", "marker", "sort_key", "sort_dir", "sort", "member_status"})
-_SORT_KEYS = frozenset(
-    {
-        "name",
-        "status",
-        "container_format",
-        "disk_format",
-        "size",
-        "id",
-        "created_at",
-        "updated_at",
-        "min_disk",
-        "min_ram",
-        "visibility",
-        "owner",
-    }
-)
+_SORT_KEYS = (
+    "name", "status", "container_format", "disk_format", "size", "id", "created_at", "updated_at",
+    "min_disk", "min_ram", "visibility", "owner",
+)  # fmt: skip
 _LISTABLE = frozenset({"id", "name", "status", "container_format", "disk_format"})
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "gt": operator.gt,

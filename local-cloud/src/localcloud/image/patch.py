@@ -7,8 +7,8 @@ from typing import Any
 from starlette.requests import Request
 
 from localcloud.http import BadRequest, Conflict, Forbidden, UnsupportedMediaType, read_body
-from localcloud.image.attributes import checked, limit_properties
-from localcloud.image.presentation import BASE, READ_ONLY
+from localcloud.image.attributes import BASE, checked, limit_properties
+from localcloud.image.presentation import READ_ONLY
 from localcloud.store import Document
 
 _MEDIA_TYPE = "application/openstack-images-v2.{}-json-patch"

@@ -6,40 +6,12 @@ from localcloud.store import Document
 
 STORE = "local"
 READ_ONLY = frozenset(
-    {
-        "id",
-        "status",
-        "checksum",
-        "os_hash_algo",
-        "os_hash_value",
-        "size",
-        "virtual_size",
-        "created_at",
-        "updated_at",
-        "self",
-        "file",
-        "schema",
-        "direct_url",
-        "locations",
-        "stores",
-    }
-)
+    (
+        "id", "status", "checksum", "os_hash_algo", "os_hash_value", "size", "virtual_size",
+        "created_at", "updated_at", "self", "file", "schema", "direct_url", "locations", "stores",
+    )
+)  # fmt: skip
 """Members that clients cannot set; the id can be chosen when an image is created."""
-BASE = frozenset(
-    {
-        "name",
-        "owner",
-        "visibility",
-        "protected",
-        "os_hidden",
-        "min_disk",
-        "min_ram",
-        "container_format",
-        "disk_format",
-        "tags",
-    }
-)
-"""Members that clients can set; all others are properties."""
 
 
 def shown(image: Document) -> dict[str, Any]:
@@ -59,11 +31,5 @@ def shown(image: Document) -> dict[str, Any]:
 
 def member_shown(member: Document) -> dict[str, Any]:
     """Return the record by which an image is shared."""
-    return {
-        "image_id": member["image_id"],
-        "member_id": member["member_id"],
-        "status": member["status"],
-        "created_at": member["created_at"],
-        "updated_at": member["updated_at"],
-        "schema": "/v2/schemas/member",
-    }
+    names = ("image_id", "member_id", "status", "created_at", "updated_at")
+    return {**{name: member[name] for name in names}, "schema": "/v2/schemas/member"}

@@ -6,6 +6,10 @@ from localcloud.image.attributes import CONTAINER_FORMATS, DISK_FORMATS, VISIBIL
 
 _STRING = {"type": "string"}
 _READ_ONLY_STRING = {"type": ["null", "string"], "readOnly": True}
+_STATUSES = (
+    "queued", "saving", "active", "killed", "deleted", "uploading", "importing", "pending_delete",
+    "deactivated",
+)  # fmt: skip
 _NUMBER = {"type": "integer", "minimum": 0}
 
 IMAGE: dict[str, Any] = {
@@ -13,21 +17,7 @@ IMAGE: dict[str, Any] = {
     "properties": {
         "id": {**_STRING, "description": "An identifier for the image"},
         "name": {"type": ["null", "string"], "maxLength": 255},
-        "status": {
-            "type": "string",
-            "readOnly": True,
-            "enum": [
-                "queued",
-                "saving",
-                "active",
-                "killed",
-                "deleted",
-                "uploading",
-                "importing",
-                "pending_delete",
-                "deactivated",
-            ],
-        },
+        "status": {"type": "string", "readOnly": True, "enum": list(_STATUSES)},
         "visibility": {"type": "string", "enum": list(VISIBILITIES)},
         "protected": {"type": "boolean"},
         "os_hidden": {"type": "boolean"},

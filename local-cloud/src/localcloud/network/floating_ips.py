@@ -169,14 +169,9 @@ def view(state: State, context: RequestContext, floating_ip: Document) -> Docume
     """Return what the API shows beyond the document."""
     port = state.all("port").get(floating_ip["port_id"] or "")
     names = (
-        "name",
-        "network_id",
-        "mac_address",
-        "admin_state_up",
-        "status",
-        "device_id",
+        "name", "network_id", "mac_address", "admin_state_up", "status", "device_id",
         "device_owner",
-    )
+    )  # fmt: skip
     return {
         "port_details": None if port is None else {name: port[name] for name in names},
         "port_forwardings": [],

@@ -18,13 +18,9 @@ KIND = "security_group_rule"
 _WITH_PORTS = frozenset({6, 17, 33, 132, 136})
 _ICMP = frozenset({1, 58})
 _IDENTITY = (
-    "direction",
-    "ethertype",
-    "port_range_min",
-    "port_range_max",
-    "remote_group_id",
+    "direction", "ethertype", "port_range_min", "port_range_max", "remote_group_id",
     "remote_address_group_id",
-)
+)  # fmt: skip
 
 
 def _ethertype(value: Any) -> str:
