@@ -27,6 +27,11 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
+def micro(moment: str | None) -> str | None:
+    """Return a time of documents as parts of the compute API show it; None for none."""
+    return None if moment is None else moment.rstrip("Z") + ".000000"
+
+
 def timestamp(moment: datetime) -> str:
     """Return the moment as documents hold it: ``YYYY-MM-DDTHH:MM:SSZ``."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Collection
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -125,6 +126,15 @@ def uuid(value: Any, where: str) -> str:
         return str(UUID(value))
     except (ValueError, AttributeError, TypeError):
         raise BadRequest(f"Invalid input for '{where}': '{value}' is not a UUID.") from None
+
+
+def moment(text: str) -> datetime:
+    """Return a point in time; one without a time zone is in UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"'{text[:64]}' is not a point in time.") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def hostname(value: Any) -> str:

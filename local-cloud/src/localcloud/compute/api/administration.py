@@ -2,11 +2,13 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from localcloud.clock import micro
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Access, Call, Endpoint
+from localcloud.compute.api.call import Access, Call, Endpoint, always
 from localcloud.http import Answer, BadRequest, NotFound, boolean, respond
 from localcloud.store import Document
 
@@ -29,7 +31,7 @@ async def list_zones_detailed(call: Call) -> Document:
         up = {
             "active": not service["disabled"],
             "available": not service["forced_down"],
-            "updated_at": call.state.now().rstrip("Z") + ".000000",
+            "updated_at": micro(call.state.now()),
         }
         zone = zones.setdefault(_zone_of(call, service), {})
         zone.setdefault(service["host"], {})[service["binary"]] = up
@@ -51,7 +53,7 @@ def _service(call: Call, service: Document) -> Document:
         "status": "disabled" if service["disabled"] else "enabled",
         "state": "down" if service["forced_down"] else "up",
         "disabled_reason": service["disabled_reason"],
-        "updated_at": call.state.now().rstrip("Z") + ".000000",
+        "updated_at": micro(call.state.now()),
     }
     if call.version.since(11):
         view["forced_down"] = service["forced_down"]
@@ -191,20 +193,21 @@ def _servers_too(call: Call) -> bool:
     return call.version.since(53) and asked is not None and boolean(asked)
 
 
+def _listed(call: Call, shape: Callable[[Call, str], Document]) -> Document:
+    views = {host: shape(call, host) for host in _wanted(call)}
+    if _servers_too(call):
+        views = {host: _with_servers(call, view, host) for host, view in views.items()}
+    return {"hypervisors": list(views.values())}
+
+
 async def list_hypervisors(call: Call) -> Document:
     """Answer the hosts."""
-    views = [(h, _brief(call, h)) for h in _wanted(call)]
-    if _servers_too(call):
-        views = [(h, _with_servers(call, v, h)) for h, v in views]
-    return {"hypervisors": [v for _, v in views]}
+    return _listed(call, _brief)
 
 
 async def list_hypervisors_detailed(call: Call) -> Document:
     """Answer the hosts with what they have."""
-    views = [(h, _detailed(call, h)) for h in _wanted(call)]
-    if _servers_too(call):
-        views = [(h, _with_servers(call, v, h)) for h, v in views]
-    return {"hypervisors": [v for _, v in views]}
+    return _listed(call, _detailed)
 
 
 def _hypervisor(call: Call) -> str:
@@ -234,16 +237,6 @@ async def show_statistics(call: Call) -> Document:
     return {"hypervisor_statistics": sums}
 
 
-async def list_migrations(call: Call) -> Document:
-    """Answer no migrations: all hosts are one machine."""
-    return {"migrations": []}
-
-
-async def list_server_migrations(call: Call, server: Document) -> Document:
-    """Answer no migrations of a server."""
-    return {"migrations": []}
-
-
 async def accept_events(call: Call) -> Answer:
     """Take notice of events that other services tell; each is answered with its fate."""
     events = values.objects(call.body(), "events")
@@ -258,11 +251,6 @@ async def accept_events(call: Call) -> Answer:
         raise NotFound("No instances found for any event")
     failed = any(event["code"] == 404 for event in told)
     return respond({"events": told}, 207 if failed else 200)
-
-
-async def list_extensions(call: Call) -> Document:
-    """Answer no extensions: all of the API is one piece."""
-    return {"extensions": []}
 
 
 async def show_extension(call: Call) -> Document:
@@ -282,9 +270,12 @@ ENDPOINTS = (
     Endpoint("GET", "/os-hypervisors/statistics", show_statistics, _ADMIN, last=87),
     Endpoint("GET", _HYPERVISOR, show_hypervisor, _ADMIN),
     Endpoint("GET", f"{_HYPERVISOR}/uptime", show_uptime, _ADMIN, last=87),
-    Endpoint("GET", "/os-migrations", list_migrations, _ADMIN),
-    Endpoint("GET", "/servers/{server_id}/migrations", list_server_migrations, _ADMIN, first=23),
+    # No migrations: all hosts are one machine. No extensions: all of the API is one piece.
+    Endpoint("GET", "/os-migrations", always({"migrations": []}), _ADMIN),
+    Endpoint(
+        "GET", "/servers/{server_id}/migrations", always({"migrations": []}), _ADMIN, first=23
+    ),
     Endpoint("POST", "/os-server-external-events", accept_events, _ADMIN),
-    Endpoint("GET", "/extensions", list_extensions),
+    Endpoint("GET", "/extensions", always({"extensions": []})),
     Endpoint("GET", "/extensions/{alias}", show_extension),
 )

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from localcloud.clock import micro
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Access, Call, Endpoint, single
+from localcloud.compute.api.call import Access, Call, Endpoint, always, single
 from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
 
@@ -15,13 +16,11 @@ def _view(call: Call, aggregate: Document) -> Document:
         "availability_zone": aggregate["metadata"].get("availability_zone"),
         "hosts": aggregate["hosts"],
         "metadata": aggregate["metadata"],
-        "created_at": aggregate["created_at"].rstrip("Z") + ".000000",
-        "updated_at": None,
+        "created_at": micro(aggregate["created_at"]),
+        "updated_at": micro(aggregate["updated_at"]),
         "deleted": False,
         "deleted_at": None,
     }
-    if aggregate["updated_at"]:
-        view["updated_at"] = aggregate["updated_at"].rstrip("Z") + ".000000"
     return {**view, "uuid": aggregate["uuid"]} if call.version.since(41) else view
 
 
@@ -121,10 +120,6 @@ def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
     return {**kept, **added}
 
 
-async def cache_images(call: Call, aggregate: Document) -> None:
-    """Accept the request to keep images at hand: all are at hand."""
-
-
 _ADMIN = Access.ADMIN
 _ONE = "/os-aggregates/{aggregate_id}"
 ENDPOINTS = (
@@ -134,5 +129,6 @@ ENDPOINTS = (
     Endpoint("PUT", _ONE, update_aggregate, _ADMIN),
     Endpoint("DELETE", _ONE, delete_aggregate, _ADMIN, status=200),
     Endpoint("POST", f"{_ONE}/action", act_on_aggregate, _ADMIN),
-    Endpoint("POST", f"{_ONE}/images", cache_images, _ADMIN, first=81, status=202),
+    # Images need not be cached on request: all are at hand.
+    Endpoint("POST", f"{_ONE}/images", always(None), _ADMIN, first=81, status=202),
 )

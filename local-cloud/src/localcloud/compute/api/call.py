@@ -102,16 +102,16 @@ class Call:
         return [{"rel": "self", "href": self.link(path)}, {"rel": "bookmark", "href": bookmark}]
 
     def paged(
-        self, documents: list[Document], key: str, path: str, default: str = "asc"
+        self, documents: list[Document], links: str, path: str, default: str = "asc"
     ) -> tuple[list[Document], dict[str, Any]]:
-        """Return the page that is asked for, and the ``KEY_links`` of the answer."""
+        """Return the page that is asked for, and the answer's member ``links`` if it has one."""
         asked = PageQuery.parse(self.request.query_params, default)
         found = page(documents, asked)
         if not found.more or not found.items:
             return found.items, {}
         url = self.request.url.include_query_params(marker=found.items[-1]["id"])
         href = f"{self.link(path)}?{url.query}"
-        return found.items, {f"{key}_links": [{"rel": "next", "href": href}]}
+        return found.items, {links: [{"rel": "next", "href": href}]}
 
 
 Handler = Callable[..., Awaitable[Answer]]
@@ -174,6 +174,15 @@ def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
         return response
 
     return Route(f"/v2.1{endpoint.path}", handle, methods=[endpoint.method])
+
+
+def always(answer: Document | None) -> Handler:
+    """Return the handler that always answers the same, once what the path names is found."""
+
+    async def handle(*_: object) -> Answer:
+        return answer
+
+    return handle
 
 
 def single(body: dict[str, Any], where: str) -> tuple[str, Any]:

@@ -54,7 +54,7 @@ def _wanted(call: Call) -> list[Document]:
 
 async def list_flavors(call: Call) -> Document:
     """Answer the ids and names of the flavors."""
-    flavors, more = call.paged(_wanted(call), "flavors", "/flavors")
+    flavors, more = call.paged(_wanted(call), "flavors_links", "/flavors")
     brief = []
     for flavor in flavors:
         view = _view(call, flavor)
@@ -65,7 +65,7 @@ async def list_flavors(call: Call) -> Document:
 
 async def list_detailed(call: Call) -> Document:
     """Answer the flavors as a whole."""
-    flavors, more = call.paged(_wanted(call), "flavors", "/flavors/detail")
+    flavors, more = call.paged(_wanted(call), "flavors_links", "/flavors/detail")
     return {"flavors": [_view(call, f) for f in flavors], **more}
 
 

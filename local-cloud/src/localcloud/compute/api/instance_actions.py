@@ -2,19 +2,16 @@
 
 from typing import Any
 
+from localcloud.clock import micro
 from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.api.server_views import host_id
 from localcloud.compute.servers import find
-from localcloud.http import BadRequest, NotFound
+from localcloud.http import NotFound
 from localcloud.store import Document
 
 _FIELDS = (
     "action", "instance_uuid", "message", "project_id", "request_id", "start_time", "user_id",
 )  # fmt: skip
-
-
-def _micro(moment: str | None) -> str | None:
-    return None if moment is None else moment.rstrip("Z") + ".000000"
 
 
 def _actions(call: Call) -> list[Document]:
@@ -30,9 +27,9 @@ def _actions(call: Call) -> list[Document]:
 
 def _view(call: Call, action: Document) -> Document:
     view = {f: action[f] for f in _FIELDS}
-    view["start_time"] = _micro(action["start_time"])
+    view["start_time"] = micro(action["start_time"])
     if call.version.since(58):
-        view["updated_at"] = _micro(action["updated_at"])
+        view["updated_at"] = micro(action["updated_at"])
     return view
 
 
@@ -41,38 +38,19 @@ async def list_actions(call: Call) -> Document:
     found = _actions(call)
     more: dict[str, Any] = {}
     if call.version.since(58):
-        found, more = _page(call, found)
+        since = call.query("changes-since") or ""
+        # Markers are the ids of requests here, as they are in the API.
+        named = [{**a, "id": a["request_id"]} for a in found if a["updated_at"] >= since[:19]]
+        path = f"/servers/{call.argument('instance_id')}/os-instance-actions"
+        found, more = call.paged(named, "links", path)
     return {"instanceActions": [_view(call, a) for a in found], **more}
-
-
-def _page(call: Call, found: list[Document]) -> tuple[list[Document], dict[str, Any]]:
-    since = call.query("changes-since")
-    if since is not None:
-        found = [a for a in found if a["updated_at"] >= since[:19]]
-    marker, limit = call.query("marker"), call.query("limit")
-    if marker is not None:
-        known = [a["request_id"] for a in found]
-        if marker not in known:
-            raise BadRequest(f"The marker '{marker[:64]}' could not be found.")
-        found = found[known.index(marker) + 1 :]
-    if limit is None:
-        return found, {}
-    if not limit.isdecimal():
-        raise BadRequest(f"The limit must be a number of 0 or more, not '{limit[:64]}'.")
-    chosen = found[: int(limit)]
-    if len(chosen) == len(found) or not chosen:
-        return chosen, {}
-    url = call.request.url.include_query_params(marker=chosen[-1]["request_id"])
-    path = f"/servers/{call.argument('server_id')}/os-instance-actions"
-    href = f"{call.link(path)}?{url.query}"
-    return chosen, {"links": [{"rel": "next", "href": href}]}
 
 
 def _event(call: Call, event: Document, project_id: str) -> Document:
     view = {
         "event": event["event"],
-        "start_time": _micro(event["start_time"]),
-        "finish_time": _micro(event["finish_time"]),
+        "start_time": micro(event["start_time"]),
+        "finish_time": micro(event["finish_time"]),
         "result": event["result"],
     }
     if call.context.is_admin:

@@ -7,7 +7,7 @@ from localcloud.compute import values
 from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
 from localcloud.compute.quotas import check_keypairs
-from localcloud.http import Answer, BadRequest, Conflict, Forbidden, PageQuery, page, respond
+from localcloud.http import Answer, BadRequest, Conflict, Forbidden, respond
 from localcloud.store import Document
 
 _NAME = re.compile(r"[a-zA-Z0-9 _-]{1,255}")
@@ -35,15 +35,9 @@ async def list_keypairs(call: Call) -> Document:
     found = sorted(call.state.keypairs.find(user_id=user), key=lambda k: str(k["name"]))
     more: dict[str, Any] = {}
     if call.version.since(35):
-        asked = PageQuery.parse(call.request.query_params)
         # Markers are names here, as they are in the API.
-        named = page([{**k, "id": k["name"]} for k in found], asked)
-        found = named.items
-        if named.more and found:
-            url = call.request.url.include_query_params(marker=found[-1]["name"])
-            more["keypairs_links"] = [
-                {"rel": "next", "href": f"{call.link('/os-keypairs')}?{url.query}"}
-            ]
+        named = [{**k, "id": k["name"]} for k in found]
+        found, more = call.paged(named, "keypairs_links", "/os-keypairs")
     return {"keypairs": [{"keypair": _brief(call, k)} for k in found], **more}
 
 

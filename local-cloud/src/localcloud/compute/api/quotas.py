@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.clock import timestamp
+from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Access, Call, Endpoint
 from localcloud.compute.microversion import Microversion
@@ -145,16 +145,6 @@ async def show_limits(call: Call) -> Document:
     return {"limits": {"rate": [], "absolute": absolute}}
 
 
-def _moment(text: str | None, default: datetime) -> datetime:
-    if text is None:
-        return default
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadRequest(f"'{text[:64]}' is not a point in time.") from None
-    return moment.replace(tzinfo=default.tzinfo)
-
-
 def _server_usage(server: Document, start: datetime, end: datetime) -> Document | None:
     began = datetime.fromisoformat(server["created"])
     ended = server.get("terminated_at")
@@ -172,8 +162,8 @@ def _server_usage(server: Document, start: datetime, end: datetime) -> Document 
         "memory_mb": flavor["ram"],
         "local_gb": flavor["disk"] + flavor["ephemeral"],
         "vcpus": flavor["vcpus"],
-        "started_at": server["created"].rstrip("Z") + ".000000",
-        "ended_at": ended.rstrip("Z") + ".000000" if ended else None,
+        "started_at": micro(server["created"]),
+        "ended_at": micro(ended),
         "state": "terminated" if ended else server["vm_state"],
         "uptime": int((finish - began).total_seconds()),
     }
@@ -181,16 +171,17 @@ def _server_usage(server: Document, start: datetime, end: datetime) -> Document 
 
 def _usage(call: Call, project: str, detailed: bool) -> Document:
     now = call.state.cloud.clock.now()
-    end = _moment(call.query("end"), now)
-    start = _moment(call.query("start"), now - timedelta(weeks=4))
+    asked_end, asked_start = call.query("end"), call.query("start")
+    end = now if asked_end is None else values.moment(asked_end)
+    start = now - timedelta(weeks=4) if asked_start is None else values.moment(asked_start)
     if start >= end:
         raise BadRequest("Invalid start time. The start time cannot occur after the end time.")
     known = [*call.state.in_project(project), *call.state.tombstones.find(project_id=project)]
     reports = [r for s in known if (r := _server_usage(s, start, end)) is not None]
     view: Document = {
         "tenant_id": project,
-        "start": timestamp(start).rstrip("Z") + ".000000",
-        "stop": timestamp(end).rstrip("Z") + ".000000",
+        "start": micro(timestamp(start)),
+        "stop": micro(timestamp(end)),
         "total_hours": sum(r["hours"] for r in reports),
         "total_memory_mb_usage": sum(r["hours"] * r["memory_mb"] for r in reports),
         "total_local_gb_usage": sum(r["hours"] * r["local_gb"] for r in reports),

@@ -4,7 +4,7 @@ from typing import Any
 
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
-from localcloud.compute.api.call import Access, Call, Endpoint, single
+from localcloud.compute.api.call import Access, Call, Endpoint, always, single
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.console import tail
@@ -180,10 +180,6 @@ async def backup(call: Call, server: Document, arguments: dict[str, Any]) -> Ans
     return response
 
 
-async def nothing(call: Call, server: Document, arguments: dict[str, Any]) -> None:
-    """Accept what needs no work here."""
-
-
 _ACTIONS: dict[str, Action] = {
     "lock": lock,
     "unlock": unlock,
@@ -198,8 +194,8 @@ _ACTIONS: dict[str, Action] = {
     "os-migrateLive": migrate,
     "evacuate": evacuate,
     "restore": restore,
-    "resetNetwork": nothing,
-    "injectNetworkInfo": nothing,
+    "resetNetwork": always(None),
+    "injectNetworkInfo": always(None),
 }
 ENDPOINTS = (
     Endpoint("POST", "/servers/{server_id}/action", act, Access.MEMBER),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from localcloud.compute import quotas, servers, values
-from localcloud.compute.api.call import Access, Call, Endpoint
+from localcloud.compute.api.call import Access, Call, Endpoint, always
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
 from localcloud.http import Answer, BadRequest, NotFound, respond
@@ -163,20 +163,7 @@ async def show_diagnostics(call: Call, server: Document) -> Document:
     return body
 
 
-async def show_password(call: Call, server: Document) -> Document:
-    """Answer the password that the server has posted: none."""
-    return {"password": ""}
-
-
-async def clear_password(call: Call, server: Document) -> None:
-    """Forget the password that the server has posted."""
-
-
-async def show_topology(call: Call, server: Document) -> Document:
-    """Answer the NUMA topology: none is asked for."""
-    return {"nodes": [], "pagesize_kb": None}
-
-
+_NO_TOPOLOGY: Document = {"nodes": [], "pagesize_kb": None}
 _SERVER = "/servers/{server_id}"
 ENDPOINTS = (
     Endpoint("GET", f"{_SERVER}/metadata", list_metadata),
@@ -193,7 +180,8 @@ ENDPOINTS = (
     Endpoint("DELETE", f"{_SERVER}/tags/{{tag}}", delete_tag, first=26),
     Endpoint("GET", f"{_SERVER}/os-security-groups", list_security_groups),
     Endpoint("GET", f"{_SERVER}/diagnostics", show_diagnostics, Access.ADMIN),
-    Endpoint("GET", f"{_SERVER}/os-server-password", show_password),
-    Endpoint("DELETE", f"{_SERVER}/os-server-password", clear_password),
-    Endpoint("GET", f"{_SERVER}/topology", show_topology, first=78),
+    # Servers post no password, and ask for no NUMA topology.
+    Endpoint("GET", f"{_SERVER}/os-server-password", always({"password": ""})),
+    Endpoint("DELETE", f"{_SERVER}/os-server-password", always(None)),
+    Endpoint("GET", f"{_SERVER}/topology", always(_NO_TOPOLOGY), first=78),
 )

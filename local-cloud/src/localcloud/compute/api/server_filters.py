@@ -1,13 +1,13 @@
 """Which servers a list shows: filters of users, and those that only administrators have."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from localcloud.compute import servers, values
 from localcloud.compute.api.call import Call
-from localcloud.http import BadRequest, Forbidden, boolean
+from localcloud.http import Forbidden, boolean
 from localcloud.store import Document
+from localcloud.tags import FILTERS
 
 _SORT_KEYS = {
     "created_at": "created",
@@ -68,13 +68,6 @@ _FOR_ADMINS: dict[str, Test] = {
     "uuid": _equals(lambda s: s["id"]),
     "launch_index": _equals(lambda s: s["launch_index"]),
 }
-_TAGS = ("tags", "tags-any", "not-tags", "not-tags-any")
-
-
-def _tagged(server: Document, key: str, wanted: set[str]) -> bool:
-    common = wanted & set(server["tags"])
-    found = common == wanted if key in {"tags", "not-tags"} else bool(common)
-    return found != key.startswith("not-")
 
 
 def _everywhere(call: Call) -> bool:
@@ -108,14 +101,6 @@ def _tests(call: Call) -> dict[str, Test]:
     return {**tests, **_LATER} if call.version.since(83) else tests
 
 
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise BadRequest(f"'{text[:64]}' is not a point in time.") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
 def _address(call: Call, key: str, wanted: str) -> Callable[[Document], bool]:
     version = 6 if key == "ip6" else 4
     pattern = values.pattern(wanted, key)
@@ -140,10 +125,10 @@ def wanted(call: Call) -> list[Document]:
     if statuses:
         found = [s for s in found if servers.status(s) in statuses]
     if call.version.since(26):
-        for key in _TAGS:
+        for key, passes in FILTERS.items():
             if query.get(key):
                 names = set(query[key].split(","))
-                found = [s for s in found if _tagged(s, key, names)]
+                found = [s for s in found if passes(set(s["tags"]), names)]
     if call.version.since(73) and query.get("locked") is not None:
         found = [s for s in found if s["locked"] == boolean(query["locked"])]
     found = _by_time(call, found)
@@ -157,11 +142,11 @@ def wanted(call: Call) -> list[Document]:
 def _by_time(call: Call, found: list[Document]) -> list[Document]:
     since, before = call.query("changes-since"), call.query("changes-before")
     if since is not None:
-        first = _moment(since)
-        found = [s for s in found if _moment(s["updated"]) >= first]
+        first = values.moment(since)
+        found = [s for s in found if values.moment(s["updated"]) >= first]
     if before is not None and call.version.since(66):
-        last = _moment(before)
-        found = [s for s in found if _moment(s["updated"]) <= last]
+        last = values.moment(before)
+        found = [s for s in found if values.moment(s["updated"]) <= last]
     return found
 
 

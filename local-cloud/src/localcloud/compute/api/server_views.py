@@ -3,6 +3,7 @@
 import hashlib
 from typing import Any
 
+from localcloud.clock import micro
 from localcloud.compute import servers
 from localcloud.compute.api.call import Call
 from localcloud.store import Document
@@ -95,8 +96,8 @@ def extended(call: Call, server: Document) -> Document:
         "OS-EXT-STS:task_state": server["task_state"],
         "OS-EXT-STS:vm_state": server["vm_state"],
         "OS-EXT-STS:power_state": server["power_state"],
-        "OS-SRV-USG:launched_at": _micro(server["launched_at"]),
-        "OS-SRV-USG:terminated_at": _micro(server["terminated_at"]),
+        "OS-SRV-USG:launched_at": micro(server["launched_at"]),
+        "OS-SRV-USG:terminated_at": micro(server["terminated_at"]),
         "os-extended-volumes:volumes_attached": _volumes(call, server),
         "stoker:forwardings": call.plugs.network.forwardings(server["id"]),
     }
@@ -110,10 +111,6 @@ def extended(call: Call, server: Document) -> Document:
     if call.version.since(90):
         view["OS-EXT-SRV-ATTR:hostname"] = server["hostname"]
     return view
-
-
-def _micro(moment: str | None) -> str | None:
-    return None if moment is None else moment.rstrip("Z") + ".000000"
 
 
 def _volumes(call: Call, server: Document) -> list[Document]:
