@@ -51,13 +51,10 @@ class PropertyChange:
         if not self.known:
             return f"{self.name}: {_shown(_text(self.old))} -> (known once it is made)"
         old, new = _text(self.old), _text(self.new)
-        same = sum(1 for _ in takewhile(_is_pair, zip(old, new, strict=False)))
+        pairs = zip(old, new, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         start = max(same - _BEFORE, 0) if max(len(old), len(new)) > _WIDEST else 0
         return f"{self.name}: {_shown(old, start)} -> {_shown(new, start)}"
-
-
-def _is_pair(characters: tuple[str, str]) -> bool:
-    return characters[0] == characters[1]
 
 
 def _text(value: Any) -> str:

@@ -136,7 +136,7 @@ class Client:
     def _login(self) -> None:
         response = self._request(
             "POST",
-            f"{_version(self._credentials.auth_url)}/auth/tokens",
+            f"{self._credentials.auth_url.removesuffix('/v3')}/v3/auth/tokens",
             json=self._credentials.request(),
         )
         if response.is_error:
@@ -151,10 +151,6 @@ class Client:
             self._endpoints = _public(token.get("catalog") or (), self._credentials.region)
         except (KeyError, TypeError, AttributeError):
             raise Odd(str(response.url)) from None
-
-
-def _version(auth_url: str) -> str:
-    return auth_url if auth_url.endswith("/v3") else f"{auth_url}/v3"
 
 
 def _public(catalog: Any, region: str | None) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from rich.console import Console
 
@@ -34,15 +34,13 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
     for output in outputs:
         if output.error is not None:
             text = f"(cannot be computed: {output.error})"
+        elif isinstance(output.value, str):
+            text = output.value.rstrip("\n")
         else:
-            text = _value(output.value)
+            text = json.dumps(output.value, indent=2)
         if "\n" in text:
             text = "".join(f"\n    {line}" for line in text.splitlines())
         say(console, f"  {output.name:<{width}}  {text}")
-
-
-def _value(value: Any) -> str:
-    return value.rstrip("\n") if isinstance(value, str) else json.dumps(value, indent=2)
 
 
 def causes(stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> list[list[str]]:

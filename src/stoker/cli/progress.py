@@ -15,7 +15,7 @@ from rich.spinner import Spinner
 from stoker.cli.client import Client, Refused, Unreachable
 from stoker.cli.console import say
 from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
-from stoker.cli.tree import Clocks, as_tree, by_stack, elapsed, status_of, why
+from stoker.cli.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
@@ -27,7 +27,6 @@ _RESTART_SECONDS = 30.0
 """A service that has died may be started again, and then goes on where it was."""
 _SETTLING_SECONDS = 2.0
 """A failed stack that is to be rolled back may be seen before its rollback begins."""
-_PLAIN_REASONS = ("", "state changed")
 
 
 class Display(Protocol):
@@ -130,13 +129,8 @@ def event_line(event: Event, stack: Stack) -> str:
     if event.stack_id != stack.id and event.stack_name != event.resource:
         name = f"{event.stack_name}/{name}"
     clock = event.time.partition("T")[2].removesuffix("Z")
-    reason = "" if event.reason in _PLAIN_REASONS else f"  {' '.join(event.reason.split())}"
+    reason = "" if event.reason in PLAIN_REASONS else f"  {' '.join(event.reason.split())}"
     return f"{clock} {event.state:<20} {name}{reason}"
-
-
-def display_for(console: Console, planned: Sequence[Resource] = ()) -> Display:
-    """A living tree on a terminal, else plain lines."""
-    return LiveDisplay(console, planned) if console.is_terminal else PlainDisplay(console)
 
 
 def follow(
@@ -192,8 +186,11 @@ def follow_or_leave(
     planned: Sequence[Resource] = (),
 ) -> Stack:
     """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
+    display: Display = PlainDisplay(console)
+    if console.is_terminal:
+        display = LiveDisplay(console, planned)
     try:
-        return follow(client, stack, display_for(console, planned), after, rollback=rollback)
+        return follow(client, stack, display, after, rollback=rollback)
     except KeyboardInterrupt:
         watch = f"  stoker status {stack.name} --follow"
         say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")

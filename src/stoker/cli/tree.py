@@ -12,7 +12,8 @@ from rich.tree import Tree
 
 from stoker.cli.stacks import Resource, Stack
 
-_PLAIN_REASONS = ("", "state changed")
+PLAIN_REASONS = ("", "state changed")
+"""Reasons that say nothing."""
 _SIGNS = {
     "COMPLETE": ("✓", "green"),
     "FAILED": ("✗", "red"),
@@ -78,7 +79,7 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
             if resource.name in sibling.required_by and status_of(sibling) != "COMPLETE"
         ]
         return _waits_for(others)
-    if resource.status == "IN_PROGRESS" and resource.waiting_for not in (None, *_PLAIN_REASONS):
+    if resource.status == "IN_PROGRESS" and resource.waiting_for not in (None, *PLAIN_REASONS):
         return resource.waiting_for or ""
     return ""
 
@@ -117,7 +118,8 @@ def as_tree(
     stack: Stack, resources: Sequence[Resource], clocks: Clocks, most: int | None = None
 ) -> Tree:
     """The tree. With ``most``, as it fits a screen: that many lines, and reasons cut short."""
-    tree = Tree(_head(stack))
+    _, colour = _SIGNS.get(stack.status, _SIGNS["IN_PROGRESS"])
+    tree = Tree(Text.assemble((stack.name, "bold"), "  ", (stack.state, colour)))
     levels = by_stack(resources)
     shown = resources if most is None else _most_telling(resources, most)
     wanted = {resource.key for resource in shown} | _holders(shown, resources)
@@ -169,11 +171,6 @@ def _grow(tree: Tree, levels: Mapping[str, Sequence[Resource]], stack_id: str, l
             branch = tree.add(_line(resource, siblings, look))
             if resource.nested_id is not None:
                 _grow(branch, levels, resource.nested_id, look)
-
-
-def _head(stack: Stack) -> Text:
-    _, colour = _SIGNS.get(stack.status, _SIGNS["IN_PROGRESS"])
-    return Text.assemble((stack.name, "bold"), "  ", (stack.state, colour))
 
 
 def _line(resource: Resource, siblings: Sequence[Resource], look: _Look) -> Text:

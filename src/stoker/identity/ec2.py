@@ -47,12 +47,12 @@ class SignatureVerifier:
     ) -> Caller:
         """The caller whose key signed the request; see ``stoker.api.ports.VerifySignature``."""
         signed = dict(re.findall(_FIELD, headers.get("authorization", "")))
-        signature = _first(params, *_SIGNATURES) or signed.get("Signature")
+        given = (*map(params.get, _SIGNATURES), signed.get("Signature"))
+        signature = next(filter(None, given), None)
         if signature is None:
             raise Invalid("The request is not signed.", INCOMPLETE_SIGNATURE)
-        access = params.get("AWSAccessKeyId") or _key_of(
-            params.get("X-Amz-Credential") or signed.get("Credential", "")
-        )
+        scope = params.get("X-Amz-Credential") or signed.get("Credential", "")
+        access = params.get("AWSAccessKeyId") or scope.partition("/")[0]
         if not access:
             raise Forbidden("The request names no access key.", NOT_SIGNED)
         return await self._caller(
@@ -76,15 +76,6 @@ class SignatureVerifier:
         if grant is None:
             raise _refusal(response)
         return caller_of(grant, self._keystone.settings, self._is_admin)
-
-
-def _first(params: Mapping[str, str], *names: str) -> str | None:
-    return next((params[name] for name in names if params.get(name)), None)
-
-
-def _key_of(credential: str) -> str:
-    """The access key at the head of a credential scope."""
-    return credential.partition("/")[0]
 
 
 def _refusal(response: httpx.Response) -> Forbidden:

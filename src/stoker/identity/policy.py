@@ -50,34 +50,26 @@ class Policies:
         self.load()
         now = self._clock()
         if now - self._since > _KEPT:
-            self._read_again()
+            with self._lock:
+                _read_rules(self._enforcer)
             self._decisions, self._since = {}, now
-        if rule.startswith(_TYPE_PREFIX) and not self._exists(rule):
+        known = rule in _NAMES or rule in self._enforcer.rules
+        if rule.startswith(_TYPE_PREFIX) and not known:
             rule = _ANY_TYPE
-        key = (rule, *_credentials(caller).values())
+        credentials = _credentials(caller)
+        key = (rule, *credentials.values())
         decision = self._decisions.get(key)
         if decision is None:
-            decision = self._decide(rule, caller)
+            target = {"project_id": caller.project_id, "user_id": caller.user_id}
+            credentials["roles"] = sorted(caller.roles)
+            decision = bool(self._enforcer.enforce(rule, target, credentials))
             self._decisions[key] = decision
         return decision
-
-    def _decide(self, rule: str, caller: Caller) -> bool:
-        target = {"project_id": caller.project_id, "user_id": caller.user_id}
-        credentials = {**_credentials(caller), "roles": sorted(caller.roles)}
-        return bool(self._enforcer.enforce(rule, target, credentials))
 
     def is_admin(self, credentials: Mapping[str, Any]) -> bool:
         """Whether credentials (as in a token) are those of an admin."""
         self.load()
         return bool(self._enforcer.enforce("context_is_admin", {}, dict(credentials)))
-
-    def _exists(self, rule: str) -> bool:
-        return rule in _NAMES or rule in self._enforcer.rules
-
-    def _read_again(self) -> None:
-        """Read the files of the operator if they have changed."""
-        with self._lock:
-            _read_rules(self._enforcer)
 
 
 def _credentials(caller: Caller) -> dict[str, Any]:

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources import declare
-from stoker.schema.constraints import AllowedValues
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 from stoker.schema.support import SUPPORTED, SupportStatus
 
 UNGROUPED = "Heat::Ungrouped"
-_VALUE_TYPES = (AllowedValues(["String", "Number", "CommaDelimitedList", "Json", "Boolean"]),)
 
 
 def config_group(support: SupportStatus = SUPPORTED) -> Property:
@@ -26,12 +24,17 @@ def config_group(support: SupportStatus = SUPPORTED) -> Property:
 
 
 OPTIONS = declare.mapping("Options of the tool that applies the configuration.")
+_TYPE = declare.choice(
+    ["String", "Number", "CommaDelimitedList", "Json", "Boolean"],
+    "Type of the value.",
+    default="String",
+)
 INPUTS = declare.records(
     "The inputs of the configuration.",
     entries={
         "name": declare.string("Name of the input.", required=True),
         "description": declare.string("What the input is for."),
-        "type": declare.string("Type of the value.", default="String", constraints=_VALUE_TYPES),
+        "type": _TYPE,
         "default": Property(Type.ANY, "Value if none is given."),
         "replace_on_change": declare.boolean(
             "Whether a new value replaces the deployment instead of updating it.", default=False
@@ -43,7 +46,7 @@ OUTPUTS = declare.records(
     entries={
         "name": declare.string("Name of the output.", required=True),
         "description": declare.string("What the output tells."),
-        "type": declare.string("Type of the value.", default="String", constraints=_VALUE_TYPES),
+        "type": _TYPE,
         "error_output": declare.boolean(
             "Whether a value in this output means that the deployment failed.", default=False
         ),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from typing import Any
 
 from stoker.resources import declare
 from stoker.schema.constraints import AllowedValues, Range
@@ -66,14 +64,9 @@ def _wait(call: Call) -> Outcome:
         return Done(physical_id=call.physical_name)
     seconds = call.progress.get("seconds")
     if seconds is None:
-        seconds = _draw(call.properties)
+        jitter = secrets.SystemRandom().uniform(0, call.properties["max_jitter"])
+        seconds = call.properties["min_wait"] + jitter * call.properties["jitter_multiplier"]
     left = call.started_at + seconds - call.now
     if left <= 0:
         return Done(physical_id=call.physical_name)
     return Wait(after=left, physical_id=call.physical_name, progress={"seconds": seconds})
-
-
-def _draw(properties: Mapping[str, Any]) -> float:
-    jitter = secrets.SystemRandom().uniform(0, properties["max_jitter"])
-    waited: float = properties["min_wait"] + jitter * properties["jitter_multiplier"]
-    return waited

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count, islice
+from collections.abc import Mapping
+from itertools import count, filterfalse, islice
 from typing import Any
 
 from stoker.resources import declare
@@ -83,9 +83,9 @@ class ResourceGroup(NestingType):
 
     def nested(self, call: NestingCall) -> Nested:
         """The members, in batches if a policy says so."""
-        members.check_number(call.properties["count"], call.properties["resource_def"])
-        removed = _removed(call)
-        names = list(islice(_usable(removed), call.properties["count"]))
+        wanted, removed = call.properties["count"], _removed(call)
+        members.check_number(wanted, call.properties["resource_def"])
+        names = list(islice(filterfalse(set(removed).__contains__, map(str, count())), wanted))
         policy, batched = _batched(call, names)
         definition = call.properties["resource_def"]
         resources = {
@@ -117,11 +117,6 @@ def _removed(call: NestingCall) -> list[str]:
             elif wanted in by_reference:
                 found = found | {by_reference[wanted]}
     return sorted(found, key=lambda name: (len(name), name))
-
-
-def _usable(removed: list[str]) -> Iterator[str]:
-    unused = frozenset(removed)
-    return (name for name in map(str, count()) if name not in unused)
 
 
 def _batched(call: NestingCall, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
