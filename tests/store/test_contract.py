@@ -309,6 +309,20 @@ async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoP
     assert (await stores.one.take(stack.id)).take_ups == 1
 
 
+async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    request = MarkRequest("row", unhealthy=True, reason="broken")
+    mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
+    await stores.one.commit(Change(stack.id, stacks=(stack,), operations=(mark,)))
+    assert (await stores.one.take(stack.id)).take_ups == 1
+    # a mark comes before the change that is asked for meanwhile
+    await stores.one.commit(Change(stack.id, operations=(operation_on(stack),)))
+    assert (await stores.one.take(stack.id)).take_ups == 2
+    done = replace(mark, status=OperationStatus.COMPLETE)
+    await stores.one.commit(Change(stack.id, operations=(done,)))
+    assert (await stores.one.take(stack.id)).take_ups == 1
+
+
 async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = await stores.one.take(stack.id)

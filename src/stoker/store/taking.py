@@ -7,32 +7,23 @@ event of a resource or of the stack comes between one take-up and the next.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Fenced
-from stoker.engine.model.records import Stack
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, Fenced
+from stoker.engine.model.records import Open, Stack, foremost
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
 from stoker.store.encryption import Cipher
-from stoker.store.tables import events, operations, stacks
+from stoker.store.tables import events, stacks
 
 _STACK: sa.BindParameter[str] = sa.bindparam("stack")
-_NEWEST_CHANGE_ELSE_OLDEST_SIGNAL = sa.case(
-    (operations.c.action == "SIGNAL", operations.c.number), else_=-operations.c.number
-)
+_FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", type_=sa.String)
 
 
 def _taking() -> Any:
-    foremost = (
-        sa.select(operations.c.id)
-        .where(operations.c.stack_id == _STACK, operations.c.status.in_(queries.OPEN))
-        .order_by(_NEWEST_CHANGE_ELSE_OLDEST_SIGNAL)
-        .limit(1)
-        .scalar_subquery()
-    )
     # signals come whether or not anybody drives the stack
     last = (
         sa.select(events.c.number)
@@ -43,7 +34,7 @@ def _taking() -> Any:
     )
     counted = stacks.c.take_ups
     in_vain = sa.and_(
-        stacks.c.taken_for == foremost,
+        stacks.c.taken_for == _FOREMOST,
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
     # one statement: two that take at the same time must not be given the same fencing token
@@ -58,7 +49,7 @@ def _taking() -> Any:
                 (counted < COUNTED_AT_ONCE, counted + 1),
                 else_=counted,
             ),
-            taken_for=foremost,
+            taken_for=_FOREMOST,
             taken_event=last,
         )
     )
@@ -68,17 +59,28 @@ _TAKE = _taking()
 _TAKE_AND_TELL = _TAKE.returning(*stacks.c)
 
 
-def take_new(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
-    """The same for stacks whose other columns the caller has just written."""
-    if stack_ids:
-        connection.execute(_TAKE, [{"stack": stack_id} for stack_id in stack_ids])
+def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
+    """The same for new stacks, which the changes bring with their operations."""
+    new = [
+        _named(stack_id, [op for op in change.operations if op.stack_id == stack_id])
+        for change in changes
+        for stack_id in change.taken
+    ]
+    if new:
+        connection.execute(_TAKE, new)
 
 
 def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:
     """Raise the fencing token; returns the stack. Raises NotFound."""
-    for row in rows.dicts(connection.execute(_TAKE_AND_TELL, {"stack": stack_id})):
+    named = _named(stack_id, queries.queue(connection, stack_id))
+    for row in rows.dicts(connection.execute(_TAKE_AND_TELL, named)):
         return rows.to_stack(row, cipher, None)
     raise NotFound(f"there is no stack {stack_id}")
+
+
+def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
+    first = foremost(open_)
+    return {"stack": stack_id, "foremost": None if first is None else first.id}
 
 
 def count(connection: sa.Connection, stack: Stack) -> None:

@@ -116,7 +116,7 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     _delete(connection, tables.resources, tables.resources.c.id, dropped)
     silent = [{"gone": row_id} for change in changes for row_id in change.dropped_signals_of]
     _delete(connection, tables.signals, tables.signals.c.resource_id, silent)
-    take_new(connection, [stack_id for change in changes for stack_id in change.taken])
+    take_new(connection, changes)
     heard = [{"gone": signal_id} for change in changes for signal_id in change.dropped_signals]
     _delete(connection, tables.signals, tables.signals.c.id, heard)
 

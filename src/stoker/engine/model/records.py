@@ -6,7 +6,7 @@ Times are seconds since the epoch. A row's identity is its ``id``; a stack's wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from enum import StrEnum
@@ -222,6 +222,19 @@ class Queued:
     status: OperationStatus
     number: int
     parent_operation: str | None = None
+
+
+Open = TypeVar("Open", Operation, Queued)
+
+
+def foremost(open_: Sequence[Open]) -> Open | None:
+    """The operation that comes first: a mark, the newest change of the stack, the oldest signal.
+
+    ``open_`` are those that have not ended, the oldest first.
+    """
+    marks = [op for op in open_ if op.kind is OperationKind.MARK]
+    changes = [op for op in open_ if op.action is not Action.SIGNAL]
+    return next(iter(marks), changes[-1] if changes else next(iter(open_), None))
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,17 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
-from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
     Action,
     Operation,
     OperationStatus,
-    Queued,
     Resource,
     Stack,
     Status,
+    foremost,
 )
 from stoker.engine.operations.completion import refuse
 from stoker.engine.operations.kinds import KINDS
@@ -165,7 +163,7 @@ class Driver:
         if session.stack.deleted_at is not None:
             next_, over = None, open_
         else:
-            next_ = _foremost(open_)
+            next_ = foremost(open_)
             over = [op for op in open_ if op.action is not Action.SIGNAL][:-1]
         if over:
             await session.commit(
@@ -242,7 +240,7 @@ class Driver:
     async def _hear(self, session: Session, running: Running) -> None:
         """Look what is new: a later operation ends this one, signals wake those who wait."""
         await session.load_signals()
-        first = _foremost(await self._ports.store.queue(self._stack_id))
+        first = foremost(await self._ports.store.queue(self._stack_id))
         if first is not None and first.id != running.operation.id:
             running.waiting.stop()
         else:
@@ -257,13 +255,3 @@ def _require_readable(operation: Operation) -> None:
 
 def _timed_out(operation: Operation) -> str:
     return f"{operation.action.capitalize()} timed out"
-
-
-Open = TypeVar("Open", Operation, Queued)
-
-
-def _foremost(open_: Sequence[Open]) -> Open | None:
-    """The operation that comes first: a mark, the newest change of the stack, the oldest signal."""
-    marks = [op for op in open_ if op.kind is OperationKind.MARK]
-    changes = [op for op in open_ if op.action is not Action.SIGNAL]
-    return next(iter(marks), changes[-1] if changes else next(iter(open_), None))
