@@ -89,26 +89,13 @@ def json_of(response: httpx.Response) -> Any:
 
 def by_password(user: User, scope: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The request for a token of ``user``, for its own scope unless another one is given."""
-    identity = {
-        "methods": ["password"],
-        "password": {
-            "user": {
-                "name": user.name,
-                "password": user.password,
-                "domain": _named(user.domain_id, user.domain_name),
-            }
-        },
-    }
-    return _request(identity, scope or _scope_of(user))
+    who = {"name": user.name, "domain": _named(user.domain_id, user.domain_name)}
+    return _request(who, user.password, scope or _scope_of(user))
 
 
 def by_user_id(user_id: str, password: str, project_id: str) -> dict[str, Any]:
     """The request for a token of a user that is known by id, for a project."""
-    identity = {
-        "methods": ["password"],
-        "password": {"user": {"id": user_id, "password": password}},
-    }
-    return _request(identity, project_scope(project_id))
+    return _request({"id": user_id}, password, project_scope(project_id))
 
 
 def project_scope(project_id: str) -> dict[str, Any]:
@@ -121,8 +108,11 @@ def trust_scope(trust_id: str) -> dict[str, Any]:
     return {"OS-TRUST:trust": {"id": trust_id}}
 
 
-def _request(identity: Mapping[str, Any], scope: Mapping[str, Any] | None) -> dict[str, Any]:
-    auth: dict[str, Any] = {"identity": identity}
+def _request(
+    who: Mapping[str, Any], password: str, scope: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    user = {**who, "password": password}
+    auth: dict[str, Any] = {"identity": {"methods": ["password"], "password": {"user": user}}}
     if scope is not None:
         auth["scope"] = scope
     return {"auth": auth}

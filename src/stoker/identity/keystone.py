@@ -49,19 +49,19 @@ class Keystone:
         path: str,
         *,
         token: str | None = None,
-        json: Any = None,
         headers: Mapping[str, str] | None = None,
-        params: Mapping[str, str] | None = None,
+        **content: Any,
     ) -> httpx.Response:
-        """An answer below 500; refuses (503) when there is none."""
+        """An answer below 500; refuses (503) when there is none. ``content`` is httpx's."""
         sent = {**(headers or {})}
         if token is not None:
             sent["X-Auth-Token"] = token
+        if self._client is None:
+            await asyncio.to_thread(self.load)
+        assert self._client is not None
+        url = self.settings.api_url + path
         try:
-            client = await self._http()
-            response = await client.request(
-                method, self.settings.api_url + path, json=json, headers=sent, params=params
-            )
+            response = await self._client.request(method, url, headers=sent, **content)
         except httpx.HTTPError as error:
             raise unavailable(str(error) or type(error).__name__) from error
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -91,22 +91,11 @@ class Keystone:
             self._grants[user] = (grant, now)
             return grant
 
-    async def call(
-        self,
-        user: User,
-        method: str,
-        path: str,
-        *,
-        json: Any = None,
-        headers: Mapping[str, str] | None = None,
-        params: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    async def call(self, user: User, method: str, path: str, **content: Any) -> httpx.Response:
         """The answer to a request of ``user``; a token that was revoked meanwhile is renewed."""
         for renew in (False, True):
             token = (await self.grant_of(user, renew=renew)).token
-            response = await self.request(
-                method, path, token=token, json=json, headers=headers, params=params
-            )
+            response = await self.request(method, path, token=token, **content)
             if response.status_code != HTTPStatus.UNAUTHORIZED:
                 break
         return response
@@ -115,7 +104,13 @@ class Keystone:
         """Load the HTTP library and what it needs, which takes a while. Blocks."""
         with self._loading:
             if self._client is None:
-                self._client = self._make_client()
+                settings = self.settings
+                self._client = httpx.AsyncClient(
+                    transport=self._transport,
+                    verify=settings.verify if settings.api_url.startswith("https") else False,
+                    timeout=settings.timeout,
+                    trust_env=False,
+                )
 
     def open(self) -> None:
         """Let threads call through the running loop, until :meth:`close`."""
@@ -135,19 +130,3 @@ class Keystone:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
-
-    async def _http(self) -> httpx.AsyncClient:
-        """The HTTP client, made on a thread at the first use."""
-        if self._client is None:
-            await asyncio.to_thread(self.load)
-        assert self._client is not None
-        return self._client
-
-    def _make_client(self) -> httpx.AsyncClient:
-        settings = self.settings
-        return httpx.AsyncClient(
-            transport=self._transport,
-            verify=settings.verify if settings.api_url.startswith("https") else False,
-            timeout=settings.timeout,
-            trust_env=False,
-        )
