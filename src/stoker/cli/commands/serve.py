@@ -6,10 +6,12 @@ import gc
 import importlib
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 from errno import EADDRINUSE
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -20,28 +22,23 @@ from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
 from stoker.cli.serve_options import DEFAULT_API_PORT, ServeOptions
 
-_PORT = click.IntRange(1, 65535)
+
+def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
+    return click.option(
+        option,
+        type=click.IntRange(1, 65535),
+        envvar=variable,
+        show_default=f"{usual}, or a free one",
+        show_envvar=True,
+        help=f"Port of {words}.",
+    )
 
 
 @click.command("serve")
 @shared.data_dir
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    type=_PORT,
-    envvar="STOKER_PORT",
-    show_default=f"{DEFAULT_API_PORT}, or a free one",
-    show_envvar=True,
-    help="Port of the API.",
-)
-@click.option(
-    "--cloud-port",
-    type=_PORT,
-    envvar="STOKER_CLOUD_PORT",
-    show_default=f"{DEFAULT_PORT}, or a free one",
-    show_envvar=True,
-    help="Port of the local cloud.",
-)
+@_port("--port", "STOKER_PORT", DEFAULT_API_PORT, "the API")
+@_port("--cloud-port", "STOKER_CLOUD_PORT", DEFAULT_PORT, "the local cloud")
 @click.option(
     "--local-cloud/--no-local-cloud",
     default=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stoker.resources import declare
 from stoker.schema.constraints import AllowedValues, Range
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.support import since
+from stoker.schema.support import deprecated, hidden, since
 
 IP_VERSION = declare.integer(
     "IP version of the subnet.", default=4, constraints=(AllowedValues([4, 6]),)
@@ -16,6 +16,8 @@ DNS_DOMAIN = declare.checked(
 FIXED_IP_ADDRESS = declare.checked(
     "ip_addr", "Fixed address that the floating IP is mapped to.", update_allowed=True
 )
+NETWORK = declare.by_name("neutron.network", "Network", required=True, support=since("2014.2"))
+NETWORK_ID = declare.old_name("network", "neutron.network", hidden("5.0.0", deprecated("2014.2")))
 IP_ADDRESS = declare.checked("ip_addr", "IP address.")
 ROUTE = declare.mapping(
     entries={

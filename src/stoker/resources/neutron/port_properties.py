@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stoker.resources import declare, ports
-from stoker.resources.neutron.declarations import IP_ADDRESS, PORT_SECURITY, QOS_POLICY_ID
+from stoker.resources.neutron.declarations import (
+    IP_ADDRESS,
+    NETWORK,
+    NETWORK_ID,
+    PORT_SECURITY,
+    QOS_POLICY_ID,
+)
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
 
@@ -31,12 +37,8 @@ _OWN: Mapping[str, Property] = {
         },
     ),
     "name": declare.NAME,
-    "network": declare.by_name(
-        "neutron.network", "Network", required=True, support=since("2014.2")
-    ),
-    "network_id": declare.old_name(
-        "network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
-    ),
+    "network": NETWORK,
+    "network_id": NETWORK_ID,
     "replacement_policy": declare.choice(
         ["REPLACE_ALWAYS", "AUTO"],
         "Whether every change makes a new port.",

@@ -60,10 +60,7 @@ class ProviderNet(RestResource):
             "Whether all projects may use it.", default=True, update_allowed=True
         ),
         "tags": declare.tags("12.0.0"),
-        "tenant_id": declare.string(
-            "Id of the project that is to own the object; an administrator's privilege.",
-            support=since("24.0.0"),
-        ),
+        "tenant_id": replace(declare.TENANT_ID, support=since("24.0.0")),
     }
     attributes = {
         "segments": Attribute("Segments of the network.", type=Type.LIST, support=since("16.0.0")),

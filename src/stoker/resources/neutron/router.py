@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -82,10 +83,7 @@ class Router(RestResource):
         ),
         "name": declare.NAME,
         "tags": declare.tags("9.0.0"),
-        "tenant_id": declare.string(
-            "Id of the project that is to own the object; an administrator's privilege.",
-            support=since("24.0.0"),
-        ),
+        "tenant_id": replace(declare.TENANT_ID, support=since("24.0.0")),
         "value_specs": declare.VALUE_SPECS,
     }
     attributes = {

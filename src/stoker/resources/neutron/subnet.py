@@ -10,11 +10,11 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.neutron.declarations import IP_VERSION, ROUTE
+from stoker.resources.neutron.declarations import IP_VERSION, NETWORK, NETWORK_ID, ROUTE
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
+from stoker.schema.support import Support, SupportStatus, since
 from stoker.schema.unknown import Unknown
 
 _IPV6 = 6
@@ -61,12 +61,8 @@ class Subnet(RestResource):
             _MODES, "How routers announce themselves for IPv6.", support=since("2015.1")
         ),
         "name": declare.NAME,
-        "network": declare.by_name(
-            "neutron.network", "Network", required=True, support=since("2014.2")
-        ),
-        "network_id": declare.old_name(
-            "network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
-        ),
+        "network": NETWORK,
+        "network_id": NETWORK_ID,
         "prefixlen": declare.at_least(
             0, "Prefix length to allocate from the subnet pool.", support=since("6.0.0")
         ),
