@@ -83,26 +83,23 @@ def _memory(field: int) -> int:
 _STATM = "/proc/self/statm"
 
 
-class _Limits:
-    """Starts and stops the clocks of the kernel."""
+def _start_clocks(seconds: float) -> None:
+    """Those of the kernel, which interrupt a job and then end it."""
+    used = time.process_time()
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = int(used + seconds + _GRACE) + 2
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    signal.signal(signal.SIGPROF, _interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds + _GRACE)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
 
-    @staticmethod
-    def start(seconds: float) -> None:
-        used = time.process_time()
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        soft = int(used + seconds + _GRACE) + 2
-        if hard != resource.RLIM_INFINITY:
-            soft = min(soft, hard)
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
-        signal.signal(signal.SIGPROF, _interrupt)
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds + _GRACE)
-        signal.setitimer(signal.ITIMER_PROF, seconds, 0.1)
 
-    @staticmethod
-    def stop() -> None:
-        signal.signal(signal.SIGPROF, signal.SIG_IGN)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+def _stop_clocks() -> None:
+    signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 class Helper:
@@ -119,7 +116,7 @@ class Helper:
         }
         # what is loaded with the first use is loaded now, while files can be opened
         expressions.evaluate('regex("a").matches($.data.a) and [1].len() > 0', {"a": "a"})
-        patterns.fitting("(?i)[[:alpha:]]*", ["a"])
+        patterns.fitting("(?i)[[:alpha:]]*", "a")
 
     def run(self) -> None:
         """Take jobs."""
@@ -140,15 +137,15 @@ class Helper:
             try:
                 kind, seconds, arguments = read_job(content)
                 del content
-                _Limits.start(seconds)
+                _start_clocks(seconds)
                 value = self._work[kind](*arguments)
                 check_size(value)
             finally:
-                _Limits.stop()
+                _stop_clocks()
         except Refused as error:
             refused = (error.kind, error.message)
         except _TimeIsUp:
-            _Limits.stop()
+            _stop_clocks()
             refused, last = ("time", ""), True
         except MemoryError:
             refused, last = ("memory", ""), True

@@ -50,16 +50,6 @@ def matches_text(string: str, regexp: str) -> bool:
     return make(regexp).search(string) is not None
 
 
-def misses(string: str, regexp: Pattern) -> bool:
-    """Whether the pattern is not found in the text."""
-    return regexp.search(string) is None
-
-
-def misses_text(string: str, pattern: str) -> bool:
-    """Whether the pattern is not found in the text."""
-    return make(pattern).search(string) is None
-
-
 def search(context: Any, regexp: Pattern, string: str, selector: Any = None) -> Any:
     """The first match, or what the selector makes of it; None without one."""
     match = regexp.search(string)
@@ -109,16 +99,6 @@ def replace_by(context: Any, regexp: Pattern, string: str, repl: Any, count: int
     return str(regexp.of.sub(replacement, string, count))
 
 
-def split_text(string: str, regexp: Pattern, max_split: int = 0) -> list[str]:
-    """As :func:`split`, of a text."""
-    return split(regexp, string, max_split)
-
-
-def replace_text(string: str, regexp: Pattern, repl: str, count: int = 0) -> str:
-    """As :func:`replace`, of a text."""
-    return replace(regexp, string, repl, count)
-
-
 def replace_text_by(context: Any, string: str, regexp: Pattern, repl: Any, count: int = 0) -> str:
     """As :func:`replace_by`, of a text."""
     return replace_by(context, regexp, string, repl, count)
@@ -140,18 +120,18 @@ _METHODS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("search", search),
     ("searchAll", search_all),
     ("split", split),
-    ("split", split_text),
+    ("split", lambda string, regexp, max_split=0: split(regexp, string, max_split)),
     ("replace", replace),
-    ("replace", replace_text),
+    ("replace", lambda string, regexp, repl, count=0: replace(regexp, string, repl, count)),
     ("replaceBy", replace_by),
     ("replaceBy", replace_text_by),
 )
 _FUNCTIONS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("regex", make),
-    ("#operator_=~", lambda string, regexp: misses(string, regexp) is False),
-    ("#operator_=~", lambda string, pattern: misses_text(string, pattern) is False),
-    ("#operator_!~", misses),
-    ("#operator_!~", misses_text),
+    ("#operator_=~", lambda string, regexp: matches(regexp, string)),
+    ("#operator_=~", lambda string, pattern: matches_text(string, pattern)),
+    ("#operator_!~", lambda string, regexp: not matches(regexp, string)),
+    ("#operator_!~", lambda string, pattern: not matches_text(string, pattern)),
     ("escapeRegex", escape_regex),
     ("isRegex", is_regex),
 )

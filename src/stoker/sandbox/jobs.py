@@ -84,9 +84,9 @@ def answer_frame(answer: Answer) -> bytes:
 
 def read_answer(content: bytes) -> Answer:
     """An answer from a helper, of whatever it may consist."""
-    value, refused, seconds, last = json.loads(content)
+    value, refused, seconds, last = json.loads(content, object_hook=_restored)
     found = None if refused is None else (str(refused[0]), str(refused[1]))
-    return Answer(_restored(value), found, float(seconds), bool(last))
+    return Answer(value, found, float(seconds), bool(last))
 
 
 def _framed(content: bytes) -> bytes:
@@ -103,11 +103,6 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _restored(value: Any) -> Any:
-    if isinstance(value, dict):
-        if _PAIRS in value:
-            return {_restored(key): _restored(item) for key, item in value[_PAIRS]}
-        return {key: _restored(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_restored(item) for item in value]
-    return value
+def _restored(found: dict[str, Any]) -> dict[Any, Any]:
+    """The map that one of JSON stands for."""
+    return dict(found[_PAIRS]) if _PAIRS in found else found

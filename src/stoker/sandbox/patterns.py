@@ -1,6 +1,5 @@
 """Regular expressions of users, in a helper process."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +27,6 @@ def compiled(pattern: str, flags: int = 0) -> Any:
         raise Refused("form", str(error) or type(error).__name__) from None
 
 
-def fitting(pattern: str, texts: Sequence[str]) -> list[bool]:
+def fitting(pattern: str, *texts: str) -> list[bool]:
     """Of each text whether a pattern matches it from start to end."""
     return [compiled(pattern).fullmatch(text) is not None for text in texts]

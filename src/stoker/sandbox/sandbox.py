@@ -28,8 +28,8 @@ PATIENCE = 20.0
 """Seconds more than those of computing that a job may last on a busy machine."""
 _LEAST = 0.00005
 """Seconds that every job counts: the clock is coarse on some machines."""
-_SHORT = 300
-"""Characters up to which an expression, a pattern or a text is remembered."""
+_SHORT = 600
+"""Characters of a job that is remembered."""
 _REMEMBERED = 4096
 _TOO_LARGE = f"has more than {MAX_VALUES} values, {MAX_CHARACTERS} characters or {MAX_DEPTH} levels"
 _TIME = frozenset({signal.SIGVTALRM, signal.SIGXCPU, signal.SIGPROF})
@@ -55,7 +55,7 @@ class Sandbox:
 
     def parse(self, expression: str, seconds: float) -> tuple[None, float]:
         """Check the form of an expression."""
-        return self._remembered("parse", (expression,), seconds)
+        return self._remembered(seconds, "parse", expression)
 
     def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
         """The value of an expression over data."""
@@ -63,39 +63,33 @@ class Sandbox:
             check_size(data)
         except Refused:
             raise NotComputed(f"its data {_TOO_LARGE}") from None
-        return self._done("evaluate", (expression, data), seconds)
+        return self._done(seconds, "evaluate", expression, data)
 
     def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
         """Check the form of a pattern."""
-        return self._remembered("compile", (pattern,), seconds)
+        return self._remembered(seconds, "compile", pattern)
 
     def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
         """Of each text whether a pattern matches it from start to end."""
-        if len(texts) != 1:
-            return self._done("fit", (pattern, list(texts)), seconds)
-        found, spent = self._remembered("fit", (pattern, texts[0]), seconds)
-        return found, spent
+        return self._remembered(seconds, "fit", pattern, *texts)
 
     def close(self) -> None:
         """End the helpers."""
         self._pool.close()
 
-    def _remembered(self, kind: str, texts: tuple[str, ...], seconds: float) -> tuple[Any, float]:
+    def _remembered(self, seconds: float, *job: str) -> tuple[Any, float]:
         """The result of a job that is short and comes again and again."""
-        short = all(len(text) <= _SHORT for text in texts)
-        key = (kind, *texts)
+        short = sum(map(len, job)) <= _SHORT
+        with self._lock:
+            if short and job in self._known:
+                return self._known[job], 0.0
+        value, spent = self._done(seconds, *job)
         if short:
             with self._lock:
-                if key in self._known:
-                    return self._known[key], 0.0
-        arguments = (texts[0], [texts[1]]) if kind == "fit" else texts
-        value, spent = self._done(kind, arguments, seconds)
-        if short:
-            with self._lock:
-                self._known[key] = value
+                self._known[job] = value
         return value, spent
 
-    def _done(self, kind: str, arguments: tuple[Any, ...], seconds: float) -> tuple[Any, float]:
+    def _done(self, seconds: float, kind: str, *arguments: Any) -> tuple[Any, float]:
         frame = job_frame(Job(kind, seconds, arguments))
         try:
             content, helper = self._pool.run(frame, seconds + PATIENCE)
