@@ -98,6 +98,5 @@ def _as_warning(found: Diagnostic) -> Diagnostic:
 def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:
     file = diagnostic.file
     if diagnostic.position is None and file is not None and file in sent.files:
-        place = read(sent.files[file], file).locate(diagnostic.path)
-        diagnostic = replace(diagnostic, position=place)
+        diagnostic = read(sent.files[file], file).located(diagnostic)
     return finding_of(diagnostic, sent.place(file))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 
@@ -82,10 +82,6 @@ class Diagnostic:
             self.position,
             self.suggestion,
         )
-
-    def located(self, position: Position | None) -> Diagnostic:
-        """The same diagnostic with its position."""
-        return replace(self, position=position)
 
     def __str__(self) -> str:
         text = self.message

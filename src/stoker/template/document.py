@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -239,28 +238,22 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         word = "resource" if dialect.type.islower() else "Resource"
         reader.diagnostics.report("no-type", f"Each {word} must contain a {dialect.type} key", path)
         return None
-    for key, kinds, words in _shapes(reader.version):
-        if key in body and not isinstance(body[key], kinds):
-            value = body[key]
+    parts: dict[str, Any] = {}
+    for part, kinds, words in _SHAPES:
+        key = getattr(dialect, part)
+        if not key or key not in body:
+            continue
+        value = body[key]
+        if not isinstance(value, kinds):
             message = f"{key} is {words}, not {kind_of(value)}"
             advice = f'leave "{key}" out' if value is None else None
             reader.diagnostics.report("bad-shape", message, (*path, key), suggestion=advice)
             return None
-    _check_needs(reader, body.get(dialect.depends_on, ()), (*path, dialect.depends_on))
-    return ResourceBody(
-        name=name,
-        type_name=type_name,
-        path=path,
-        properties=body.get(dialect.properties) or {},
-        metadata=body.get(dialect.metadata) or {},
-        depends_on=body.get(dialect.depends_on, ()),
-        deletion_policy=body.get(dialect.deletion_policy),
-        update_policy=body.get(dialect.update_policy) or {},
-        creation_policy=body.get(dialect.creation_policy) or {},
-        condition=_condition(body, reader.version),
-        external_id=body.get(dialect.external_id) if dialect.external_id else None,
-        description=body.get(dialect.description, "") or "",
-    )
+        if value is not None:
+            parts[part] = value
+    _check_needs(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
+    condition = _condition(body, reader.version)
+    return ResourceBody(name, type_name, path, condition=condition, **parts)
 
 
 def _condition(body: Mapping[str, Any], version: Version) -> Any:
@@ -291,20 +284,17 @@ def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[
     ]
 
 
-@cache
-def _shapes(version: Version) -> tuple[tuple[str, Any, str], ...]:
-    """Key of a resource, the Python types that it may have (maps call functions), in words."""
-    dialect = version.dialect
-    return (
-        (dialect.properties, dict, "a map"),
-        (dialect.metadata, dict, "a map"),
-        (dialect.depends_on, (str, list), "a name or a list of names"),
-        (dialect.deletion_policy, (str, dict), "text"),
-        (dialect.update_policy, dict, "a map"),
-        (dialect.creation_policy, (dict, type(None)), "a map"),
-        (dialect.external_id, (str, dict), "text"),
-        (dialect.description, str, "text"),
-    )
+_SHAPES: tuple[tuple[str, Any, str], ...] = (
+    ("properties", dict, "a map"),
+    ("metadata", dict, "a map"),
+    ("depends_on", (str, list), "a name or a list of names"),
+    ("deletion_policy", (str, dict), "text"),
+    ("update_policy", dict, "a map"),
+    ("creation_policy", (dict, type(None)), "a map"),
+    ("external_id", (str, dict), "text"),
+    ("description", str, "text"),
+)
+"""Part of a resource, the Python types that it may have (maps call functions), in words."""
 
 
 def _outputs(reader: _Reader) -> dict[str, OutputBody]:

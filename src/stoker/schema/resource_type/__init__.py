@@ -36,7 +36,14 @@ from stoker.schema.resource_type.capabilities import (
     Validates,
     can,
 )
-from stoker.schema.resource_type.nesting import MakesStack, Nested, NestingCall, NestingType
+from stoker.schema.resource_type.nesting import (
+    GathersAttributes,
+    MakesStack,
+    Nested,
+    NestingCall,
+    NestingType,
+    has_attribute,
+)
 from stoker.schema.resource_type.outcomes import Done, Failed, Outcome, Wait
 from stoker.schema.resource_type.scaling import (
     Adjustment,
@@ -49,8 +56,8 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Done", "Failed",
-    "Foresees", "Inherited", "MakesStack", "ManagedType", "Nested", "NestingCall", "NestingType",
-    "NoChange", "Outcome", "Reads", "Releases", "Replaces", "Resized", "ResourceType",
-    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots", "StackFacts",
-    "Sweeps", "Update", "Updates", "Validates", "Wait", "can",
+    "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "Nested",
+    "NestingCall", "NestingType", "NoChange", "Outcome", "Reads", "Releases", "Replaces", "Resized",
+    "ResourceType", "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots",
+    "StackFacts", "Sweeps", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

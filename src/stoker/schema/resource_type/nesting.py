@@ -79,3 +79,21 @@ class MakesStack(Protocol):
 
     def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
         """The template and the values of its parameters; None as long as it is not known."""
+
+
+@runtime_checkable
+class GathersAttributes(Protocol):
+    """The type has attributes that hold one value for each member."""
+
+    def gathered(self, first: str, rest: list[Any]) -> tuple[str, list[Any]] | None:
+        """The attribute that ``[first, *rest]`` reads, and the path into each member's value.
+
+        None when it is no such attribute.
+        """
+
+
+def has_attribute(type_: ResourceType, name: str) -> bool:
+    """Whether a type has an attribute; every type has ``show``."""
+    if name in type_.attributes or name == "show":
+        return True
+    return isinstance(type_, NestingType) and type_.has_attribute(name)

@@ -125,20 +125,16 @@ def _parse_text(
 
 def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
     section = given.get(name)
-    if section is None:
-        return {}
-    if not isinstance(section, Mapping):
+    if not isinstance(section, Mapping | None):
         raise _wrong_section(f"{name} must be a map", (name,), file)
-    return {str(key): value for key, value in section.items()}
+    return {str(key): value for key, value in (section or {}).items()}
 
 
 def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequence[Any]:
     section = given.get(name)
-    if section is None:
-        return ()
-    if not isinstance(section, list):
+    if not isinstance(section, list | None):
         raise _wrong_section(f"{name} must be a list", (name,), file)
-    return section
+    return section or ()
 
 
 def _wrong_section(message: str, path: Path, file: str | None) -> DiagnosticError:

@@ -8,8 +8,8 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, refusal
 from stoker.kernel.errors import VALIDATION_FAILED
-from stoker.schema.attributes import GathersAttributes
 from stoker.schema.resource_type import (
+    GathersAttributes,
     MakesStack,
     Nested,
     NestingCall,

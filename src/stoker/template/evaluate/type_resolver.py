@@ -17,9 +17,14 @@ from stoker.kernel.diagnostics import (
     refusal,
 )
 from stoker.kernel.lazy import lazy
-from stoker.schema.attributes import has_attribute
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Nested, NestingCall, NestingType, ResourceType
+from stoker.schema.resource_type import (
+    Nested,
+    NestingCall,
+    NestingType,
+    ResourceType,
+    has_attribute,
+)
 from stoker.template.definition import TypeRegistry
 from stoker.template.document import ResourceBody, Template
 from stoker.template.environment.registry import Entry, Meaning, ResourceRegistry, without_entry

@@ -8,8 +8,13 @@ from typing import Any
 
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
-from stoker.schema.attributes import GathersAttributes, has_attribute
-from stoker.schema.resource_type import NestingType, ResourceType, can
+from stoker.schema.resource_type import (
+    GathersAttributes,
+    NestingType,
+    ResourceType,
+    can,
+    has_attribute,
+)
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (

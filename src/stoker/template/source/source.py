@@ -40,35 +40,27 @@ class Source:
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
     """Those that were looked up: many stacks may nest one template, with the same diagnostics."""
 
-    def locate(self, path: Path) -> Position | None:
-        """The position of ``path``, or of its nearest ancestor that the text has."""
-        self._look_up([path])
-        return self._places.get(path)
-
-    def _look_up(self, paths: Iterable[Path]) -> None:
-        """Search the text for those places that are not known yet."""
-        missing = {path for path in paths if path not in self._places}
-        if missing and self.text is not None:
-            found = positions(self.text, self.file, missing)
-            self._places.update({path: found.get(path) for path in missing})
-
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
         """The diagnostic with its file and position."""
         return self.all_located([diagnostic])[0]
 
     def all_located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Diagnostics with their file and position; the text is searched once for all."""
+        """Diagnostics with their file and position; the text is searched once for all.
+
+        The position is that of the path, or of its nearest ancestor that the text has.
+        """
         found = list(diagnostics)
-        own = [d for d in found if d.position is None and d.file in (None, self.file)]
-        if not own:
-            return found
-        self._look_up(d.path for d in own)
-        return [
-            replace(d, file=self.file, position=self._places.get(d.path))
-            if d.position is None and d.file in (None, self.file)
-            else d
-            for d in found
-        ]
+        missing = {d.path for d in found if self._is_placed_here(d)} - self._places.keys()
+        if missing and self.text is not None:
+            places = positions(self.text, self.file, missing)
+            self._places.update({path: places.get(path) for path in missing})
+        return [self._placed(d) if self._is_placed_here(d) else d for d in found]
+
+    def _placed(self, diagnostic: Diagnostic) -> Diagnostic:
+        return replace(diagnostic, file=self.file, position=self._places.get(diagnostic.path))
+
+    def _is_placed_here(self, diagnostic: Diagnostic) -> bool:
+        return diagnostic.position is None and diagnostic.file in (None, self.file)
 
 
 def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Source:
