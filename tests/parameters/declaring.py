@@ -18,5 +18,5 @@ def declare_or_raise(
     findings = Diagnostics()
     declared = declare(section, version, findings, budget)
     if findings.errors:
-        raise DiagnosticError(findings.items)
+        raise DiagnosticError(findings)
     return declared

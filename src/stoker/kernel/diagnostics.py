@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
@@ -170,15 +170,8 @@ def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
     return [*told, Diagnostic(MORE_DIAGNOSTICS, message, severity=Severity.INFO)]
 
 
-@dataclass
-class Diagnostics:
-    """Collects diagnostics while a document is read."""
-
-    items: list[Diagnostic] = field(default_factory=list)
-
-    def add(self, diagnostic: Diagnostic) -> None:
-        """Keep one diagnostic."""
-        self.items.append(diagnostic)
+class Diagnostics(list[Diagnostic]):
+    """What was found wrong while a document was read."""
 
     def report(
         self,
@@ -190,25 +183,18 @@ class Diagnostics:
         severity: Severity = Severity.ERROR,
         suggestion: str | None = None,
     ) -> None:
-        """Keep what is said here."""
-        self.add(Diagnostic(code, message, path, severity, error_type, suggestion=suggestion))
-
-    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Keep several diagnostics."""
-        self.items.extend(diagnostics)
+        """Keep one more."""
+        self.append(Diagnostic(code, message, path, severity, error_type, suggestion=suggestion))
 
     @property
     def errors(self) -> list[Diagnostic]:
         """The diagnostics that refuse the document."""
-        return [d for d in self.items if d.severity is Severity.ERROR]
+        return [d for d in self if d.severity is Severity.ERROR]
 
     def raise_errors(self) -> None:
         """Raise :class:`DiagnosticError` with all diagnostics if one of them is an error."""
         if self.errors:
-            raise DiagnosticError(first_of(self.items))
-
-    def __iter__(self) -> Iterator[Diagnostic]:
-        return iter(self.items)
+            raise DiagnosticError(first_of(self))
 
 
 MAX_COMPARED = 20_000

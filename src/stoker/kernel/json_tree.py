@@ -53,10 +53,13 @@ def is_deeper(tree: Any, most: int) -> bool:
     return False
 
 
-def weigh(tree: Any, values: int = _ANY, octets: int = _ANY) -> tuple[int, int, int]:
+def weigh(
+    tree: Any, values: int = _ANY, octets: int = _ANY, *, keys: bool = False
+) -> tuple[int, int, int]:
     """The values in a tree, the lists and maps among them, and the octets of its texts in memory.
 
-    Stops when there are more values or octets than the bounds; the result then exceeds them.
+    Keys of maps count if wanted. Stops when there are more values or octets than the bounds; the
+    result then exceeds them.
     """
     counted, containers, weight = 1, 0, 0
     pending: list[Iterable[Any]] = [(tree,)]
@@ -66,10 +69,13 @@ def weigh(tree: Any, values: int = _ANY, octets: int = _ANY) -> tuple[int, int, 
                 continue
             if isinstance(item, str):
                 weight += len(item) if item.isascii() else 4 * len(item)
-            elif isinstance(item, (dict, list)):
+            elif isinstance(item, (dict, list, tuple)):
                 containers += 1
                 counted += len(item)
                 pending.append(item.values() if isinstance(item, dict) else item)
+                if keys and isinstance(item, dict):
+                    counted += len(item)
+                    pending.append(item)
             if weight > octets or counted > values:
                 return counted, containers, weight
     return counted, containers, weight

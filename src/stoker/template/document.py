@@ -131,7 +131,7 @@ def take_apart(source: Source) -> tuple[Template, Diagnostics]:
         template, diagnostics = _parse(source)
     except DiagnosticError as error:
         raise DiagnosticError(source.all_located(error.diagnostics)) from None
-    return template, Diagnostics(source.all_located(first_of(diagnostics.items)))
+    return template, Diagnostics(source.all_located(first_of(diagnostics)))
 
 
 def _parse(source: Source) -> tuple[Template, Diagnostics]:
@@ -178,7 +178,7 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
 
 def _check_sections(data: Mapping[Any, Any], version: Version, diagnostics: Diagnostics) -> None:
     for key in data:
-        if len(diagnostics.items) > MAX_DIAGNOSTICS:
+        if len(diagnostics) > MAX_DIAGNOSTICS:
             return  # nobody reads more, and looking for what may be meant takes long
         if key not in version.sections and key not in VERSION_KEYS:
             known = f"{version.key} {version.name}"
@@ -226,8 +226,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
         reader.diagnostics.report("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
         return None
     if dialect is HOT or not body.get(dialect.type):
-        for found in unknown_keys(body, reader.version, path):
-            reader.diagnostics.add(found)
+        reader.diagnostics.extend(unknown_keys(body, reader.version, path))
     type_name = body.get(dialect.type)
     if type_name is not None and not isinstance(type_name, str):
         reader.diagnostics.report(

@@ -104,7 +104,7 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> N
     for each, verdict in zip(checks, verdicts, strict=True):
         if verdict is not None:
             told = Diagnostic("not-in-cloud", masking.text(verdict), each.path)
-            findings.add(evaluation.template.source.located(told))
+            findings.append(evaluation.template.source.located(told))
     findings.raise_errors()
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from stoker.kernel.diagnostics import (
-    Diagnostic,
     DiagnosticError,
+    Diagnostics,
     Path,
     did_you_mean,
     nearest,
@@ -271,43 +271,32 @@ def _nearest(name: str, known: Collection[str]) -> str | None:
     return None if near is None else f'did you mean "{service}::{near}"?'
 
 
-def registry_diagnostics(section: Mapping[str, Any]) -> list[Diagnostic]:
+def registry_diagnostics(section: Mapping[str, Any]) -> Diagnostics:
     """What is wrong with a ``resource_registry`` in itself."""
-    root = "resource_registry"
-    diagnostics = _entry_diagnostics(section, (root,))
+    root, found = "resource_registry", Diagnostics()
+    _check_entries(section, (root,), found)
     resources = section.get(RESOURCES)
     if resources is not None and not isinstance(resources, Mapping):
         message = "resources must map names of resources to entries"
-        diagnostics.append(
-            Diagnostic("invalid-section", message, (root, RESOURCES), error_type=ATTRIBUTE_ERROR)
-        )
+        found.report("invalid-section", message, (root, RESOURCES), ATTRIBUTE_ERROR)
     elif resources and sum(map(is_glob, resources)) > MAX_GLOBS:
         message = f"there are more than {MAX_GLOBS} globs of names of resources"
-        diagnostics.append(Diagnostic("too-many-globs", message, (root, RESOURCES)))
-    return diagnostics
+        found.report("too-many-globs", message, (root, RESOURCES))
+    return found
 
 
-def _entry_diagnostics(entries: Mapping[str, Any], path: Path) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
+def _check_entries(entries: Mapping[str, Any], path: Path, found: Diagnostics) -> None:
     for key, value in entries.items():
         here = (*path, str(key))
         if isinstance(value, Mapping):
-            found += _entry_diagnostics(value, here)
+            _check_entries(value, here, found)
         elif key in NOT_TYPES:
             known, error_type = NOT_TYPES[key]
             advice = f"one of: {', '.join(known)}"
-            found += (
-                Diagnostic(
-                    "unknown-word",
-                    f"{word!r} is not known here",
-                    here,
-                    error_type=error_type,
-                    suggestion=advice,
-                )
-                for word in as_list(value)
-                if word not in known
-            )
+            for word in as_list(value):
+                if word not in known:
+                    message = f"{word!r} is not known here"
+                    found.report("unknown-word", message, here, error_type, suggestion=advice)
         elif value is not None and not isinstance(value, str) and key != RESOURCES:
             message = "a type stands for the name of a type or of a template file"
-            found.append(Diagnostic("invalid-mapping", message, here, error_type=ATTRIBUTE_ERROR))
-    return found
+            found.report("invalid-mapping", message, here, ATTRIBUTE_ERROR)

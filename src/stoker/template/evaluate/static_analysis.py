@@ -107,7 +107,7 @@ class StaticAnalysis:
     """With unknown values where others are referred to; None if it could not be evaluated."""
     needs: frozenset[str]
     attributes: Attributes
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
     final: bool = False
     """Nothing in the definition is unknown, so that it will not change."""
@@ -177,7 +177,7 @@ class Evaluator:
 
     def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
         """Whether what ``depends_on`` names was enabled before, if it is now."""
-        found: list[Diagnostic] = []
+        found = Diagnostics()
         return self._explicit(body, self.scope.resources, found) <= analysis.needs and not found
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
@@ -222,7 +222,7 @@ class Evaluator:
         source = self.template.source
         if analysis.definition is None:
             raise DiagnosticError(source.all_located(analysis.diagnostics))
-        errors = Diagnostics(analysis.diagnostics).errors
+        errors = analysis.diagnostics.errors
         if errors:
             raise DiagnosticError(source.all_located(errors))
         return analysis.definition
@@ -240,9 +240,7 @@ class Evaluator:
         latest.definition = self._definition(body, parts, explicit, latest, scope.budget)
         return latest
 
-    def _parts(
-        self, body: ResourceBody, scope: Scope, found: list[Diagnostic]
-    ) -> dict[str, Any] | None:
+    def _parts(self, body: ResourceBody, scope: Scope, found: Diagnostics) -> dict[str, Any] | None:
         """The evaluated parts of a resource; None if one of them has no value."""
         check()
         parts: dict[str, Any] = {}
@@ -308,7 +306,7 @@ class Evaluator:
         )
 
     def _explicit(
-        self, body: ResourceBody, enabled: Collection[str], found: list[Diagnostic]
+        self, body: ResourceBody, enabled: Collection[str], found: Diagnostics
     ) -> frozenset[str]:
         path = (*body.path, self.template.version.dialect.depends_on)
         names = [body.depends_on] if isinstance(body.depends_on, str) else body.depends_on
@@ -320,15 +318,8 @@ class Evaluator:
                 place = path if names is not body.depends_on else (*path, index)
                 message = f'The specified reference "{name}" (in {body.name}) is incorrect'
                 near = did_you_mean(str(name), self.template.resources)
-                found.append(
-                    Diagnostic(
-                        "unknown-resource",
-                        f"{message}: there is no such resource",
-                        place,
-                        error_type=INVALID_REFERENCE,
-                        suggestion=near,
-                    )
-                )
+                message = f"{message}: there is no such resource"
+                found.report("unknown-resource", message, place, INVALID_REFERENCE, suggestion=near)
         return frozenset(needs)
 
 
@@ -368,9 +359,9 @@ def _parts_of(facade: Facade | None) -> list[Any]:
     return [] if facade is None else [facade.metadata, facade.deletion_policy, facade.update_policy]
 
 
-def _as_map(value: Any, path: Path, found: list[Diagnostic]) -> Mapping[str, Any]:
+def _as_map(value: Any, path: Path, found: Diagnostics) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     if value is not None and not isinstance(value, Unknown):
-        found.append(Diagnostic("bad-shape", f"this is a map, not {kind_of(value)}", path))
+        found.report("bad-shape", f"this is a map, not {kind_of(value)}", path)
     return {}

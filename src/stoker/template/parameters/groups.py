@@ -5,51 +5,43 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Path, did_you_mean
+from stoker.kernel.diagnostics import Diagnostics, Path, did_you_mean
 
-SECTION = "parameter_groups"
+CODE, SECTION = "invalid-parameter-group", "parameter_groups"
 _KEYS = frozenset({"label", "description", "parameters"})
 
 
-def group_diagnostics(section: Any, parameters: Collection[str]) -> list[Diagnostic]:
+def group_diagnostics(section: Any, parameters: Collection[str]) -> Diagnostics:
     """What is wrong with the section; every parameter may stand in one group only."""
-    if section is None:
-        return []
-    if not isinstance(section, list):
-        return [_diagnostic("parameter_groups must be a list of groups", ())]
-    diagnostics: list[Diagnostic] = []
+    found = Diagnostics()
+    if section is not None and not isinstance(section, list):
+        found.report(CODE, "parameter_groups must be a list of groups", (SECTION,))
     seen: set[str] = set()
-    for index, group in enumerate(section):
-        diagnostics.extend(_group_diagnostics(group, (index,), parameters, seen))
-    return diagnostics
+    for index, group in enumerate(section if isinstance(section, list) else ()):
+        _check_group(group, (SECTION, index), parameters, seen, found)
+    return found
 
 
-def _group_diagnostics(
-    group: Any, path: Path, parameters: Collection[str], seen: set[str]
-) -> list[Diagnostic]:
+def _check_group(
+    group: Any, path: Path, parameters: Collection[str], seen: set[str], found: Diagnostics
+) -> None:
     if not isinstance(group, Mapping):
-        return [_diagnostic("a group must be a map with label and parameters", path)]
-    diagnostics = [
-        _diagnostic(f'a group has no "{key}"', (*path, key), did_you_mean(str(key), _KEYS))
-        for key in group
-        if key not in _KEYS
-    ]
+        found.report(CODE, "a group must be a map with label and parameters", path)
+        return
+    for key in group:
+        if key not in _KEYS:
+            near = did_you_mean(str(key), _KEYS)
+            found.report(CODE, f'a group has no "{key}"', (*path, key), suggestion=near)
     names = group.get("parameters")
     if not isinstance(names, list):
-        return [*diagnostics, _diagnostic("a group needs a list of its parameters", path)]
+        found.report(CODE, "a group needs a list of its parameters", path)
+        return
     for index, name in enumerate(map(str, names)):
         here = (*path, "parameters", index)
         if name not in parameters:
-            suggestion = did_you_mean(name, parameters)
-            diagnostics.append(_diagnostic(f"there is no parameter {name!r}", here, suggestion))
+            near = did_you_mean(name, parameters)
+            found.report(CODE, f"there is no parameter {name!r}", here, suggestion=near)
         elif name in seen:
-            diagnostics.append(
-                _diagnostic(f"the parameter {name!r} stands in a group already", here)
-            )
+            found.report(CODE, f"the parameter {name!r} stands in a group already", here)
         else:
             seen.add(name)
-    return diagnostics
-
-
-def _diagnostic(message: str, path: Path, suggestion: str | None = None) -> Diagnostic:
-    return Diagnostic("invalid-parameter-group", message, (SECTION, *path), suggestion=suggestion)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, did_you_mean
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
 from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
@@ -21,6 +21,7 @@ from stoker.schema.words import shown
 from stoker.template.source.yaml_data import MAX_DEPTH
 
 HIDDEN_VALUE = "******"
+_ROOT = "parameters"
 _TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
 _FALSE = frozenset({"0", "f", "false", "off", "n", "no"})
 
@@ -58,7 +59,7 @@ class Resolved:
 
     values: dict[str, Any] = field(default_factory=dict)
     """Each value in the type of its parameter; parameters with a diagnostic are missing."""
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
 
 
@@ -151,23 +152,30 @@ def resolve(
     default. Diagnostics: values for unknown parameters, missing, ill-typed and refused values.
     """
     resolved = Resolved(dict(pseudo))
+    report = resolved.diagnostics.report
     for name in given:
         if name not in parameters:
-            resolved.diagnostics.append(_unknown_parameter(name, parameters))
+            message = f"The Parameter ({name}) was not defined in template. A value is given for it"
+            near = did_you_mean(name, parameters)
+            report("unknown-parameter", message, (_ROOT, name), UNKNOWN_PARAMETER, suggestion=near)
     for name, parameter in parameters.items():
+        path = (_ROOT, name)
         value = chosen(parameter, given, defaults)
         if value is None:
-            resolved.diagnostics.append(_missing(name))
+            message = f"The Parameter ({name}) was not provided."
+            message += " It has no default, and no value is given for it"
+            advice = f"give it with --parameter {name}=VALUE or in an environment"
+            report("missing-parameter", message, path, PARAMETER_MISSING, suggestion=advice)
             continue
         try:
             coerced = coerce(parameter.type, value)
         except Mismatch as mismatch:
             message = "the value has the wrong type" if parameter.hidden else str(mismatch)
-            resolved.diagnostics.append(_invalid(name, message))
+            report("invalid-parameter-value", message, path)
             continue
         for fault in violations(parameter, coerced):
             message = _without(coerced, fault) if parameter.hidden else fault
-            resolved.diagnostics.append(_invalid(name, message))
+            report("invalid-parameter-value", message, path)
         resolved.custom_checks.extend(_cloud_checks(parameter, coerced))
         resolved.values[name] = coerced
     return resolved
@@ -198,30 +206,6 @@ def _cloud_checks(parameter: Parameter, value: Any) -> list[CustomCheck]:
         if isinstance(constraint, Custom) and constraint.name in CLOUD
         for item in Custom.known_in(value)
     ]
-
-
-def _unknown_parameter(name: str, parameters: Mapping[str, Parameter]) -> Diagnostic:
-    return Diagnostic(
-        "unknown-parameter",
-        f"The Parameter ({name}) was not defined in template. A value is given for it",
-        ("parameters", name),
-        error_type=UNKNOWN_PARAMETER,
-        suggestion=did_you_mean(name, parameters),
-    )
-
-
-def _missing(name: str) -> Diagnostic:
-    return Diagnostic(
-        "missing-parameter",
-        f"The Parameter ({name}) was not provided. It has no default, and no value is given for it",
-        ("parameters", name),
-        error_type=PARAMETER_MISSING,
-        suggestion=f"give it with --parameter {name}=VALUE or in an environment",
-    )
-
-
-def _invalid(name: str, message: str) -> Diagnostic:
-    return Diagnostic("invalid-parameter-value", message, ("parameters", name))
 
 
 def immutable_changes(
