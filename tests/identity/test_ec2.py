@@ -1,4 +1,5 @@
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,7 +14,11 @@ from .fake_keystone import FakeKeystone
 @pytest.fixture
 def verify(keystone: Keystone, fake: FakeKeystone) -> SignatureVerifier:
     fake.add_token("signed", roles=[{"name": "heat_stack_user"}])
-    return SignatureVerifier(keystone, lambda credentials: False)
+
+    async def is_admin(_: Mapping[str, Any]) -> bool:
+        return False
+
+    return SignatureVerifier(keystone, is_admin)
 
 
 def request(**changes: Any) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +75,30 @@ def test_policy_file_wins_over_defaults(tmp_path: Path) -> None:
         ({"roles": ["member"], "is_admin_project": True}, False),
     ],
 )
-def test_admin_context_follows_its_rule(
+async def test_admin_context_follows_its_rule(
     policies: Policies, credentials: dict[str, Any], is_admin: bool
 ) -> None:
-    assert policies.is_admin(credentials) is is_admin
+    assert await policies.is_admin(credentials) is is_admin
+
+
+async def test_the_first_caller_is_judged_without_loading_the_library_on_the_loop(
+    tmp_path: Path,
+) -> None:
+    class Watched:
+        """Options that tell which threads have read them."""
+
+        def __init__(self, options: Any) -> None:
+            self.options = options
+            self.readers: set[int] = set()
+
+        def __getattr__(self, name: str) -> Any:
+            self.readers.add(threading.get_ident())
+            return getattr(self.options, name)
+
+    watched = Watched(conf(tmp_path, ""))
+    assert await Policies(watched).is_admin({"roles": ["admin"], "is_admin_project": True})
+    assert watched.readers
+    assert threading.get_ident() not in watched.readers
 
 
 def test_a_changed_policy_file_counts_within_a_second(tmp_path: Path) -> None:

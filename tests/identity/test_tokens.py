@@ -13,7 +13,7 @@ from stoker.kernel.errors import Refused
 from .fake_keystone import NOW, FakeKeystone, VirtualClock, settings
 
 
-def has_admin_role(credentials: Mapping[str, Any]) -> bool:
+async def has_admin_role(credentials: Mapping[str, Any]) -> bool:
     return "admin" in credentials["roles"]
 
 

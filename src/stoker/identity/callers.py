@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant
 from stoker.identity.settings import IdentitySettings
 
-IsAdmin = Callable[[Mapping[str, Any]], bool]
+IsAdmin = Callable[[Mapping[str, Any]], Awaitable[bool]]
 """Whether the credentials of a caller (in the terms of policies) are those of an admin."""
 
 
-def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
+async def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
     """The caller that a token identifies. The project is empty for unscoped tokens."""
     user = grant.body["user"]
     project = grant.body.get("project", {})
@@ -23,7 +23,7 @@ def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Ca
         user_id=grant.user_id,
         user_name=str(user.get("name", "")),
         roles=frozenset(roles),
-        is_admin=is_admin(credentials_of(grant)),
+        is_admin=await is_admin(credentials_of(grant)),
         token=grant.token,
         is_stack_user=settings.stack_user_role in roles,
         project_name=str(project.get("name", "")),

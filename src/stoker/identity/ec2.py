@@ -75,7 +75,7 @@ class SignatureVerifier:
         grant = granted(response)
         if grant is None:
             raise _refusal(response)
-        return caller_of(grant, self._keystone.settings, self._is_admin)
+        return await caller_of(grant, self._keystone.settings, self._is_admin)
 
 
 def _refusal(response: httpx.Response) -> Forbidden:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import time
 from collections.abc import Callable, Mapping
@@ -66,9 +67,10 @@ class Policies:
             self._decisions[key] = decision
         return decision
 
-    def is_admin(self, credentials: Mapping[str, Any]) -> bool:
+    async def is_admin(self, credentials: Mapping[str, Any]) -> bool:
         """Whether credentials (as in a token) are those of an admin."""
-        self.load()
+        if self._enforcer is None:
+            await asyncio.to_thread(self.load)
         return bool(self._enforcer.enforce("context_is_admin", {}, dict(credentials)))
 
 

@@ -91,7 +91,7 @@ class Authenticator:
                 self._check_later(key, token)
             return known.caller
         grant = await self._validate(token)
-        return self._remember(key, grant) if grant is not None else None
+        return await self._remember(key, grant) if grant is not None else None
 
     def _check_later(self, key: bytes, token: str) -> None:
         """Ask again in the background, so that a busy client never waits for the answer."""
@@ -107,7 +107,7 @@ class Authenticator:
         if grant is None:
             self._known.pop(key, None)
         else:
-            self._remember(key, grant)
+            await self._remember(key, grant)
 
     async def _by_password(self, user: User, project_id: str) -> Caller | None:
         key = _digest("password", user.name, user.domain_name or "", user.password, project_id)
@@ -115,7 +115,7 @@ class Authenticator:
         if known is not None:
             return known.caller
         grant = await self._keystone.authenticate(by_password(user, project_scope(project_id)))
-        return self._remember(key, grant) if grant is not None else None
+        return await self._remember(key, grant) if grant is not None else None
 
     async def _validate(self, token: str) -> Grant | None:
         response = await self._keystone.call(
@@ -140,8 +140,8 @@ class Authenticator:
         self._known.move_to_end(key)
         return known
 
-    def _remember(self, key: bytes, grant: Grant) -> Caller:
-        caller = caller_of(grant, self._settings, self._is_admin)
+    async def _remember(self, key: bytes, grant: Grant) -> Caller:
+        caller = await caller_of(grant, self._settings, self._is_admin)
         now, lifetime = self._clock.now(), max(self._settings.token_cache_time, 0.0)
         until = min(now + lifetime, grant.expires_at)
         self._known[key] = _Known(caller, until, now + lifetime / 3)
