@@ -1,7 +1,6 @@
 """Time, as a thing that is handed in, so that a simulation can run on a virtual clock."""
 
 import time
-from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -22,4 +21,4 @@ class SystemClock:
 
 def isoformat(moment: float) -> str:
     """A moment (seconds since the epoch) in the API's notation, ``2026-01-31T12:00:00Z``."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

@@ -24,6 +24,9 @@ PIECE = 5_000
 _TEXT = 64
 _PLAIN = 50
 _SHORT = 1000
+_FEW = 4
+_TOGETHER = 100
+"""Members of a list or map that are written in one go if they are short."""
 _MARGIN = 16
 """Of a window's last characters, which may be half a number or half a word."""
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -181,13 +184,22 @@ def is_short(value: Any, most: int = PIECE) -> bool:
     return values + octets // _TEXT <= most
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether a value is a small map of short texts and numbers, as most that are written."""
-    if type(value) is not dict or len(value) > _PLAIN:
+def _is_plain(value: Any, most: int = _PLAIN) -> bool:
+    """Whether a value is a small map of short texts and numbers, and of few such maps in lists.
+
+    Most that are written are of this form.
+    """
+    if type(value) is not dict or len(value) > most:
         return False
     for item in value.values():
         kind = type(item)
-        if kind not in _SCALARS and not (kind is str and len(item) < _SHORT):
+        if kind is str:
+            if len(item) >= _SHORT:
+                return False
+        elif kind is list:
+            if most == _FEW or len(item) > _FEW or not all(_is_plain(each, _FEW) for each in item):
+                return False
+        elif kind not in _SCALARS:
             return False
     return True
 
@@ -211,6 +223,11 @@ def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterat
         yield write(value)
 
 
+def list_pieces(rows: Iterator[Any], write: Callable[[Any], str]) -> Iterator[str]:
+    """The JSON text of a list whose members are made one by one."""
+    return _joined("[]", rows, list, write, PIECE)
+
+
 def _joined(
     brackets: str,
     members: Iterator[Any],
@@ -220,8 +237,9 @@ def _joined(
 ) -> Iterator[str]:
     """Members that are short are written together, long ones each by itself."""
     between = brackets[0]
-    while some := list(islice(members, 100)):
-        if is_short(some, most):
+    while some := list(islice(members, _TOGETHER)):
+        time_limit.check()
+        if all(map(_is_plain, some)) or is_short(some, most):
             yield between + write(together(some))[1:-1]
             between = ","
             continue

@@ -42,7 +42,7 @@ _UNREADABLE = "unreadable"
 def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
     """The rows of a result as dicts, which are looked into faster than its own mappings."""
     names = tuple(result.keys())
-    return (dict(zip(names, row, strict=True)) for row in result)
+    return (dict(zip(names, row, strict=True)) for row in result.fetchall())
 
 
 Record = Stack | Operation | Resource | Event | StoredSignal

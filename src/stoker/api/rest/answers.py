@@ -42,13 +42,13 @@ async def made_response(make: Callable[[], Any]) -> Response:
 async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
     """An answer with a list, and other members after it.
 
-    The rows are made and written one by one on a thread: other requests go on meanwhile, however
-    long the list is.
+    The rows are made and written on a thread, some at a time: other requests go on meanwhile,
+    however long the list is.
     """
 
     def content() -> bytes:
-        written = ", ".join("".join(long_json.pieces(row, _written)) for row in rows)
-        members = [f'"{name}": [{written}]', *(f'"{k}": {json.dumps(v)}' for k, v in more.items())]
+        written = "".join(long_json.list_pieces(iter(rows), _written))
+        members = [f'"{name}": {written}', *(f'"{k}": {_written(v)}' for k, v in more.items())]
         return f"{{{', '.join(members)}}}".encode("ascii")
 
     return Response(await asyncio.to_thread(content), media_type="application/json")
@@ -74,10 +74,6 @@ def no_content() -> Response:
     return Response(status_code=204)
 
 
-def _written(value: Any) -> str:
-    return json.dumps(value, default=_plain)
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
@@ -86,3 +82,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Unknown):
         return None
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_written = json.JSONEncoder(default=_plain).encode
