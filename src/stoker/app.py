@@ -26,6 +26,7 @@ from stoker.engine.model.interfaces import Limits, Ports
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
+from stoker.kernel import freeing
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.log import Log
@@ -120,6 +121,7 @@ class App:
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
+        freeing.start()
         self._pauses.start()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
         await self._gate.open()

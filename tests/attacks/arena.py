@@ -34,9 +34,8 @@ MEBIBYTE = 1024 * 1024
 ADDRESS_SPACE = 6 * 1024 * MEBIBYTE
 """Of every process of the service. Threads reserve much more than they use."""
 CPU_SECONDS = 600
-LONGEST_PAUSE = 0.1
-"""Seconds. Twice what the service aims at and warns of: beside other tests it computes half as
-fast."""
+LONGEST_PAUSE = 0.05
+"""Seconds."""
 COMPUTING = 0.75
 """Of a pause, the part that the service computes for when it is the service that pauses."""
 SLOWEST_ANSWER = 2.0

@@ -130,10 +130,10 @@ def _load() -> ModuleType:
     serving = importlib.import_module("stoker.cli.serving")
     gc.freeze()
     gc.enable()
-    # A collection lets no thread run. One of the two young generations looks at 50,000 new objects
+    # A collection lets no thread run. One of the two young generations looks at 15,000 new objects
     # at most, a few milliseconds, and all objects are looked at as seldom as can be: what large
-    # stacks are made of lives long.
-    gc.set_threshold(10_000, 5, 1000)
+    # stacks are made of lives long, and is freed without.
+    gc.set_threshold(5_000, 2, 4000)
     return serving
 
 

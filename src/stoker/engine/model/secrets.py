@@ -27,7 +27,7 @@ def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
 
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
     """The values of all hidden parameters, those of nested stacks included."""
-    for name, parameter in evaluation.declarations.items():
+    for name, parameter in evaluation.resolved.declarations.items():
         if parameter.hidden and name in evaluation.parameters:
             yield evaluation.parameters[name]
     for child in evaluation.children.values():

@@ -77,7 +77,9 @@ async def evaluated_update(
     evaluation = found.evaluation
 
     def changes() -> Sequence[Diagnostic]:
-        return immutable_changes(evaluation.declarations, earlier.parameters, evaluation.parameters)
+        return immutable_changes(
+            evaluation.resolved.declarations, earlier.parameters, evaluation.parameters
+        )
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)

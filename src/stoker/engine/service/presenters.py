@@ -25,7 +25,7 @@ def _shown(evaluation: Evaluation) -> dict[str, str]:
     inputs = evaluation.inputs
     given = {**inputs.environment.parameters, **inputs.parameters}
     pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
-    return shown_parameters(evaluation.declarations, evaluation.parameters, given, pseudo)
+    return shown_parameters(evaluation.resolved.declarations, evaluation.parameters, given, pseudo)
 
 
 def stack_view(
@@ -119,7 +119,7 @@ def environment_view(evaluation: Evaluation) -> dict[str, Any]:
     inputs = evaluation.inputs
     return environment_of_stack(
         inputs.environment.with_parameters(inputs.parameters),
-        evaluation.declarations,
+        evaluation.resolved.declarations,
         learned_types(evaluation),
     )
 

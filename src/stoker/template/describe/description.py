@@ -27,7 +27,9 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
     described: dict[str, Any] = {
         "Description": template.description or "",
         "Parameters": described_parameters(
-            evaluation.declarations, _given(evaluation), inputs.environment.parameter_defaults
+            evaluation.resolved.declarations,
+            _given(evaluation),
+            inputs.environment.parameter_defaults,
         ),
     }
     if template.parameter_groups:
@@ -40,17 +42,17 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
 
 def _given(evaluation: Evaluation) -> dict[str, Any]:
     """The known values; lists that a parent hands to a nested template are shown as text."""
-    inputs = evaluation.inputs
+    inputs, declared = evaluation.inputs, evaluation.resolved.declarations
     given = {**inputs.environment.parameters, **inputs.parameters}
     known = {name: value for name, value in given.items() if unknown_in(value) is None}
     if not inputs.depth:
         return known
     return {
         name: ",".join(map(str, value))
-        if isinstance(value, list) and evaluation.declarations[name].type is ParameterType.LIST
+        if isinstance(value, list) and declared[name].type is ParameterType.LIST
         else value
         for name, value in known.items()
-        if name in evaluation.declarations
+        if name in declared
     }
 
 

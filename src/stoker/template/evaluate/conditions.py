@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from stoker.kernel.diagnostics import Diagnostic, did_you_mean, format_path
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import Failure, failed
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import Conditions, Scope
 
 MAX_CHAIN = 40
 """Conditions that may build on each other."""
@@ -23,21 +23,23 @@ _REPEATED = "failed-condition"
 class NamedConditions:
     """The conditions section, evaluated on demand.
 
-    ``assumed`` is what conditions are taken for that hang on a value which is not known.
+    ``assumed`` is what conditions are taken for that hang on a value which is not known. ``scope``
+    makes what they are evaluated with: one that was kept would hold these conditions, which hold
+    it, and the whole evaluation would wait for a garbage collection.
     """
 
     def __init__(
         self,
         section: str,
         written: Mapping[str, Any],
-        scope: Scope,
+        scope: Callable[[Conditions], Scope],
         assumed: bool | None = None,
     ) -> None:
         self._assumed = assumed
         self._section = section
         self._written = written
         self._scope = scope
-        self._known: dict[str, bool | Failure] = {}
+        self._known: dict[str, bool | Sequence[Diagnostic]] = {}
         self._open: list[str] = []
 
     def holds(self, condition: Any) -> bool:
@@ -47,7 +49,7 @@ class NamedConditions:
         here the first of them is repeated, at the place of use.
         """
         if isinstance(condition, dict):
-            condition = self._scope.resolve(condition)
+            condition = self._resolved(condition)
         if condition is None:
             return True
         if isinstance(condition, str):
@@ -86,10 +88,13 @@ class NamedConditions:
     def _value(self, name: str) -> bool:
         known = self._known.get(name)
         if known is None:
-            known = self._evaluate(name)
+            try:
+                known = self._evaluate(name)
+            except Failure as failure:
+                known = failure.diagnostics  # with its frames it would hold these conditions
             self._known[name] = known
-        if isinstance(known, Failure):
-            raise known
+        if not isinstance(known, bool):
+            raise Failure(known)
         return known
 
     def _repeated(self, name: str, found: Diagnostic) -> Diagnostic:
@@ -99,20 +104,21 @@ class NamedConditions:
         place = format_path((self._section, name, *found.path))
         return replace(found, code=_REPEATED, message=f"{found.message}, at {place}", path=())
 
-    def _evaluate(self, name: str) -> bool | Failure:
+    def _resolved(self, written: Any) -> Any:
+        return self._scope(self).resolve(written)
+
+    def _evaluate(self, name: str) -> bool:
         if name in self._open:
             circle = " -> ".join([*self._open[self._open.index(name) :], name])
             message = f"Circular dependency between conditions: {circle}"
-            return failed("circular-condition", message)
+            raise failed("circular-condition", message)
         if len(self._open) >= MAX_CHAIN:
             message = f"conditions build on each other more than {MAX_CHAIN} deep"
-            return failed("too-deep", message)
+            raise failed("too-deep", message)
         self._open.append(name)
         written = self._written[name]
         try:
-            return self._truth(self._scope.resolve(written))
-        except Failure as failure:
-            return failure
+            return self._truth(self._resolved(written))
         finally:
             self._open.pop()
 

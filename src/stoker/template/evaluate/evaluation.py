@@ -17,6 +17,7 @@ from stoker.kernel.diagnostics import (
     first_of,
     renew_suggestions,
 )
+from stoker.kernel.freeing import drop
 from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import MakesStack, NestingType, ResourceType, can
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
@@ -41,7 +42,9 @@ from stoker.template.evaluate.type_resolver import TypeResolver
 from stoker.template.evaluate.validation import as_template_diagnostics, resource_diagnostics
 from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import Scope
-from stoker.template.parameters.parameters import Parameter
+
+_FREED_AT_ONCE = 50
+"""Resources."""
 
 
 class Evaluation:
@@ -54,19 +57,18 @@ class Evaluation:
         types: TypeRegistry,
         earlier: Evaluation | None = None,
     ) -> None:
+        self.template = template
         if inputs.facade is None:
             renew_suggestions()
-        self.template = template
         self.inputs = inputs
         self.known_types = types
         self._earlier = earlier
         self.resolved = ResolvedInputs(template, inputs)
         self._references = RecordedReferences()
 
-    @property
-    def declarations(self) -> Mapping[str, Parameter]:
-        """The declared parameters."""
-        return self.resolved.declarations
+    def __del__(self) -> None:
+        if len(self.template.resources) > _FREED_AT_ONCE or vars(self).get("children"):
+            drop(vars(self))
 
     @property
     def parameters(self) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Path
@@ -74,12 +75,12 @@ class ResolvedInputs:
     def conditions(self) -> NamedConditions:
         """The conditions section."""
         template = self._template
-        scope = Scope(
-            version=template.version,
-            table=condition_functions_of(template.version),
-            parameters=self.parameters.values,
-            facts=RecordedReferences(),
-            conditions=self,
+        scope = partial(
+            Scope,
+            template.version,
+            condition_functions_of(template.version),
+            self.parameters.values,
+            RecordedReferences(),
             mappings=template.mappings,
             files=self._inputs.files,
             budget=self._inputs.budget,

@@ -120,6 +120,9 @@ class StaticAnalysis:
     misspelled_functions: Sequence[Diagnostic] | None = None
     """What looks like a call of a function and is none, once it has been looked for."""
 
+    def __del__(self) -> None:
+        """Nothing, but here other threads have their turn while thousands are freed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
