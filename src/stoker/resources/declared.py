@@ -8,7 +8,7 @@ deployed by now are not used.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -36,6 +36,13 @@ _ANSWERS_FOR_CONFIGS = frozenset(
     }
 )
 """Their attributes are the outputs of their software config, whatever it names them."""
+_CONSTRAINTS: Mapping[str, Callable[[Any], Constraint]] = {
+    "range": lambda bounds: Range(**bounds),
+    "length": lambda bounds: Length(**bounds),
+    "allowed_values": lambda values: AllowedValues(tuple(values)),
+    "allowed_pattern": AllowedPattern,
+    "custom_constraint": Custom,
+}
 
 
 class DeclaredType(ResourceType):
@@ -119,17 +126,7 @@ def _property(written: Mapping[str, Any]) -> Property:
 
 def _constraint(written: Mapping[str, Any]) -> Constraint:
     ((kind, value),) = written.items()
-    match kind:
-        case "range":
-            return Range(value.get("min"), value.get("max"))
-        case "length":
-            return Length(value.get("min"), value.get("max"))
-        case "allowed_values":
-            return AllowedValues(tuple(value))
-        case "allowed_pattern":
-            return AllowedPattern(value)
-        case _:
-            return Custom(value)
+    return _CONSTRAINTS[kind](value)
 
 
 def _support(written: Mapping[str, Any] | None) -> SupportStatus:

@@ -8,7 +8,7 @@ from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova.server import software
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
-from stoker.resources.nova.server.states import ACTIVE, live, until
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken, live
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -33,9 +33,13 @@ def request(call: Call) -> Outcome:
 
 def settle(call: Call) -> Outcome:
     """Wait until the server is active, then lead its floating IPs to it."""
-    waiting = until(call, live(call), ACTIVE)
-    if waiting is not None:
-        return waiting
+    server = live(call)
+    status, task = server.get("status"), server.get(TASK)
+    if status in BROKEN:
+        return broken(server)
+    if status != ACTIVE or task:
+        doing = f"{status} ({task})" if task else str(status)
+        return Wait(polling_pause(call), reason=f"the server is {doing}")
     wanted = nics(call.properties.get("networks"))
     if any(nic.entry.get("floating_ip") for nic in wanted):
         lead_floating_ips(call, wanted, ensure_ports(call, wanted))

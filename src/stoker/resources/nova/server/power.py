@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stoker.clouds.collections import IMAGES, SERVERS
+from stoker.resources.nova.server.states import TASK
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 _SNAPSHOT_ID_IN_BODY = "2.45"
-_TASK = "OS-EXT-STS:task_state"
 _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LONGEST_QUEUED = 60.0
@@ -21,8 +21,8 @@ def take_image(call: Call) -> Outcome:
         server = SERVERS.find(call.cloud, call.physical_id or "")
         if server is None or server.get("status") in _WITHOUT_DISK:
             return Done()
-        if server.get(_TASK):
-            return Wait(polling_pause(call), reason=f"the server is {server[_TASK]}")
+        if server.get(TASK):
+            return Wait(polling_pause(call), reason=f"the server is {server[TASK]}")
         image_id = _request_image(call)
         return Wait(polling_pause(call), progress={"image": image_id})
     image = IMAGES.get(call.cloud, str(image_id))
@@ -38,7 +38,7 @@ def take_image(call: Call) -> Outcome:
 
 def _has_task(call: Call) -> bool:
     server = SERVERS.find(call.cloud, call.physical_id or "")
-    return server is not None and bool(server.get(_TASK))
+    return server is not None and bool(server.get(TASK))
 
 
 def _request_image(call: Call) -> str:
@@ -62,6 +62,6 @@ def is_removed(call: Call) -> bool:
     server = SERVERS.find(call.cloud, call.physical_id)
     if server is None or server.get("status") in _GONE:
         return True
-    if not server.get(_TASK):
+    if not server.get(TASK):
         SERVERS.delete(call.cloud, call.physical_id)
     return False

@@ -12,6 +12,7 @@ from typing import Any
 from stoker.clouds.collections import PORTS, SERVERS
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, unbind
 from stoker.resources.nova.server.ports import nics, own_ports
+from stoker.resources.nova.server.states import TASK
 from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -20,7 +21,6 @@ RELEASED = "released"
 """Key of the data: port -> its addresses before, for one made for the server; else None."""
 _ASKED = "asked_to_detach"
 _DETACHES = frozenset({"ACTIVE", "PAUSED", "SHUTOFF"})
-_TASK = "OS-EXT-STS:task_state"
 
 
 def release(call: Call) -> Outcome:
@@ -83,7 +83,7 @@ def _leave(call: Call, held: Mapping[str, Any]) -> Mapping[str, float | None]:
     if call.physical_id is None:
         return {}
     server = SERVERS.find(call.cloud, call.physical_id) or {}
-    busy = server.get(_TASK) or server.get("status") == "BUILD"
+    busy = server.get(TASK) or server.get("status") == "BUILD"
     if not busy and server.get("status") not in _DETACHES:
         for port_id in held:
             port = PORTS.find(call.cloud, port_id)
