@@ -159,6 +159,11 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
         assert found["a"] == (PropertyChange("value", "old", "new"),)
         assert found["b"] in ((), (PropertyChange("value", "old", None, known=False),))
         assert found["c"] == (PropertyChange("value", "******", "******"),)
+        assert {view.name: view.properties["value"] for view in views}["c"] == "******"
+        new = StackRequest(name="another", template=wanted("third secret", "new"))
+        _, made = await lab.engine.service.previews.create(CALLER, new)
+        shown = {view.name: (view.properties or {})["value"] for view in made}
+        assert (shown["a"], shown["c"]) == ("new", "******")
 
     in_lab(story)
 

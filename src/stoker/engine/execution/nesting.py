@@ -32,7 +32,7 @@ from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import Nested, NestingCall, NestingType, ResourceType, Wait
 from stoker.template.definition import Definition
 from stoker.template.environment.environment import parse_environment, stored
-from stoker.template.evaluate.nested_stacks import inherited
+from stoker.template.evaluate.nested_stacks import inherited, is_foreseen
 from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 from stoker.template.source.source import accept, read
 
@@ -284,10 +284,12 @@ async def foreseen(
 ) -> tuple[Stack, Input] | None:
     """The nested stack of a row, and the input that an update of this stack would give it.
 
-    ``own`` is the input that the update would give this stack.
+    None where that is not known yet. ``own`` is the input that the update would give this stack.
 
     Raises :class:`NestedFailed`.
     """
+    if not is_foreseen(definition):
+        return None
     child, nested = await _nested(session, row, definition, attributes)
     if child is None:
         return None

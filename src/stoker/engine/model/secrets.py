@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from stoker.engine.model.records import Event, Resource
+from stoker.engine.model.views import ChangeView, ResourceView
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.masking import Masking
 from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation
 
+View = TypeVar("View", ChangeView, ResourceView)
 
-def masking_of(*evaluations: Evaluation, secrets: Iterable[Any] = ()) -> Masking:
-    """A mask over other secrets and the values of all hidden parameters, also of nested stacks."""
-    hidden = (value for evaluation in evaluations for value in hidden_values(evaluation))
-    return Masking((*secrets, *hidden))
+
+def masking_of(*evaluations: Evaluation) -> Masking:
+    """A mask over the values of all hidden parameters, also of nested stacks."""
+    return Masking(value for evaluation in evaluations for value in hidden_values(evaluation))
 
 
 def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
@@ -48,6 +50,13 @@ def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:
         message=masking.text(finding.message),
         suggestion=None if suggestion is None else masking.text(suggestion),
     )
+
+
+def masked_properties(views: list[View], secrets: Iterable[Any]) -> list[View]:
+    """The views of resources with the secrets masked in their properties."""
+    if not (masking := Masking(secrets)):
+        return views
+    return [replace(view, properties=masking.data(view.properties)) for view in views]
 
 
 def masked_event(event: Event, masking: Masking) -> Event:

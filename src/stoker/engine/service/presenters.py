@@ -8,16 +8,19 @@ from typing import Any
 
 from stoker.engine.execution.calls import physical_name
 from stoker.engine.execution.hooks import hook_of, pause_reason
-from stoker.engine.model.interfaces import Types
+from stoker.engine.model.interfaces import Ports, Types
+from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
-from stoker.schema.resource_type import ResourceType
-from stoker.template.definition import Output
+from stoker.schema.resource_type import Foresees, ResourceType, can
+from stoker.schema.unknown import unknown_in
+from stoker.template.definition import Definition, Output
 from stoker.template.describe.description import learned_types
 from stoker.template.describe.parameters import environment_of_stack, shown_parameters
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import pseudo_parameters
+from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
 def _shown(evaluation: Evaluation) -> dict[str, str]:
@@ -71,6 +74,33 @@ def current_rows(rows: Sequence[Resource]) -> list[Resource]:
         for row in rows
         if row.replaced_by is None or (row.name not in names and row.replaced_by not in ids)
     ]
+
+
+def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
+    """A row for a resource that does not exist yet."""
+    definition = defined(evaluation, name, RecordedReferences())
+    now = ports.clock.now()
+    return Resource(
+        id=ports.ids.uuid(),
+        stack_id=stack.id,
+        name=name,
+        type_name=definition.type_name,
+        token=ports.ids.token(),
+        created_at=now,
+        updated_at=now,
+        properties=definition.properties,
+        metadata=definition.metadata,
+        description=definition.description,
+        needs=tuple(definition.needs),
+    )
+
+
+def attributes_to_be(definition: Definition) -> dict[str, Any]:
+    """What can be told of the attributes of a resource before there is one; else None."""
+    type_ = definition.type
+    foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
+    known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
+    return {**dict.fromkeys(type_.attributes), **known}
 
 
 def resource_view(

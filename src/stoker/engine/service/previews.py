@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
+from stoker.engine.model.secrets import hidden_values, masked_properties
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
 from stoker.engine.service.evaluating import evaluated_new, evaluated_update, require_free
 from stoker.engine.service.guards import most_stacks, require_room
 from stoker.engine.service.lookup import Finder
-from stoker.engine.service.presenters import resource_view, stack_view
-from stoker.engine.service.update_previews import UpdatePreviews, row_to_be
+from stoker.engine.service.presenters import attributes_to_be, resource_view, row_to_be, stack_view
+from stoker.engine.service.update_previews import UpdatePreviews
 from stoker.kernel.addresses import StackAddress
-from stoker.schema.resource_type import Foresees, can
-from stoker.schema.unknown import unknown_in
-from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -45,7 +42,8 @@ class Previews:
 
         def view() -> tuple[StackView, Sequence[ResourceView]]:
             outputs = tuple(evaluation.outputs(RecordedReferences()))
-            return stack_view(stack, evaluation, outputs), self._views(stack, evaluation)
+            views = masked_properties(self._views(stack, evaluation), hidden_values(evaluation))
+            return stack_view(stack, evaluation, outputs), views
 
         return await self._ports.workers.compute(view)
 
@@ -56,7 +54,7 @@ class Previews:
         views = []
         for name in evaluation.names:
             row = row_to_be(self._ports, stack, evaluation, name)
-            attributes = _attributes_to_be(evaluation.definition(name, facts))
+            attributes = attributes_to_be(evaluation.definition(name, facts))
             view = resource_view(stack, row, needed.get(name, ()), attributes)
             child = evaluation.children.get(name)
             if child is None:
@@ -83,14 +81,6 @@ class Previews:
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
         previews = UpdatePreviews(self._ports, show_nested=show_nested, unhealthy=unhealthy)
         return await previews.changes(stack, given, evaluation)
-
-
-def _attributes_to_be(definition: Definition) -> dict[str, Any]:
-    """What can be told of the attributes of a resource before there is one; else None."""
-    type_ = definition.type
-    foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
-    known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
-    return {**dict.fromkeys(type_.attributes), **known}
 
 
 def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:

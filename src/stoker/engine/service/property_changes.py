@@ -9,7 +9,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Node, defined
 from stoker.engine.model.records import Resource, Stack
-from stoker.engine.model.secrets import generated_secrets, hidden_values, masking_of
+from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.masking import MASK, Masking
@@ -51,7 +51,7 @@ def property_changes(
     facts = RecordedFacts(
         session.current, session.reference_of, is_another, lambda name: name in planned
     )
-    masking = masking_of(evaluation, secrets=secrets)
+    masking = Masking(secrets)
     found = {}
     for name, node in planned.items():
         row = session.current.get(name)

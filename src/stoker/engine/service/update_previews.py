@@ -6,7 +6,6 @@ the operation were under way, from what is known now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,15 +19,15 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, Stack, evolve
+from stoker.engine.model.secrets import hidden_values, masked_properties
 from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
+from stoker.engine.service.presenters import row_to_be
 from stoker.engine.service.property_changes import property_changes, secrets_in
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.nested_stacks import is_foreseen
-from stoker.template.evaluate.static_analysis import RecordedReferences
 
 _CHANGES = {
     Change.CREATE: "added",
@@ -55,10 +54,11 @@ class UpdatePreviews:
     async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
         """What happens to the resources of a stack; after each, to those of the nested stack."""
         secrets = await secrets_in(self._ports, stack, evaluation)
-        return await self._changes(stack, given, evaluation, secrets)
+        views = await self._changes(stack, given, evaluation, secrets)
+        return await self._ports.workers.compute(lambda: masked_properties(views, secrets))
 
     async def _changes(
-        self, stack: Stack, given: Input, evaluation: Evaluation, secrets: Sequence[Any]
+        self, stack: Stack, given: Input, evaluation: Evaluation, secrets: list[Any]
     ) -> list[ChangeView]:
         rows = tuple(
             evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
@@ -106,13 +106,11 @@ class UpdatePreviews:
         row: Resource,
         own: Input,
         evaluation: Evaluation,
-        secrets: Sequence[Any],
+        secrets: list[Any],
     ) -> list[ChangeView]:
         """What happens in the nested stack of a resource that stays, as far as it is known."""
         facts = RecordedFacts(session.current, session.reference_of)
         definition = defined(evaluation, row.name, facts)
-        if not is_foreseen(definition):
-            return []
         used = evaluation.attributes_used.get(row.name, frozenset())
         try:
             wanted = await foreseen(session, row, definition, used, own)
@@ -126,6 +124,7 @@ class UpdatePreviews:
             return evaluation_of(self._ports, child, given, Documents.of(given))
 
         inner = await self._ports.workers.compute(evaluate)
+        secrets += hidden_values(inner)
         return await self._changes(child, given, inner, secrets)
 
     def _added(self, stack: Stack, evaluation: Evaluation, name: str) -> list[ChangeView]:
@@ -152,25 +151,6 @@ class UpdatePreviews:
                 changes.append(_change_view(child, below, "deleted", Reason.NOT_WANTED))
                 changes += await self._deleted(below)
         return changes
-
-
-def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
-    """A row for a resource that does not exist yet."""
-    definition = defined(evaluation, name, RecordedReferences())
-    now = ports.clock.now()
-    return Resource(
-        id=ports.ids.uuid(),
-        stack_id=stack.id,
-        name=name,
-        type_name=definition.type_name,
-        token=ports.ids.token(),
-        created_at=now,
-        updated_at=now,
-        properties=definition.properties,
-        metadata=definition.metadata,
-        description=definition.description,
-        needs=tuple(definition.needs),
-    )
 
 
 def _change_view(stack: Stack, row: Resource, change: str, cause: Reason) -> ChangeView:
