@@ -17,10 +17,11 @@ from stoker.engine.model.records import Open, Stack, foremost
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
 from stoker.store.encryption import Cipher
+from stoker.store.prepared import prepared
 from stoker.store.tables import events, stacks
 
-_STACK: sa.BindParameter[str] = sa.bindparam("stack")
-_FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", type_=sa.String)
+_STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
+_FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", None, sa.String)
 
 
 def _taking() -> Any:
@@ -67,7 +68,7 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         for stack_id in change.taken
     ]
     if new:
-        connection.execute(_TAKE, new)
+        prepared(connection, _TAKE).execute(connection, *new)
 
 
 def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, Fenced, StoreFault
-from stoker.engine.model.records import Stack
+from stoker.engine.model.interfaces import Change, Fenced, Guard, StoreFault
 from stoker.kernel.errors import name_taken
 from stoker.store import rows, tables
 from stoker.store.encryption import Cipher, EncryptOnce
 from stoker.store.guarding import InTransaction
+from stoker.store.prepared import Prepared, prepared
 from stoker.store.taking import take_new
 
 
@@ -27,30 +28,50 @@ def write(
     verdicts = _fence(connection, changes)
     cipher = EncryptOnce(cipher)
     ready: list[Change] = []
+    given: set[_Name] = set()
     for index, change in enumerate(changes):
-        if verdicts[index] is not None:
-            continue
-        if change.guard is not None or (change.fencing_token is None and change.stacks):
+        names = _new_names(change)
+        if verdicts[index] is None:
+            verdicts[index] = _name_taken(connection, names, given)
+        if verdicts[index] is None and change.guard is not None:
             # it is judged by all that came before it
             _write_all(connection, ready, cipher)
             ready.clear()
-            verdicts[index] = _refusal(connection, change, cipher)
+            verdicts[index] = _refusal(connection, change.guard, cipher)
         if verdicts[index] is None:
             ready.append(change)
+            given.update(names)
     _write_all(connection, ready, cipher)
     return verdicts
 
 
-def _refusal(connection: sa.Connection, change: Change, cipher: Cipher) -> Exception | None:
-    """Why the change is not to be written."""
-    owned = change.fencing_token is not None
-    for stack in change.stacks:
-        if not owned and stack.parent_id is None and _is_taken(connection, stack):
-            return name_taken(stack.name)
-    if change.guard is None:
-        return None
+_Name = tuple[str, str]
+"""A project, and the name of a stack in it."""
+
+
+def _new_names(change: Change) -> list[_Name]:
+    """The names of the stacks that a change makes, nested ones aside: they have none to share."""
+    if change.fencing_token is not None:
+        return []
+    return [(stack.project_id, stack.name) for stack in change.stacks if stack.parent_id is None]
+
+
+def _name_taken(
+    connection: sa.Connection, names: Sequence[_Name], given: Set[_Name]
+) -> Exception | None:
+    """The refusal of a name that a stack has, or was ``given`` by a change before this one."""
+    for project_id, name in names:
+        named = {"project": project_id, "name": name}
+        found = prepared(connection, _OF_NAME).execute(connection, named)
+        if (project_id, name) in given or found.first() is not None:
+            return name_taken(name)
+    return None
+
+
+def _refusal(connection: sa.Connection, guard: Guard, cipher: Cipher) -> Exception | None:
+    """Why a change is not to be written."""
     try:
-        change.guard(InTransaction(connection, cipher))
+        guard(InTransaction(connection, cipher))
     except (StoreFault, sa.exc.SQLAlchemyError):
         raise
     except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the change
@@ -58,28 +79,32 @@ def _refusal(connection: sa.Connection, change: Change, cipher: Cipher) -> Excep
     return None
 
 
-def _is_taken(connection: sa.Connection, stack: Stack) -> bool:
-    named = {"project": stack.project_id, "name": stack.name}
-    return connection.execute(_OF_NAME, named).first() is not None
-
-
 _OF_NAME = sa.select(tables.stacks.c.id).where(
-    tables.stacks.c.project_id == sa.bindparam("project"),
-    tables.stacks.c.live_name == sa.bindparam("name"),
+    tables.stacks.c.project_id == sa.bindparam("project", None),
+    tables.stacks.c.live_name == sa.bindparam("name", None),
 )
-_FENCING_TOKENS = (
-    sa.select(tables.stacks.c.id, tables.stacks.c.fencing_token)
-    .where(tables.stacks.c.id.in_(sa.bindparam("held", expanding=True)))
-    .with_for_update()
-)
+
+
+_AT_ONCE = 100
+"""Stacks whose fencing tokens one statement asks for."""
+
+
+@functools.cache
+def _fencing_tokens(count: int) -> sa.Select[Any]:
+    held = [sa.bindparam(f"held{number}", None, sa.String) for number in range(count)]
+    columns = tables.stacks.c
+    select = sa.select(columns.id, columns.fencing_token)
+    return select.where(columns.id.in_(held)).with_for_update()
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    held = {change.stack_id for change in changes if change.fencing_token is not None}
-    if not held:
-        return [None] * len(changes)
-    found = connection.execute(_FENCING_TOKENS, {"held": sorted(held)})
-    tokens: dict[str, int] = {row.id: row.fencing_token for row in found}
+    held = sorted({each.stack_id for each in changes if each.fencing_token is not None})
+    tokens: dict[str, int] = {}
+    for begin in range(0, len(held), _AT_ONCE):
+        some = held[begin : begin + _AT_ONCE]
+        select = prepared(connection, _fencing_tokens(len(some)))
+        values = {f"held{number}": stack_id for number, stack_id in enumerate(some)}
+        tokens.update({row[0]: row[1] for row in select.execute(connection, values)})
     return [
         None
         if change.fencing_token is None or tokens.get(change.stack_id) == change.fencing_token
@@ -131,8 +156,8 @@ def _delete(
         connection.execute(table.delete().where(column == sa.bindparam("gone")), values)
 
 
-_STATEMENTS: dict[tuple[str, str], tuple[str, Sequence[str] | None]] = {}
-"""By dialect and table: the text of an insert, and the order of its values if they have one."""
+_INSERTS: dict[tuple[str, str], Prepared] = {}
+"""By dialect and table."""
 
 
 def _insert(
@@ -145,13 +170,11 @@ def _insert(
 ) -> None:
     """Insert the rows, or update those whose ``key`` exists, but for the columns to ``keep``; a
     ``keep`` of None leaves them as they are.
-
-    The driver is given text that was compiled once: SQLAlchemy would look at every value anew.
     """
     if not values:
         return
     dialect = connection.dialect.name
-    known = _STATEMENTS.get((dialect, table.name))
+    known = _INSERTS.get((dialect, table.name))
     if known is None:
         # loading the dialect of another database would take 25 ms of every start
         statement = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
@@ -164,10 +187,6 @@ def _insert(
                 if name != key and name not in (keep or ())
             }
             statement = statement.on_conflict_do_update(index_elements=[key], set_=changed)
-        compiled = statement.compile(dialect=connection.dialect, column_keys=list(values[0]))
-        known = _STATEMENTS[(dialect, table.name)] = (str(compiled), compiled.positiontup)
-    text, order = known
-    if order is None:
-        connection.exec_driver_sql(text, values)
-    else:
-        connection.exec_driver_sql(text, [tuple([row[name] for name in order]) for row in values])
+        known = Prepared(connection.dialect, statement, list(values[0]))
+        _INSERTS[(dialect, table.name)] = known
+    known.execute(connection, *values)

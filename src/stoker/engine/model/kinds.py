@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -73,7 +73,10 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
 
 def request_data(request: Request) -> dict[str, Any]:
     """A request in the form in which it is stored."""
-    return {"kind": request.kind, **asdict(request)}
+    data = {"kind": request.kind, **{name: getattr(request, name) for name in request.__slots__}}
+    if isinstance(request, ChangeRequest):
+        data["batches"] = {"names": request.batches.names, "pause": request.batches.pause}
+    return data
 
 
 def request_of(data: Mapping[str, Any]) -> Request:

@@ -73,13 +73,13 @@ async def begin(session: Session, operation: Operation) -> Operation:
     return operation
 
 
-def _in_progress(session: Session, operation: Operation) -> tuple[Stack, list[Event]]:
+def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, list[Event]]:
     """The stack with the operation under way, and the event that tells of it, if it is news."""
     stack = session.stack
     if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
         operation.action in (Action.CREATE, Action.ROLLBACK)
     ):
-        return stack, []
+        return None, []
     request = operation.request
     changes = dict(request.settings) if isinstance(request, ChangeRequest) else {}
     if operation.action is not Action.DELETE:
