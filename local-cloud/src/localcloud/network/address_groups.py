@@ -1,13 +1,12 @@
 """Address groups: lists of prefixes that rules name as their remote end."""
 
 from localcloud.http import RequestContext
-from localcloud.network import checks, quotas, security_groups
+from localcloud.network import quotas, security_groups
 from localcloud.network.errors import conflict
 from localcloud.network.state import State
 from localcloud.store import Document
 
 KIND = "address_group"
-_prefixes = checks.list_of(checks.prefix)
 
 
 def create(state: State, context: RequestContext, values: Document) -> Document:

@@ -1,6 +1,7 @@
 """What administrators look at: quotas, agents, availability zones, use of addresses, providers."""
 
 import platform
+from functools import partial
 from uuid import UUID, uuid5
 
 from starlette.requests import Request
@@ -48,12 +49,20 @@ class Administration:
             route("GET", f"{quota}/details.json", self._quota_details),
             route("GET", "/v2.0/agents", self._list_agents),
             route("GET", "/v2.0/agents/{id}", self._show_agent),
-            route("GET", "/v2.0/availability_zones", self._zones),
-            route("GET", "/v2.0/service-providers", self._providers),
+            route("GET", "/v2.0/availability_zones", partial(_facts, "availability_zones", _ZONES)),
+            route(
+                "GET", "/v2.0/service-providers", partial(_facts, "service_providers", _PROVIDERS)
+            ),
             route("GET", availability, self._availabilities),
             route("GET", f"{availability}/{{id}}", self._show_availability),
-            route("GET", "/v2.0/routers/{id}/l3-agents", self._router_agents),
-            route("GET", "/v2.0/networks/{id}/dhcp-agents", self._network_agents),
+            route(
+                "GET", "/v2.0/routers/{id}/l3-agents", partial(self._hosting, "router", "L3 agent")
+            ),
+            route(
+                "GET",
+                "/v2.0/networks/{id}/dhcp-agents",
+                partial(self._hosting, "network", "DHCP agent"),
+            ),
         ]
 
     async def _quotas(self, request: Request) -> Document:
@@ -99,13 +108,7 @@ class Administration:
                 return {"agent": agent}
         raise not_found("agent", key)
 
-    async def _router_agents(self, request: Request) -> Document:
-        return self._hosting(request, "router", "L3 agent")
-
-    async def _network_agents(self, request: Request) -> Document:
-        return self._hosting(request, "network", "DHCP agent")
-
-    def _hosting(self, request: Request, kind: str, type_name: str) -> Document:
+    async def _hosting(self, kind: str, type_name: str, request: Request) -> Document:
         find(self._state, context(request), kind, request.path_params["id"])
         return {"agents": [a for a in self._agents(request) if a["agent_type"] == type_name]}
 
@@ -132,12 +135,6 @@ class Administration:
             }
             for type_name, binary, zone in _AGENTS
         ]
-
-    async def _zones(self, request: Request) -> Document:
-        return {"availability_zones": _filtered(_ZONES, request)}
-
-    async def _providers(self, request: Request) -> Document:
-        return {"service_providers": _filtered(_PROVIDERS, request)}
 
     async def _availabilities(self, request: Request) -> Document:
         _require_admin(request, "get_network_ip_availability")
@@ -174,6 +171,10 @@ class Administration:
             "used_ips": sum(subnet["used_ips"] for subnet in subnets),
             "subnet_ip_availability": subnets,
         }
+
+
+async def _facts(plural: str, found: list[Document], request: Request) -> Document:
+    return {plural: _filtered(found, request)}
 
 
 def _require_admin(request: Request, action: str) -> None:

@@ -107,6 +107,15 @@ def _owner(context: RequestContext, asked: Any) -> str:
     return asked
 
 
+def defaults(resource: Resource) -> Document:
+    """Return the values of attributes that a create request may leave out."""
+    return {
+        name: copy.copy(attribute.default)
+        for name, attribute in resource.attributes.items()
+        if attribute.post and not isinstance(attribute.default, Default)
+    }
+
+
 def for_create(resource: Resource, context: RequestContext, body: Any) -> Document:
     """Return the values of a new object, defaults included; raises ApiError for a bad body."""
     given = _written(resource, body)
@@ -119,13 +128,9 @@ def for_create(resource: Resource, context: RequestContext, body: Any) -> Docume
             raise denied(f"create_{resource.kind}:{name}")
         values[name] = _checked(attribute, value)
     for name, attribute in resource.attributes.items():
-        if name in values or not attribute.post:
-            continue
-        if attribute.default is Default.REQUIRED:
+        if attribute.default is Default.REQUIRED and name not in values:
             raise malformed(f"Failed to parse request. Required attribute '{name}' not specified")
-        if attribute.default is not Default.UNSET:
-            values[name] = copy.copy(attribute.default)
-    return values
+    return {**defaults(resource), **values}
 
 
 def for_update(resource: Resource, context: RequestContext, body: Any) -> Document:

@@ -97,16 +97,6 @@ def address(value: Any) -> str:
         raise ValueError(f"'{value}' is not a valid IP address") from None
 
 
-def cidr(value: Any) -> str:
-    """Accept CIDRs whose host bits are not set; returns the canonical spelling."""
-    try:
-        if not isinstance(value, str) or "/" not in value:
-            raise ValueError
-        return str(ip_network(value))
-    except ValueError:
-        raise ValueError(f"'{value}' is not a valid CIDR of a network") from None
-
-
 def prefix(value: Any) -> str:
     """Accept addresses and CIDRs; returns the network in which they lie."""
     try:

@@ -2,24 +2,8 @@
 
 from localcloud.http import ApiError, BadRequest, Conflict, Forbidden, NotFound
 
-_NOT_FOUND = {
-    "network": "NetworkNotFound",
-    "subnet": "SubnetNotFound",
-    "port": "PortNotFound",
-    "router": "RouterNotFound",
-    "floatingip": "FloatingIPNotFound",
-    "security_group": "SecurityGroupNotFound",
-    "security_group_rule": "SecurityGroupRuleNotFound",
-    "subnetpool": "SubnetPoolNotFound",
-    "address_scope": "AddressScopeNotFound",
-    "address_group": "AddressGroupNotFound",
-    "rbac_policy": "RbacPolicyNotFound",
-    "agent": "AgentNotFound",
-    "extension": "ExtensionNotFound",
-    "tag": "TagNotFound",
-}
-
-
+_NAMES = {"floatingip": "FloatingIP", "subnetpool": "SubnetPool"}
+"""Kinds in the names of error types, where it is not just their words put together."""
 _MISSING = {
     "router": "Router {} could not be found",
     "floatingip": "Floating IP {} could not be found",
@@ -33,7 +17,8 @@ _MISSING = {
 def not_found(kind: str, object_id: str) -> ApiError:
     """Return the 404 for an object that is not there, or that the caller may not see."""
     words = _MISSING.get(kind) or f"{kind.replace('_', ' ').capitalize()} {{}} could not be found."
-    return NotFound(words.format(object_id), type=_NOT_FOUND[kind])
+    name = _NAMES.get(kind) or kind.title().replace("_", "")
+    return NotFound(words.format(object_id), type=f"{name}NotFound")
 
 
 def invalid(message: str) -> ApiError:

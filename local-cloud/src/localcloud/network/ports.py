@@ -4,9 +4,10 @@ import secrets
 from typing import Any
 
 from localcloud.http import RequestContext
-from localcloud.network import quotas, security_groups
+from localcloud.network import attributes, quotas, security_groups
 from localcloud.network.addresses import Assignment
 from localcloud.network.errors import bad_request, conflict, denied
+from localcloud.network.resources import PORT
 from localcloud.network.state import State
 from localcloud.network.visibility import find, owns
 from localcloud.store import Document
@@ -141,22 +142,7 @@ def insert(state: State, network: Document, values: Document) -> Document:
 
 def defaults(project_id: str, network_id: str) -> Document:
     """Return the values of a port as a request with the network alone would give them."""
-    return {
-        "project_id": project_id,
-        "network_id": network_id,
-        "name": "",
-        "description": "",
-        "tags": [],
-        "admin_state_up": True,
-        "device_id": "",
-        "device_owner": "",
-        "allowed_address_pairs": [],
-        "extra_dhcp_opts": [],
-        "binding:vnic_type": "normal",
-        "dns_name": "",
-        "dns_domain": "",
-        "propagate_uplink_status": True,
-    }
+    return {**attributes.defaults(PORT), "project_id": project_id, "network_id": network_id}
 
 
 def update(state: State, context: RequestContext, port: Document, changes: Document) -> Document:
