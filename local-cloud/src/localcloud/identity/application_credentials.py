@@ -22,7 +22,7 @@ from localcloud.identity.fields import DESCRIPTION, NAME, Field, checked
 from localcloud.identity.passwords import hashed
 from localcloud.identity.resource import listing, passes
 from localcloud.identity.times import future
-from localcloud.identity.users import require_self_or_manager
+from localcloud.identity.users import owner
 from localcloud.store import Document
 
 _FIELDS = (
@@ -58,7 +58,7 @@ class ApplicationCredentials:
         ]
 
     async def _list(self, request: Request) -> Document:
-        user = self._owner(request, "list_application_credentials")
+        user = owner(self._directory, request, "list_application_credentials")
         found = [
             self._shown(credential)
             for credential in self._directory.application_credentials.find(user_id=user["id"])
@@ -103,12 +103,12 @@ class ApplicationCredentials:
         return {"application_credential": shown}
 
     async def _list_rules(self, request: Request) -> Document:
-        user = self._owner(request, "list_access_rules")
+        user = owner(self._directory, request, "list_access_rules")
         return listing(self._directory, "access_rules", self._rules(user), request)
 
     async def _show_rule(self, request: Request) -> Document:
         key = request.path_params["id"]
-        for rule in self._rules(self._owner(request, "get_access_rule")):
+        for rule in self._rules(owner(self._directory, request, "get_access_rule")):
             if rule["id"] == key:
                 return {"access_rule": rule}
         raise missing("access rule", key)
@@ -142,12 +142,8 @@ class ApplicationCredentials:
         if current is not None and not current["unrestricted"]:
             raise Forbidden("A restricted application credential cannot manage others.")
 
-    def _owner(self, request: Request, action: str) -> Document:
-        user_id = request.path_params["user_id"]
-        return require_self_or_manager(context(request), self._directory, user_id, action)
-
     def _named(self, request: Request, action: str) -> Document:
-        user, key = self._owner(request, action), request.path_params["id"]
+        user, key = owner(self._directory, request, action), request.path_params["id"]
         credential = self._directory.application_credentials.get(key)
         if credential is None or credential["user_id"] != user["id"]:
             raise missing("application credential", key)

@@ -12,7 +12,7 @@ from localcloud.identity import domains, policy, projects
 from localcloud.identity.authentication import Issued
 from localcloud.identity.catalog import catalog
 from localcloud.identity.identity import Identity
-from localcloud.identity.resource import listing, shown
+from localcloud.identity.resource import listed
 from localcloud.identity.token_body import token_answer
 from localcloud.identity.tokens import EXPIRED_GRACE
 
@@ -74,18 +74,12 @@ class Auth:
         }
 
     async def _projects(self, request: Request) -> dict[str, Any]:
-        found = [
-            shown(self._directory, projects.KIND, project)
-            for project in self._assignments.projects_of(context(request).user_id)
-        ]
-        return listing(self._directory, "projects", found, request)
+        found = self._assignments.projects_of(context(request).user_id)
+        return listed(self._directory, projects.KIND, found, request)
 
     async def _domains(self, request: Request) -> dict[str, Any]:
-        found = [
-            shown(self._directory, domains.KIND, domain)
-            for domain in self._assignments.domains_of(context(request).user_id)
-        ]
-        return listing(self._directory, "domains", found, request)
+        found = self._assignments.domains_of(context(request).user_id)
+        return listed(self._directory, domains.KIND, found, request)
 
     async def _system(self, request: Request) -> dict[str, Any]:
         has_role = self._assignments.has_system_role(context(request).user_id)

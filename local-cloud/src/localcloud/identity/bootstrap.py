@@ -5,6 +5,7 @@ start. Passwords are random per data directory and kept in ``credentials.json``,
 first: users whose passwords nobody knows cannot come about.
 """
 
+import copy
 import secrets
 from collections.abc import Iterable
 from typing import Any
@@ -26,6 +27,9 @@ from localcloud.store import Collection, Document
 _PROJECTS = ("admin", "demo", "service")
 _ROLES = ("admin", "manager", "member", "reader", "service", "heat_stack_owner", "heat_stack_user")
 _IMPLIED = (("admin", "manager"), ("manager", "member"), ("member", "reader"))
+_ROLE: Document = {"description": None, "options": {}}
+_DOMAIN: Document = {"description": "", "enabled": True, "options": {}, "tags": []}
+_PROJECT: Document = {**_DOMAIN, "parent_id": DEFAULT_DOMAIN, "is_domain": False}
 _FOREIGN_NAMES = {"orchestration": "stoker", "cloudformation": "stoker-cfn"}
 
 
@@ -36,11 +40,18 @@ def bootstrap(directory: Directory, services: Iterable[Service]) -> None:
     write_credentials(directory.settings, passwords)
     with directory.store.transaction():
         for domain_id, name in ((DEFAULT_DOMAIN, "Default"), (STACK_DOMAIN, STACK_DOMAIN)):
-            _ensure_domain(directory, domain_id, name)
-        projects = {name: _ensure_project(directory, name) for name in _PROJECTS}
-        roles = {name: _ensure_role(directory, name) for name in _ROLES}
+            _ensure(directory.domains, {"id": domain_id}, {"name": name, **_DOMAIN})
+        projects = {
+            name: _ensure(directory.projects, {"domain_id": DEFAULT_DOMAIN, "name": name}, _PROJECT)
+            for name in _PROJECTS
+        }
+        roles = {
+            name: _ensure(directory.roles, {"name": name, "domain_id": None}, _ROLE)
+            for name in _ROLES
+        }
         for prior, implied in _IMPLIED:
-            _ensure_implied(directory, roles[prior], roles[implied])
+            rule = {"prior_id": roles[prior], "implied_id": roles[implied]}
+            _ensure(directory.implied_roles, {"id": ":".join(rule.values())}, rule)
         for account in ACCOUNTS:
             fresh = None if account.name in known else passwords[account.name]
             _ensure_account(directory, account, passwords[account.name], fresh, projects, roles)
@@ -50,36 +61,9 @@ def bootstrap(directory: Directory, services: Iterable[Service]) -> None:
 def _ensure(collection: Collection, key: dict[str, Any], rest: Document) -> str:
     for document in collection.find(**key):
         return str(document["id"])
-    document = {"id": new_id(), **rest, **key}
+    document = copy.deepcopy({"id": new_id(), **rest, **key})
     collection.put(document)
     return str(document["id"])
-
-
-def _ensure_domain(directory: Directory, domain_id: str, name: str) -> None:
-    rest: Document = {"name": name, "description": "", "enabled": True, "options": {}, "tags": []}
-    _ensure(directory.domains, {"id": domain_id}, rest)
-
-
-def _ensure_project(directory: Directory, name: str) -> str:
-    rest: Document = {
-        "parent_id": DEFAULT_DOMAIN,
-        "description": "",
-        "enabled": True,
-        "is_domain": False,
-        "options": {},
-        "tags": [],
-    }
-    return _ensure(directory.projects, {"domain_id": DEFAULT_DOMAIN, "name": name}, rest)
-
-
-def _ensure_role(directory: Directory, name: str) -> str:
-    rest: Document = {"description": None, "options": {}}
-    return _ensure(directory.roles, {"name": name, "domain_id": None}, rest)
-
-
-def _ensure_implied(directory: Directory, prior_id: str, implied_id: str) -> None:
-    rule = {"prior_id": prior_id, "implied_id": implied_id}
-    _ensure(directory.implied_roles, {"id": f"{prior_id}:{implied_id}"}, rule)
 
 
 def _ensure_account(

@@ -13,7 +13,7 @@ from localcloud.identity import policy
 from localcloud.identity.directory import Directory, missing
 from localcloud.identity.fields import Field
 from localcloud.identity.resource import Kind, Resource, Rules
-from localcloud.identity.users import require_self_or_manager
+from localcloud.identity.users import owner
 from localcloud.store import Document
 
 KIND = Kind(
@@ -93,13 +93,13 @@ class Credentials:
         return changed
 
     async def _list_keys(self, request: Request) -> Document:
-        user = self._owner(request, "ec2_list_credentials")
+        user = owner(self._directory, request, "ec2_list_credentials")
         found = self._directory.credentials.find(user_id=user["id"], type="ec2")
         links = self._directory.links(request.url.path.removeprefix("/v3/"))
         return {"credentials": [self._key(c) for c in found], "links": links}
 
     async def _create_key(self, request: Request) -> Document:
-        user = self._owner(request, "ec2_create_credential")
+        user = owner(self._directory, request, "ec2_create_credential")
         body = await read_json(request)
         project_id = body.get("tenant_id", body.get("project_id"))
         if not isinstance(project_id, str):
@@ -124,12 +124,8 @@ class Credentials:
         credential = self._named(request, "ec2_delete_credential")
         self._directory.credentials.delete(credential["id"])
 
-    def _owner(self, request: Request, action: str) -> Document:
-        user_id = request.path_params["user_id"]
-        return require_self_or_manager(context(request), self._directory, user_id, action)
-
     def _named(self, request: Request, action: str) -> Document:
-        user = self._owner(request, action)
+        user = owner(self._directory, request, action)
         access = request.path_params["access"]
         credential = self._directory.credentials.get(credential_id(access))
         if credential is None or credential["user_id"] != user["id"]:

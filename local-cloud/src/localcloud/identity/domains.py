@@ -30,7 +30,6 @@ def domains(directory: Directory, removal: Removal) -> Resource:
     rules = Rules(
         lists=policy.lists_domain_objects,
         reads=_reads,
-        writes=policy.is_administrator,
         complete=lambda who, body: {
             "description": "",
             "enabled": True,

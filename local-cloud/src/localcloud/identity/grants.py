@@ -10,7 +10,7 @@ from localcloud.http import NotFound, RequestContext, context, route
 from localcloud.identity import policy, roles
 from localcloud.identity.assignments import SYSTEM, Assignments, Grant
 from localcloud.identity.directory import Directory
-from localcloud.identity.resource import listing, shown
+from localcloud.identity.resource import listed
 from localcloud.store import Document
 
 _ACTORS = {"users": "user", "groups": "group"}
@@ -47,11 +47,11 @@ class Grants:
     async def _list(self, request: Request) -> Document:
         pattern = self._pattern(request, "list_grants", policy.reads_domain)
         found = [
-            shown(self._directory, roles.KIND, self._directory.role(grant.role_id))
+            self._directory.role(grant.role_id)
             for grant in self._assignments.all()
             if replace(grant, role_id="") == pattern
         ]
-        return listing(self._directory, "roles", found, request)
+        return listed(self._directory, roles.KIND, found, request)
 
     async def _check(self, request: Request) -> None:
         self._existing(request, "check_grant", policy.reads_domain)

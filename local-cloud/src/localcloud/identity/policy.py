@@ -6,7 +6,6 @@ belongs to the domain; everybody may see and change some things of their own.
 """
 
 from localcloud.http import Forbidden, RequestContext
-from localcloud.store import Document
 
 CLOUD_ROLES = frozenset({"admin", "service"})
 """Roles that count in the whole cloud; only its administrator hands them out."""
@@ -21,11 +20,6 @@ def require(allowed: bool, action: str) -> None:
     """Raise :class:`Forbidden`, naming the action, unless it is allowed."""
     if not allowed:
         raise refuse(action)
-
-
-def is_administrator(context: RequestContext, _: Document) -> bool:
-    """Whether the caller may change every object."""
-    return context.is_admin
 
 
 def reads_all(context: RequestContext) -> bool:

@@ -21,7 +21,7 @@ from localcloud.http import (
 )
 from localcloud.identity.directory import Directory, missing, new_id
 from localcloud.identity.fields import Field, checked
-from localcloud.identity.policy import refuse, require
+from localcloud.identity.policy import reads_all, refuse, require
 from localcloud.store import Collection, Document
 
 
@@ -42,13 +42,16 @@ class Kind:
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may see and change objects of a kind, and what happens when they change."""
+    """Who may see and change objects of a kind, and what happens when they change.
 
-    lists: Callable[[RequestContext], bool]
-    reads: Callable[[RequestContext, Document], bool]
-    writes: Callable[[RequestContext, Document], bool]
+    What nobody else may see or change is the administrators' alone.
+    """
+
     complete: Callable[[RequestContext, Document], Document]
     """Makes the document of a new object from a checked body."""
+    lists: Callable[[RequestContext], bool] = reads_all
+    reads: Callable[[RequestContext, Document], bool] = lambda who, _: reads_all(who)
+    writes: Callable[[RequestContext, Document], bool] = lambda who, _: who.is_admin
     change: Callable[[Document, Document], Document] = lambda old, changes: {**old, **changes}
     """Makes the changed document from the old one and the checked changes."""
     remove: Callable[[Document], None] | None = None
@@ -197,6 +200,14 @@ def listing(
         plural: chosen.items,
         "links": {"self": self_url, "next": following, "previous": None},
     }
+
+
+def listed(
+    directory: Directory, kind: Kind, documents: Iterable[Document], request: Request
+) -> dict[str, Any]:
+    """Return the body of a list of documents of a kind."""
+    items = [shown(directory, kind, document) for document in documents]
+    return listing(directory, kind.plural, items, request)
 
 
 def passes(document: Document, query: QueryParams, filters: Iterable[str]) -> bool:

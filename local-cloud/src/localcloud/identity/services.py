@@ -57,9 +57,6 @@ class Services:
             directory.services,
             SERVICE,
             Rules(
-                lists=policy.reads_all,
-                reads=lambda who, service: policy.reads_all(who),
-                writes=policy.is_administrator,
                 complete=lambda who, body: {"name": "", "enabled": True, **body},
                 remove=removal.service,
             ),
@@ -69,9 +66,6 @@ class Services:
             directory.endpoints,
             ENDPOINT,
             Rules(
-                lists=policy.reads_all,
-                reads=lambda who, endpoint: policy.reads_all(who),
-                writes=policy.is_administrator,
                 complete=lambda who, body: self._endpoint({"enabled": True, **body}, body),
                 change=lambda old, changes: self._endpoint({**old, **changes}, changes),
                 present=lambda endpoint: {**endpoint, "region": endpoint["region_id"]},
@@ -84,7 +78,6 @@ class Services:
             Rules(
                 lists=lambda who: True,
                 reads=lambda who, region: True,
-                writes=policy.is_administrator,
                 complete=lambda who, body: self._new_region(body),
                 change=lambda old, changes: self._region({**old, **changes}),
                 remove=self._remove_region,

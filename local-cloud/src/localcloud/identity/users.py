@@ -1,18 +1,18 @@
 """Users, and what they may do for themselves: change their password, see projects and groups."""
 
-from typing import Any
+from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import BadRequest, RequestContext, Unauthorized, read_object, route
+from localcloud.http import BadRequest, RequestContext, Unauthorized, context, read_object, route
 from localcloud.identity import groups, policy, projects
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory, precise
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, NAME, OPTIONS, Field
 from localcloud.identity.passwords import hashed, verify
 from localcloud.identity.removal import Removal
-from localcloud.identity.resource import Kind, Resource, Rules, listing, passes, shown
+from localcloud.identity.resource import Kind, Resource, Rules, listed, passes
 from localcloud.store import Document
 
 KIND = Kind(
@@ -78,21 +78,16 @@ class Users:
 
     async def _projects(self, request: Request) -> Document:
         user = self._resource.get(request, "list_projects_of", reads)
-        found = [
-            shown(self._directory, projects.KIND, project)
-            for project in self._assignments.projects_of(user["id"])
-            if passes(project, request.query_params, projects.KIND.filters)
-        ]
-        return listing(self._directory, "projects", found, request)
+        return self._listed(projects.KIND, self._assignments.projects_of(user["id"]), request)
 
     async def _groups(self, request: Request) -> Document:
         user = self._resource.get(request, "list_groups_of", reads)
-        found: list[dict[str, Any]] = []
-        for group_id in self._directory.groups_of(user["id"]):
-            group = self._directory.group(group_id)
-            if passes(group, request.query_params, groups.KIND.filters):
-                found.append(shown(self._directory, groups.KIND, group))
-        return listing(self._directory, "groups", found, request)
+        mine = map(self._directory.group, self._directory.groups_of(user["id"]))
+        return self._listed(groups.KIND, mine, request)
+
+    def _listed(self, kind: Kind, documents: Iterable[Document], request: Request) -> Document:
+        found = [d for d in documents if passes(d, request.query_params, kind.filters)]
+        return listed(self._directory, kind, found, request)
 
     def _with_password(self, user: Document) -> Document:
         if "password" not in user:
@@ -109,10 +104,9 @@ def reads(who: RequestContext, user: Document) -> bool:
     return policy.reads_domain(who, user["domain_id"]) or who.user_id == user["id"]
 
 
-def require_self_or_manager(
-    who: RequestContext, directory: Directory, user_id: str, action: str
-) -> Document:
-    """Return the user if the caller is that user or rules over it; raises otherwise."""
+def owner(directory: Directory, request: Request, action: str) -> Document:
+    """Return the user of the path if the caller is that user or rules over it; raises otherwise."""
+    who, user_id = context(request), request.path_params["user_id"]
     user = directory.users.get(user_id)
     if user is None:
         policy.require(policy.lists_domain_objects(who), action)
