@@ -52,7 +52,7 @@ def ec2(server: Document, addresses: AddressMap, groups: list[str]) -> dict[str,
         "block-device-mapping": {"ami": "vda", "root": "/dev/vda"},
         "hostname": name,
         "instance-action": "none",
-        "instance-id": instance_id(server),
+        "instance-id": f"i-{server['number']:08x}",
         "instance-type": server["flavor"]["name"],
         "local-hostname": name,
         "local-ipv4": _first(addresses, "fixed"),
@@ -66,11 +66,6 @@ def ec2(server: Document, addresses: AddressMap, groups: list[str]) -> dict[str,
     if key is not None:
         tree["public-keys"] = {"0": {"openssh-key": key["public_key"]}}
     return tree
-
-
-def instance_id(server: Document) -> str:
-    """Return the id of a server as EC2 shows it."""
-    return f"i-{server['number']:08x}"
 
 
 def _first(addresses: AddressMap, kind: str) -> str:

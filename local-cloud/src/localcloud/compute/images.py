@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from localcloud.cloud import Cloud
-from localcloud.compute.snapshots import BASE, chunks, pack, unpack
+from localcloud.compute.snapshots import BASE, pack, unpack
 from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
+from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
 from localcloud.image.roots import Roots, UnusableImage

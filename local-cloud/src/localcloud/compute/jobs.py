@@ -11,7 +11,7 @@ from localcloud.compute import hosts
 from localcloud.compute.boot import boot, finish, power_off, remove_files, wipe
 from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
-from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change
+from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
 from localcloud.compute.tools import Tools
 from localcloud.fabric.interface import FabricError
 from localcloud.http import ApiError
@@ -40,7 +40,7 @@ async def build(tools: Tools, server: Document) -> None:
 async def delete(tools: Tools, server: Document) -> None:
     """End the server and forget all that belongs to it."""
     await wipe(tools, server, "disk")
-    await tools.plugs.disconnect(server)
+    await tools.plugs.network.release_server(server["id"])
     if tools.volumes.storage is not None:
         await tools.volumes.storage.release(server["id"])
     await remove_files(tools, server)
@@ -53,7 +53,7 @@ async def delete(tools: Tools, server: Document) -> None:
         now = state.now()
         state.bury(
             {
-                **tools.server(server["id"]),
+                **get(state, server["id"]),
                 "vm_state": "deleted",
                 "task_state": None,
                 "power_state": 0,
@@ -67,11 +67,6 @@ async def stop(tools: Tools, server: Document) -> None:
     """Power the server off."""
     await power_off(tools, server)
     finish(tools, server, vm_state="stopped", power_state=SHUTDOWN)
-
-
-async def start(tools: Tools, server: Document) -> None:
-    """Power the server on."""
-    await boot(tools, server)
 
 
 async def restart(tools: Tools, server: Document) -> None:
@@ -217,7 +212,7 @@ def jobs(tools: Tools) -> dict[str, Job]:
         "deleting": job("compute_terminate_instance", delete, fatal=True),
         "powering-off": job("compute_stop_instance", stop),
         "restarting": job("compute_resume_state_on_host_boot", restart),
-        "powering-on": job("compute_start_instance", start),
+        "powering-on": job("compute_start_instance", boot),
         "rebooting": job("compute_reboot_instance", reboot, fatal=True),
         "rebooting_hard": job("compute_reboot_instance", reboot, fatal=True),
         "pausing": job("compute_pause_instance", pause),

@@ -7,7 +7,7 @@ in order, with the wish it came from, its tag and the id of its port as soon as 
 from typing import Any
 
 from localcloud.compute.request import NetworkWish
-from localcloud.compute.servers import change
+from localcloud.compute.servers import change, get
 from localcloud.compute.state import State
 from localcloud.fabric.interface import Port
 from localcloud.http import BadRequest, Conflict, NotFound, RequestContext
@@ -125,19 +125,9 @@ class Plugs:
         return ServerPlug(server["id"], server["hostname"], server["host"], server["zone"])
 
     def _fill(self, server_id: str, index: int, port_id: str) -> Document:
-        plugs = list(self._document(server_id)["plugs"])
+        plugs = list(get(self._state, server_id)["plugs"])
         plugs[index] = {**plugs[index], "port_id": port_id}
         return change(self._state, server_id, plugs=plugs)
-
-    def _document(self, server_id: str) -> Document:
-        server = self._state.servers.get(server_id)
-        if server is None:
-            raise NotFound(f"Instance {server_id} could not be found.")
-        return server
-
-    async def disconnect(self, server: Document) -> None:
-        """Release all ports of the server."""
-        await self.network.release_server(server["id"])
 
     async def attach(
         self, server: Document, context: RequestContext, wish: NetworkWish
@@ -147,7 +137,7 @@ class Plugs:
         port = await self.network.create_port_for_server(
             context, _request(plug), self._server(server), None
         )
-        plugs = [*self._document(server["id"])["plugs"], {**plug, "port_id": port["id"]}]
+        plugs = [*get(self._state, server["id"])["plugs"], {**plug, "port_id": port["id"]}]
         server = change(self._state, server["id"], plugs=plugs)
         fabric = self._state.cloud.fabric
         if server["id"] in fabric.running():
@@ -187,9 +177,7 @@ class Plugs:
 
     def documents(self, server_id: str) -> list[Document]:
         """Return the documents of the server's ports, in order."""
-        return self._sorted(server_id, self.network.ports(server_id))
-
-    def _sorted(self, server_id: str, ports: list[Document]) -> list[Document]:
+        ports = self.network.ports(server_id)
         server = self._state.servers.get(server_id)
         order = [p["port_id"] for p in server["plugs"]] if server is not None else []
         return sorted(ports, key=lambda p: order.index(p["id"]) if p["id"] in order else len(order))

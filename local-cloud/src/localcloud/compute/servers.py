@@ -46,16 +46,18 @@ def status(server: Document) -> str:
     return _TASK_STATUS.get(key) or _STATUS[server["vm_state"]]
 
 
-def statuses(vm_state: str) -> set[str]:
-    """Return every status that servers in a state may have."""
-    busy = {s for (vm, _), s in _TASK_STATUS.items() if vm == vm_state}
-    return {_STATUS[vm_state], *busy}
+def get(state: State, server_id: str) -> Document:
+    """Return the server as it is now; raises :class:`NotFound` where it is gone."""
+    server = state.servers.get(server_id)
+    if server is None:
+        raise NotFound(f"Instance {server_id} could not be found.")
+    return server
 
 
 def find(state: State, context: RequestContext, server_id: str) -> Document:
     """Return a server of the caller's project, any for an administrator."""
-    server = state.servers.get(server_id)
-    if server is None or not (context.is_admin or server["project_id"] == context.project_id):
+    server = get(state, server_id)
+    if not (context.is_admin or server["project_id"] == context.project_id):
         raise NotFound(f"Instance {server_id} could not be found.")
     return server
 
@@ -65,9 +67,7 @@ def change(state: State, server_id: str, **changes: Any) -> Document:
 
     Raises :class:`NotFound` where the server is gone.
     """
-    server = state.servers.get(server_id)
-    if server is None:
-        raise NotFound(f"Instance {server_id} could not be found.")
+    server = get(state, server_id)
     if server["task_state"] == DELETING:
         changes.pop("task_state", None)
         changes.pop("vm_state", None)

@@ -4,12 +4,11 @@ A server's disk holds only what differs from its image, so this is all that a sn
 image property names the image below it, and a new server starts with a copy of the differences.
 """
 
-import asyncio
 import contextlib
 import os
 import stat
 import tarfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from localcloud.http import BadRequest
@@ -19,7 +18,6 @@ BASE = "stoker:base"
 _XATTR = "SCHILY.xattr."
 _SCRATCH = ("work",)
 """Directories of a disk that the kernel makes anew."""
-_CHUNK = 1 << 20
 _WHITEOUT = (0, 0)
 """Device numbers of the node that marks a deleted file."""
 
@@ -75,10 +73,3 @@ def _set_attributes(path: Path, member: tarfile.TarInfo) -> None:
         if name.startswith(f"{_XATTR}user.overlay."):
             encoded = value.encode(errors="surrogateescape")
             os.setxattr(path, name[len(_XATTR) :], encoded, follow_symlinks=False)
-
-
-async def chunks(path: Path) -> AsyncIterator[bytes]:
-    """Yield the content of a file."""
-    with path.open("rb") as file:
-        while chunk := await asyncio.to_thread(file.read, _CHUNK):
-            yield chunk

@@ -1,5 +1,6 @@
 """The requests on the data of images: upload, download, staging and import."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from localcloud.image.images import SIZE_LIMIT, Images
 from localcloud.image.records import IMPORT_METHODS
 from localcloud.store import Document
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 20
 
 
 class ImageData:
@@ -84,7 +85,7 @@ class ImageData:
         image = self._writable(request, "uploading")
         _require_formats(image)
         path = self._images.staged(image["id"])
-        await self._images.fill(image, _chunks(path), SIZE_LIMIT)
+        await self._images.fill(image, chunks(path), SIZE_LIMIT)
         path.unlink()
 
     def _writable(self, request: Request, status: str) -> Document:
@@ -103,7 +104,8 @@ def _require_formats(image: Document) -> None:
             raise BadRequest(f"'{name}' must be set before the image gets its data.")
 
 
-async def _chunks(path: Path) -> AsyncIterator[bytes]:
+async def chunks(path: Path) -> AsyncIterator[bytes]:
+    """Yield the content of a file."""
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := await asyncio.to_thread(file.read, _CHUNK):
             yield chunk

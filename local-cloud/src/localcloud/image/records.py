@@ -1,5 +1,7 @@
 """The requests on image records: list, create, show, change, delete, tags, deactivation."""
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
@@ -33,8 +35,8 @@ class ImageRecords:
             route("DELETE", one, self._delete),
             route("PUT", f"{one}/tags/{{tag}}", self._add_tag),
             route("DELETE", f"{one}/tags/{{tag}}", self._remove_tag),
-            route("POST", f"{one}/actions/deactivate", self._deactivate),
-            route("POST", f"{one}/actions/reactivate", self._reactivate),
+            route("POST", f"{one}/actions/deactivate", partial(self._switch, "deactivated")),
+            route("POST", f"{one}/actions/reactivate", partial(self._switch, "active")),
         ]
 
     async def _list(self, request: Request) -> Document:
@@ -89,13 +91,7 @@ class ImageRecords:
             raise NotFound(f"The image has no tag '{tag}'.")
         self._images.change(image, {"tags": [t for t in image["tags"] if t != tag]})
 
-    async def _deactivate(self, request: Request) -> None:
-        self._switch(request, "deactivated")
-
-    async def _reactivate(self, request: Request) -> None:
-        self._switch(request, "active")
-
-    def _switch(self, request: Request, status: str) -> None:
+    async def _switch(self, status: str, request: Request) -> None:
         image = self._own(request)
         if not context(request).is_admin:
             raise Forbidden("Only an administrator may deactivate and reactivate images.")

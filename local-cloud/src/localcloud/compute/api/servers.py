@@ -36,7 +36,7 @@ def begin(call: Call, server: Document, action: str, **changes: Any) -> Document
     """Write an intent into a server's document, with its record, and let the machine begin."""
     state = call.state
     action_id = actions.record(state, call.context, server["id"], action)
-    current = call.tools.server(server["id"])
+    current = servers.get(state, server["id"])
     changed = {**current, **changes, "action_id": action_id, "updated": state.now()}
     state.servers.put(changed)
     call.tools.machine.work_on(server["id"])
