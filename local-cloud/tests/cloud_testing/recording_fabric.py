@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from localcloud.fabric.execute import refuse
 from localcloud.fabric.interface import (
     Capabilities,
     Execute,
@@ -17,6 +16,7 @@ from localcloud.fabric.interface import (
     Router,
     Server,
 )
+from localcloud.fabric.plain import refuse
 
 
 @dataclass

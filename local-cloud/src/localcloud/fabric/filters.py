@@ -113,15 +113,14 @@ def _within(network: ipaddress.IPv4Network | ipaddress.IPv6Network, source: bool
         return b""
     size = 4 if network.version == 4 else 16
     offset = (12 if source else 16) if network.version == 4 else (8 if source else 24)
-    mask = _expression(
-        "bitwise",
-        be32(1, 1),
-        be32(2, 1),
-        be32(3, size),
-        nested(4, _value(network.netmask.packed)),
-        nested(5, _value(bytes(size))),
-    )
-    return _load(_NETWORK, offset, size) + mask + _compare(_EQUAL, network.network_address.packed)
+    address, mask = network.network_address.packed, network.netmask.packed
+    return _load(_NETWORK, offset, size) + _masked(mask) + _compare(_EQUAL, address)
+
+
+def _masked(mask: bytes) -> bytes:
+    zeros = bytes(len(mask))
+    sizes = be32(1, 1) + be32(2, 1) + be32(3, len(mask))
+    return _expression("bitwise", sizes, nested(4, _value(mask)), nested(5, _value(zeros)))
 
 
 def _verdict(code: int) -> bytes:
@@ -130,14 +129,7 @@ def _verdict(code: int) -> bytes:
 
 _KNOWN_CONNECTION = (
     _expression("ct", be32(1, 1), be32(2, 0))
-    + _expression(
-        "bitwise",
-        be32(1, 1),
-        be32(2, 1),
-        be32(3, 4),
-        nested(4, _value(struct.pack("=I", _ESTABLISHED | _RELATED))),
-        nested(5, _value(bytes(4))),
-    )
+    + _masked(struct.pack("=I", _ESTABLISHED | _RELATED))
     + _expression("cmp", be32(1, 1), be32(2, 1), nested(3, _value(bytes(4))))
 )
 

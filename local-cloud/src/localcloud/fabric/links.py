@@ -62,6 +62,11 @@ class Links:
             raise
         return int(struct.unpack_from("=i", answer, 4)[0])
 
+    def _known(self, name: str) -> int:
+        index = self.index(name)
+        assert index is not None, name
+        return index
+
     def add_bridge(self, name: str, mtu: int) -> int:
         """Make a bridge that is up, and return its number."""
         body = (
@@ -71,9 +76,7 @@ class Links:
             + nested(_IFLA_LINKINFO, text(_INFO_KIND, "bridge"))
         )
         self._netlink.request(_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL)
-        index = self.index(name)
-        assert index is not None
-        return index
+        return self._known(name)
 
     def add_veth(self, name: str, mac: str, mtu: int, peer: str, peer_namespace: int) -> None:
         """Make a pair of links, both down: ``name`` here and ``peer`` in another namespace."""
@@ -95,15 +98,13 @@ class Links:
 
     def plug(self, name: str, master: int) -> None:
         """Put a link into a bridge and bring it up."""
-        index = self.index(name)
-        assert index is not None, name
+        index = self._known(name)
         body = _link(index, _IFF_UP, _IFF_UP) + u32(_IFLA_MASTER, master)
         self._netlink.request(_NEWLINK, body)
 
     def set_up(self, name: str, up: bool) -> None:
         """Bring a link up or down."""
-        index = self.index(name)
-        assert index is not None, name
+        index = self._known(name)
         self._netlink.request(_NEWLINK, _link(index, _IFF_UP if up else 0, _IFF_UP))
 
     def delete(self, name: str) -> None:
@@ -148,8 +149,7 @@ class Links:
         address: ipaddress.IPv4Interface | ipaddress.IPv6Interface,
         flags: int,
     ) -> None:
-        index = self.index(name)
-        assert index is not None, name
+        index = self._known(name)
         length = address.network.prefixlen
         header = struct.pack("=BBBBI", _family(address.version), length, _IFA_F_NODAD, 0, index)
         raw = address.ip.packed
@@ -158,8 +158,7 @@ class Links:
 
     def add_route(self, destination: str, gateway: str, name: str, priority: int) -> None:
         """Route a CIDR through a next hop that is reached over the link ``name``."""
-        index = self.index(name)
-        assert index is not None, name
+        index = self._known(name)
         body = _route(destination, gateway) + u32(_RTA_OIF, index) + u32(_RTA_PRIORITY, priority)
         self._netlink.request(_NEWROUTE, body, NLM_F_CREATE | NLM_F_REPLACE)
 

@@ -91,10 +91,7 @@ class Netlink:
 
     def request(self, kind: int, body: bytes, flags: int = 0) -> None:
         """Send one message and wait for its acknowledgement; OSError when refused."""
-        number = next(self._sequence)
-        self._socket.send(_message(kind, NLM_F_REQUEST | NLM_F_ACK | flags, number, body))
-        for _ in self._replies({number}):
-            pass
+        self.ask(kind, body, flags)
 
     def ask(self, kind: int, body: bytes, flags: int = 0) -> list[bytes]:
         """Send a query and return the bodies of the answers."""

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcloud.fabric import relays
-from localcloud.fabric.execute import refuse
 from localcloud.fabric.forwards import Forwards, as_in_table
 from localcloud.fabric.interface import (
     Capabilities,
@@ -92,6 +91,16 @@ class _Aliases:
     async def dial(self, floating_ip: FloatingIP, port: int) -> relays.Streams:
         """Connect to a server's port."""
         return await asyncio.open_connection(self.of(floating_ip.port_id), port)
+
+
+async def refuse(
+    server_id: str, command: Sequence[str], user: str, descriptors: Sequence[int]
+) -> None:
+    """Say that there are no namespaces to run a command in."""
+    raise FabricError(
+        "commands run in servers with namespaces of their own alone;"
+        ' "stoker doctor" says what this machine lacks'
+    )
 
 
 class PlainFabric:

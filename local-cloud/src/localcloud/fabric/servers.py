@@ -156,7 +156,7 @@ class Servers:
     async def execute(
         self, server_id: str, command: Sequence[str], user: str, descriptors: Sequence[int]
     ) -> None:
-        """Start a command in a server. See :data:`localcloud.fabric.execute.Execute`."""
+        """Start a command in a server. See :data:`localcloud.fabric.interface.Execute`."""
         order = {"server_id": server_id, "command": list(command), "user": user}
         await self.client.ask("execute", descriptors, **order)
 

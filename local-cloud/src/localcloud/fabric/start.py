@@ -25,31 +25,16 @@ _PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME")
 
 
 @dataclass(frozen=True)
-class OwnerProcess:
-    """A fabric process that has said what the machine allows."""
-
-    process: "subprocess.Popen[bytes]"
-    channel: socket.socket
-    findings: Findings
-    services: tuple[tuple[str, int], ...]
-    """What servers reach under the same address as the host."""
-    floating: tuple[str, ...] = ()
-
-    def wait(self) -> None:
-        """Wait until the process has ended; blocks."""
-        self.process.wait()
-
-
-@dataclass(frozen=True)
 class OwnerStart:
     """A fabric process that is on its way."""
 
     process: "subprocess.Popen[bytes]"
     channel: socket.socket
     services: tuple[tuple[str, int], ...]
-    floating: tuple[str, ...] = ()
+    """What servers reach under the same address as the host."""
+    floating: tuple[str, ...]
 
-    def complete(self) -> OwnerProcess:
+    def complete(self) -> "OwnerProcess":
         """Wait for what the process finds out about the machine; blocks."""
         self.channel.settimeout(_HELLO_SECONDS)
         try:
@@ -62,7 +47,18 @@ class OwnerStart:
             if received
             else Findings.without_namespaces("the fabric process ended early")
         )
-        return OwnerProcess(self.process, self.channel, findings, self.services, self.floating)
+        return OwnerProcess(**vars(self), findings=findings)
+
+
+@dataclass(frozen=True)
+class OwnerProcess(OwnerStart):
+    """A fabric process that has said what the machine allows."""
+
+    findings: Findings
+
+    def wait(self) -> None:
+        """Wait until the process has ended; blocks."""
+        self.process.wait()
 
 
 def start_owner(
