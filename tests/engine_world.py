@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Dispatcher
+from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.model.records import Event, Operation, Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
+from stoker.store.store import SqlStore
 from tests.simulation.world import CALLER, EngineLife, World
 
 
@@ -116,6 +118,17 @@ class Lab:
     def as_seen(self, stack: Stack) -> Operations:
         """Operations for a caller whose request was read when the stack was still like this."""
         return Operations(self.engine.ports, Seen(stack), self.engine.dispatch)
+
+    def apart(self, **changes: Any) -> Ports:
+        """The ports of another engine on the same rows: it hears nothing of this one's commits."""
+        world = self.world
+        store = SqlStore(world.database, world.cipher, world.disk)
+        return replace(self.engine.ports, store=store, **changes)
+
+    def unheard(self, **changes: Any) -> Operations:
+        """Operations of an engine that drives nothing."""
+        ports = self.apart(**changes)
+        return Operations(ports, Finder(ports), Deaf())
 
     async def pass_time(self, seconds: float) -> None:
         """Let virtual time pass."""

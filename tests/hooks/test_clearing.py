@@ -11,6 +11,8 @@ import pytest
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.requests import Caller
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.signals import SignalService
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Forbidden, Invalid, NotFound
 from tests.api.fake_service import FakeCatalogue, one_engine
@@ -62,8 +64,12 @@ def test_a_clear_that_comes_twice_counts_once() -> None:
     async def story(lab: Lab) -> None:
         await begin_create(lab, ONE, environment=hooks(a="pre-create"))
         await standing(lab)
-        await clear(lab, "a", "pre-create")
-        await clear(lab, "a", "pre-create")
+        # both come before the driver has heard of the first
+        ports, address = lab.apart(), (await lab.stack()).address
+        unheard = SignalService(ports, Finder(ports))
+        for _ in range(2):
+            await unheard.signal(CALLER, address, "a", {"unset_hook": "pre-create"})
+        lab.engine.dispatch.wake(address.id)
         assert await finish(lab) == "CREATE_COMPLETE"
         assert len(await told(lab)) == 2
         assert await lab.engine.ports.store.signals((await lab.stack()).id) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from tests.simulation.world import CALLER, EngineLife
 from stoker.engine.model.interfaces import Limits
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported, Refused
-from stoker.store.store import SqlStore
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -67,8 +65,7 @@ def test_a_second_delete_is_as_good_as_the_first() -> None:
 
 def test_no_project_gets_more_stacks_than_it_may_have_by_asking_at_once() -> None:
     async def story(lab: Lab) -> None:
-        ports = replace(lab.engine.ports, limits=Limits(stacks_per_project=3))
-        engine = EngineLife(ports)
+        engine = EngineLife(lab.apart(limits=Limits(stacks_per_project=3)))
         wanted = template({"a": thing()})
         made = await asyncio.gather(
             *(
@@ -110,13 +107,7 @@ HANDLE: dict[str, Any] = {"type": "Sim::Handle"}
 def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"h": HANDLE}))
-        store = lab.engine.ports.store
-        others = [
-            EngineLife(
-                replace(lab.engine.ports, store=SqlStore(lab.world.database, *_parts(store)))
-            )
-            for _ in range(engines - 1)
-        ]
+        others = [EngineLife(lab.apart()) for _ in range(engines - 1)]
         services = [lab.engine, *others]
         await asyncio.gather(
             *(
@@ -124,14 +115,10 @@ def test_signals_that_come_at_once_without_an_id_count_once_each(engines: int) -
                 for number in range(60)
             )
         )
-        stored = await store.signals(address.id)
+        stored = await lab.engine.ports.store.signals(address.id)
         assert sorted(int(signal.details["id"]) for signal in stored) == list(range(1, 61))
 
     in_lab(story)
-
-
-def _parts(store: Any) -> tuple[Any, Any]:
-    return store._cipher, store._runner
 
 
 def test_a_mark_is_not_written_while_an_operation_has_been_accepted() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,7 +52,9 @@ def on_web(web: Web, story: Any) -> None:
     world.cloud.trouble = 0.0
 
     async def life(engine: EngineLife) -> None:
-        await story(Lab(EngineLife(replace(engine.ports, fetch_template=web)), world))
+        lab = Lab(engine, world)
+        lab.engine = EngineLife(lab.apart(fetch_template=web))
+        await story(lab)
 
     world.live(life)
 

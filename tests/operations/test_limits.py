@@ -54,7 +54,7 @@ def test_removal_ends_at_the_time_limit(failing: bool) -> None:
         lab = Lab(engine, world)
         limits = replace(engine.ports.limits, failure_grace=240.0)
         lab.engine = EngineLife(
-            replace(engine.ports, limits=limits, workers=SlowWorkers(world), types=QuickTypes())
+            lab.apart(limits=limits, workers=SlowWorkers(world), types=QuickTypes())
         )
         quick = {
             f"c{n}": {

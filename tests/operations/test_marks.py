@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine_world import Deaf, Lab, in_lab, template, thing
+from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.requests import StackRequest
-from stoker.engine.service.commands import Operations
-from stoker.engine.service.lookup import Finder
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotFound
 
@@ -45,8 +43,7 @@ def test_an_update_that_is_accepted_after_a_mark_replaces_what_is_marked() -> No
         await lab.create(WANTED)
         before = (await lab.rows())["a"].physical_id
         # both are accepted before anybody drives the stack
-        ports, address = lab.engine.ports, (await lab.stack()).address
-        unheard = Operations(ports, Finder(ports), Deaf())
+        unheard, address = lab.unheard(), (await lab.stack()).address
         await unheard.mark_unhealthy(CALLER, address, "a", unhealthy=True, reason="broken")
         await unheard.update(CALLER, address, StackRequest(template=WANTED))
         assert not (await lab.rows())["a"].unhealthy

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
@@ -282,13 +280,12 @@ def test_signals_of_one_resource_are_bounded() -> None:
         body = StackRequest(name="stack", template=template({"gate": gate}))
         address = await lab.engine.operations.create(CALLER, body)
         await lab.pass_time(5)
-        ports = lab.engine.ports
-        signals = EngineLife(replace(ports, limits=Limits(signals_per_resource=20))).signals
+        signals = EngineLife(lab.apart(limits=Limits(signals_per_resource=20))).signals
         for number in range(20):
             await signals.signal(CALLER, address, "gate", {"number": number})
         with pytest.raises(Refused):
             await signals.signal(CALLER, address, "gate", {"number": 20})
-        assert ports.limits.signals_per_resource >= 1000
+        assert lab.engine.ports.limits.signals_per_resource >= 1000
         await lab.delete()
 
     in_lab(story)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import pytest
-from tests.engine_world import Deaf, Lab, in_lab, template, thing
+from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
-from stoker.engine.service.commands import Operations
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.queries import Queries
 from stoker.kernel.diagnostics import DiagnosticError
@@ -30,14 +26,9 @@ class AdminsOnly:
         return rule != "resource_types:Sim::Thing"
 
 
-def _operations(lab: Lab, policy: Any) -> Operations:
-    ports = replace(lab.engine.ports, policy=policy)
-    return Operations(ports, Finder(ports), Deaf())
-
-
 def test_types_that_the_policy_withholds_cannot_be_used() -> None:
     async def story(lab: Lab) -> None:
-        operations = _operations(lab, AdminsOnly())
+        operations = lab.unheard(policy=AdminsOnly())
         with pytest.raises(Forbidden, match="Sim::Thing"):
             await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
         assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None

@@ -15,7 +15,7 @@ GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
 
 def test_two_engines_do_not_take_a_stack_from_each_other_again_and_again() -> None:
     async def story(lab: Lab) -> None:
-        other = EngineLife(lab.engine.ports)
+        other = EngineLife(lab.apart())
         body = StackRequest(name="stack", template=template({"gate": GATE}))
         address = await lab.engine.operations.create(CALLER, body)
         await lab.pass_time(5)

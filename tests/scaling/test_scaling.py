@@ -216,7 +216,7 @@ def test_signals_that_wait_are_bounded() -> None:
         address = await lab.create(scaled(member={"slow": 1000}))
         ports = lab.engine.ports
         strict = replace(ports, limits=replace(ports.limits, signals_per_resource=3))
-        signals = SignalService(strict, Finder(strict), lab.engine.dispatch)
+        signals = SignalService(strict, Finder(strict))
         for _ in range(3):
             await signals.signal(CALLER, address, "p", {})
         with pytest.raises(LimitExceeded, match="have not been applied yet"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from tests.simulation.world import Plain
-from tests.store.inline import InlineRunner
+from tests.store.inline import InlineRunner, Result
 
-from stoker.engine.model.interfaces import Change, Fenced
+from stoker.engine.model.interfaces import Change, Fenced, Observer, StoreFault
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
@@ -64,3 +65,47 @@ async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlS
     verdicts = await asyncio.gather(*commits, return_exceptions=True)
     assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [Exists]
     assert None in verdicts
+
+
+class Heard(Observer):
+    """Remembers what it is told of."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[Change, bool]] = []
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        self.changes.append((change, certain))
+
+
+class Doubtful(InlineRunner):
+    """The connection breaks after each transaction."""
+
+    async def write(self, transaction: Callable[[], Result]) -> Result:
+        await super().write(transaction)
+        raise StoreFault("gone", passing=True)
+
+
+async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_else(
+    store: SqlStore,
+) -> None:
+    heard = Heard()
+    store.observe(heard)
+    lost = Change(STACK.id, 7, stacks=(STACK,))
+    good = Change(STACK.id, (await store.take(STACK.id)).fencing_token, stacks=(STACK,))
+    with pytest.raises(Fenced):
+        await store.commit(lost)
+    waiting = asyncio.ensure_future(store.commit(good))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await store.commit(good)
+    assert heard.changes == [(good, True)] * 2
+
+
+async def test_observers_hear_of_what_may_have_been_written() -> None:
+    store, heard = SqlStore(open_database("sqlite://"), Plain(), Doubtful()), Heard()
+    store.observe(heard)
+    change = Change(STACK.id, None, stacks=(STACK,))
+    with pytest.raises(StoreFault):
+        await store.commit(change)
+    assert heard.changes == [(change, False)]

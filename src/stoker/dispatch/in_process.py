@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
-from stoker.engine.model.records import Operation, Stack
+from stoker.engine.model.interfaces import Change, Dispatcher, Fenced, Observer, Ports, StoreFault
+from stoker.engine.model.records import Operation, OperationStatus, Stack, Status
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
@@ -20,7 +20,7 @@ LONGEST_PAUSE = 5.0
 """Seconds at most before a driver that fails again and again is started anew."""
 
 
-class InProcess(Dispatcher):
+class InProcess(Dispatcher, Observer):
     """One driver for each stack that has something to do."""
 
     def __init__(self, ports: Ports) -> None:
@@ -31,6 +31,23 @@ class InProcess(Dispatcher):
         self._faults: dict[str, str] = {}
         """What the last driver of a stack has failed with."""
         self._closed = False
+        ports.store.observe(self)
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """Let drivers begin what was asked for, and hear of signals and of ends they wait for."""
+        for operation in change.operations:
+            if operation.status is not OperationStatus.WAITING:
+                continue
+            if certain and operation.stack_id in change.taken:
+                [new] = [stack for stack in change.stacks if stack.id == operation.stack_id]
+                self._wake(new.id, (new.taken, operation))
+            else:
+                self._wake(operation.stack_id)
+        if change.signals:
+            self._wake(change.stack_id)
+        for stack in change.stacks:
+            if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:
+                self.wake_parent(stack.parent_id, stack.id)
 
     async def recover(self) -> None:
         """Go on with everything that an earlier process left unfinished."""
@@ -39,13 +56,9 @@ class InProcess(Dispatcher):
 
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""
-        self._wake(stack_id, None)
+        self._wake(stack_id)
 
-    def drive(self, stack: Stack, operation: Operation) -> None:
-        """A stack that is new, and taken, waits for its first operation."""
-        self._wake(stack.id, (stack, operation))
-
-    def _wake(self, stack_id: str, recorded: tuple[Stack, Operation] | None) -> None:
+    def _wake(self, stack_id: str, recorded: tuple[Stack, Operation] | None = None) -> None:
         if self._closed:
             return
         driver = self._drivers.get(stack_id)

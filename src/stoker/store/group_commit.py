@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, StoreFault
+from stoker.engine.model.interfaces import Change, Observer, StoreFault
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
 from stoker.store.faults import database_faults
@@ -45,6 +45,7 @@ class GroupCommit:
         self._runner = runner
         self._pending: list[_Entry] = []
         self._flushing: asyncio.Task[None] | None = None
+        self.observers: list[Observer] = []
 
     async def commit(self, change: Change) -> None:
         """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
@@ -90,12 +91,14 @@ class GroupCommit:
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
             verdicts = [(None, error)] * len(batch)
         for entry, (result, refused) in zip(batch, verdicts, strict=True):
-            if entry.done.done():
-                continue
-            if refused is None:
-                entry.done.set_result(result)
-            else:
-                entry.done.set_exception(refused)
+            if not entry.done.done():
+                if refused is None:
+                    entry.done.set_result(result)
+                else:
+                    entry.done.set_exception(refused)
+            if isinstance(entry.what, Change) and isinstance(refused, StoreFault | None):
+                for observer in self.observers:
+                    observer.committed(entry.what, certain=refused is None)
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
         """All in one transaction: first what is not a change, then the changes together."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change
+from stoker.engine.model.interfaces import Change, Observer
 from stoker.engine.model.records import Stack
 from stoker.store import taking
 from stoker.store.encryption import Cipher
@@ -24,6 +24,10 @@ class SqlStore(SqlReads):
     def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
         super().__init__(engine, cipher, runner)
         self._commits = GroupCommit(engine, cipher, runner)
+
+    def observe(self, observer: Observer) -> None:
+        """Tell the observer of every change from now on."""
+        self._commits.observers.append(observer)
 
     async def commit(self, change: Change) -> None:
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""

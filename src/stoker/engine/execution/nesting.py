@@ -111,7 +111,6 @@ class Nesting:
             operation = self._operation(child.id, Action.DELETE, parent)
             await self._session.commit(resources=[row], operations=[operation])
             operation_id = operation.id
-            self._session.started(child.id)
         try:
             await self._wait_for(row, child.id, operation_id)
         except NestedFailed as failed:
@@ -183,7 +182,6 @@ class Nesting:
             operations=[operation],
             events=[event],
         )
-        session.created(child.taken, operation)
         return row, operation.id
 
     async def _update(
@@ -198,7 +196,6 @@ class Nesting:
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
-        self._session.started(child.id)
         return operation.id
 
     async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
@@ -356,7 +353,7 @@ async def _begun(
     ]
     if not known:
         return None
-    session.started(row.nested_id)
+    session.wake(row.nested_id)
     return known[-1]
 
 

@@ -139,10 +139,8 @@ class Session(StackRows):
         self.transitions = Transitions(ports.clock, ports.ids)
         self.masking = Masking()
         """Over the values that no text may show."""
-        self.started: Callable[[str], None] = lambda stack_id: None
-        """Told of nested stacks that have got an operation."""
-        self.created: Callable[[Stack, Operation], None] = lambda stack, operation: None
-        """Told of nested stacks that were made, with their first operation."""
+        self.wake: Callable[[str], None] = lambda stack_id: None
+        """Has a nested stack driven whose operation an earlier engine has recorded."""
 
     @classmethod
     def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:

@@ -132,10 +132,20 @@ class TakesOver(Protocol):
         """
 
 
+class Observer(Protocol):
+    """Is told of commits, whoever waits for them."""
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """A change was written, or, if that is not certain, may have been. Returns at once."""
+
+
 class Store(TakesOver, Protocol):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """
+
+    def observe(self, observer: Observer) -> None:
+        """Tell the observer of every change from now on."""
 
     async def commit(self, change: Change) -> None:
         """Write a change; changes of one turn of the loop share a transaction.
@@ -207,10 +217,9 @@ class Store(TakesOver, Protocol):
 
 
 class Dispatcher(Protocol):
-    """Starts drivers of stacks and wakes them. All methods return at once."""
-
-    def drive(self, stack: Stack, operation: Operation) -> None:
-        """A stack that is new, and taken, waits for its first operation."""
+    """Starts drivers of stacks and wakes them, as the commits ask for that it observes. What asks
+    for more calls these methods, which return at once.
+    """
 
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""

@@ -106,15 +106,11 @@ class Driver:
 
     async def _go_on(self, session: Session, operation: Operation | None) -> None:
         """Drive this operation, and all others that there are."""
-        if operation is None:
-            # it may have ended with a commit that failed, and yet was written
-            self._tell_parent(session.stack)
         while operation is not None:
             await self._drive(session, operation)
             if operation.action is not Action.CREATE or session.signals:
                 # only signals make more events than a create is allowed to leave
                 await self._ports.store.tidy(self._stack_id, session.events_to_keep)
-            self._tell_parent(session.stack)
             last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
             operation = None if last and not self._look_again else await self._next(session)
 
@@ -123,12 +119,8 @@ class Driver:
 
     def _session(self, stack: Stack, rows: Sequence[Resource]) -> Session:
         session = Session.driving(self._ports, stack, rows)
-        session.started, session.created = self._dispatcher.wake, self._dispatcher.drive
+        session.wake = self._dispatcher.wake
         return session
-
-    def _tell_parent(self, stack: Stack) -> None:
-        if stack.parent_id is not None:
-            self._dispatcher.wake_parent(stack.parent_id, self._stack_id)
 
     async def _give_up(self, stack: Stack) -> None:
         """End the operation that no driver got any further with, if need be without reading it."""
@@ -146,7 +138,8 @@ class Driver:
                 raise
             log.exception("operation ended without its rows", stack=self._stack_id)
             await self._ports.store.give_up(self._stack_id, reason, self._ports.clock.now())
-        self._tell_parent(stack)
+            if stack.parent_id is not None:
+                self._dispatcher.wake_parent(stack.parent_id, self._stack_id)
         self.notify()  # there may be others
 
     async def _next(self, session: Session) -> Operation | None:

@@ -58,5 +58,3 @@ class Refreshing(Running):
     async def _end(self, rows: list[Resource], above: list[Operation]) -> None:
         ended = replace(self.operation, status=OperationStatus.COMPLETE)
         await self._session.commit(resources=rows, operations=[ended, *above])
-        for operation in above:
-            self._session.started(operation.stack_id)

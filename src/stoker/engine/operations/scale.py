@@ -122,8 +122,6 @@ class Scaling(Running):
             operations=[*operations, *above],
             events=events,
         )
-        for operation in above:
-            self._session.started(operation.stack_id)
 
     async def _late(self, group: Resource) -> list[Operation]:
         """The signals for the same group that have been accepted meanwhile."""

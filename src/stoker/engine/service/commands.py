@@ -21,7 +21,6 @@ from stoker.engine.service.guards import (
     DeletedAlready,
     live,
     most_stacks,
-    record,
     refuse_second_delete,
     require_room,
     require_updatable,
@@ -75,7 +74,7 @@ class Operations:
         )
         self._ports.kept.put(given.id, evaluation)
         try:
-            await record(self._ports, self._dispatcher, change)
+            await self._ports.store.commit(change)
         except StoreFault:
             raise  # perhaps the stack was recorded, and needs its credentials
         except Exception:
@@ -116,7 +115,7 @@ class Operations:
             operations=(operation,),
             guard=lambda inside: require_updatable(live(inside, stack)),
         )
-        await record(self._ports, self._dispatcher, change)
+        await self._ports.store.commit(change)
 
     async def delete(self, caller: Caller, address: StackAddress) -> None:
         """Record a delete; whatever is under way on the stack gives way to it.
@@ -133,7 +132,7 @@ class Operations:
             guard=lambda inside: refuse_second_delete(live(inside, stack)),
         )
         try:
-            await record(self._ports, self._dispatcher, change)
+            await self._ports.store.commit(change)
         except DeletedAlready:
             self._dispatcher.wake(stack.id)
 
@@ -156,7 +155,7 @@ class Operations:
                 )
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._dispatcher, change)
+        await self._ports.store.commit(change)
 
     async def mark_unhealthy(
         self, caller: Caller, address: StackAddress, name: str, *, unhealthy: bool, reason: str
@@ -182,7 +181,7 @@ class Operations:
                 )
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._dispatcher, change)
+        await self._ports.store.commit(change)
         # whoever drives the stack may be another process, which tells nobody here
         for pause in _MARK_PAUSES:
             found = await self._ports.store.operation_status(operation.id)

@@ -6,10 +6,9 @@ another: what was true when a request came is looked at again where nobody can c
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
-from stoker.engine.model.interfaces import Change, Dispatcher, Inside, Limits, Ports, StoreFault
+from stoker.engine.model.interfaces import Inside, Limits
 from stoker.engine.model.records import Action, Queued, Stack, Status
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import LimitExceeded, NotFound, NotSupported
@@ -17,24 +16,6 @@ from stoker.kernel.errors import LimitExceeded, NotFound, NotSupported
 
 class DeletedAlready(Exception):
     """The stack is being deleted: a request to do that has been met."""
-
-
-async def record(ports: Ports, dispatcher: Dispatcher, change: Change) -> None:
-    """Commit what was accepted and let a driver begin, also when nobody waits for it any more."""
-
-    async def commit() -> None:
-        try:
-            await ports.store.commit(change)
-        except StoreFault:
-            dispatcher.wake(change.stack_id)  # it may have been written all the same
-            raise
-        if change.taken:
-            [stack], [operation] = change.stacks, change.operations
-            dispatcher.drive(stack.taken, operation)
-        else:
-            dispatcher.wake(change.stack_id)
-
-    await asyncio.shield(asyncio.ensure_future(commit()))
 
 
 def live(inside: Inside, stack: Stack) -> Stack:

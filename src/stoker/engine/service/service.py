@@ -42,5 +42,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         Previews(ports, finder),
         Queries(ports, finder),
         Descriptions(ports),
-        SignalService(ports, finder, dispatcher),
+        SignalService(ports, finder),
     )

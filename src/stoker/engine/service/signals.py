@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Change, Dispatcher, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
 from stoker.engine.model.kinds import ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
@@ -28,7 +28,7 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.service.guards import live, record
+from stoker.engine.service.guards import live
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
@@ -54,10 +54,9 @@ class _CameBetween(Exception):
 class SignalService:
     """Accepts signals for resources."""
 
-    def __init__(self, ports: Ports, finder: Finder, dispatcher: Dispatcher) -> None:
+    def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
         self._finder = finder
-        self._dispatcher = dispatcher
         self._transitions = Transitions(ports.clock, ports.ids)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By resource: reading its signals, judging one by them and storing it is one step."""
@@ -160,7 +159,6 @@ class SignalService:
         )
         if releases:
             await store.commit(Change(stack_id, None, signals=releases))
-        self._dispatcher.wake(stack_id)
 
     async def _scale(self, stack: Stack, policy: Resource) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""
@@ -185,7 +183,7 @@ class SignalService:
                 raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
         change = Change(stack.id, None, operations=(operation,), guard=guard)
-        await record(self._ports, self._dispatcher, change)
+        await self._ports.store.commit(change)
 
     async def _record(
         self,
@@ -203,4 +201,4 @@ class SignalService:
             signals=(signal,) if signal else (),
             guard=guard,
         )
-        await record(self._ports, self._dispatcher, change)
+        await self._ports.store.commit(change)
