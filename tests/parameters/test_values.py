@@ -7,12 +7,12 @@ from stoker.schema.constraints import (
     AllowedPattern,
     AllowedValues,
     Custom,
+    CustomCheck,
     Length,
     Modulo,
     Range,
 )
 from stoker.schema.patterns import PatternBudget
-from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown
 from stoker.template.parameters.parameters import (
     Parameter,

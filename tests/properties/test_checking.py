@@ -3,9 +3,8 @@
 import pytest
 
 from stoker.kernel.diagnostics import Severity
-from stoker.schema.constraints import AllowedValues, Custom, Length, Range
-from stoker.schema.pending import CustomCheck, NameLookup
-from stoker.schema.properties import AnyName, Finder, Property, Type
+from stoker.schema.constraints import AllowedValues, Custom, CustomCheck, Length, Range
+from stoker.schema.properties import AnyName, Finder, NameLookup, Property, Type
 from stoker.schema.support import deprecated
 from stoker.schema.unknown import Unknown
 from stoker.schema.values import check_properties

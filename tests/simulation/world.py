@@ -17,7 +17,8 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
 from stoker.kernel.ids import RandomIds
-from stoker.schema.pending import CustomCheck, NameLookup
+from stoker.schema.constraints import CustomCheck
+from stoker.schema.properties import NameLookup
 from stoker.store import tables
 from stoker.store.databases import open_database
 from stoker.store.store import SqlStore

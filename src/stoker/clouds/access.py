@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from stoker.clouds.credentials import Credentials, Token, Trust
 from stoker.clouds.lookups import Lookups
 from stoker.clouds.sessions import Sessions
-from stoker.schema.pending import CustomCheck, NameLookup
+from stoker.schema.constraints import CustomCheck
+from stoker.schema.properties import NameLookup
 
 
 class HasCredentials(Protocol):

@@ -1,7 +1,7 @@
 """Custom constraints that need no cloud: pure functions from a value to what is wrong with it.
 
 Custom constraints named here are checked on the spot; all other names of :data:`CLOUD` are
-questions for a cloud (:class:`stoker.schema.pending.CustomCheck`).
+questions for a cloud (:class:`stoker.schema.constraints.CustomCheck`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import zoneinfo
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from stoker.schema.cron import cron_fault
@@ -27,24 +28,28 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.IGNORECASE)
 MAX_DOMAIN_LENGTH = 255
 
 
+def _reads(read: Callable[[str], Any], value: Any) -> bool:
+    try:
+        read(str(value))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
 def ip_addr(value: Any) -> str | None:
     """An IPv4 or IPv6 address."""
-    try:
-        ipaddress.ip_address(str(value))
-    except ValueError:
-        return f"{value!r} is neither an IPv4 nor an IPv6 address"
-    return None
+    if _reads(ipaddress.ip_address, value):
+        return None
+    return f"{value!r} is neither an IPv4 nor an IPv6 address"
 
 
 def net_cidr(value: Any) -> str | None:
     """A network with its prefix length, as ``10.0.0.0/24``; host bits may be set."""
     if "/" not in str(value):
         return f"{value!r} is not a network: a prefix length such as /24 is missing"
-    try:
-        ipaddress.ip_network(str(value), strict=False)
-    except ValueError:
-        return f"{value!r} is not a network such as 10.0.0.0/24 or 2001:db8::/64"
-    return None
+    if _reads(partial(ipaddress.ip_network, strict=False), value):
+        return None
+    return f"{value!r} is not a network such as 10.0.0.0/24 or 2001:db8::/64"
 
 
 def ip_or_cidr(value: Any) -> str | None:
@@ -106,13 +111,9 @@ def cron_expression(value: Any) -> str | None:
 
 def timezone(value: Any) -> str | None:
     """A name of the time zone database, as ``Europe/Prague``."""
-    if not value:
+    if not value or _reads(zoneinfo.ZoneInfo, value):
         return None
-    try:
-        zoneinfo.ZoneInfo(str(value))
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return f"{value!r} is not a time zone such as Europe/Prague"
-    return None
+    return f"{value!r} is not a time zone such as Europe/Prague"
 
 
 def _moment(value: Any) -> datetime | None:

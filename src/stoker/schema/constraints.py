@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.kernel.diagnostics import Path
 from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
 from stoker.schema.helpers import NotComputed
@@ -153,6 +154,15 @@ class Custom:
         """What is checked of a value: itself, or the entries of a list, where they are known."""
         items = value if isinstance(value, list) else [value]
         return [item for item in items if not isinstance(item, Unknown)]
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCheck:
+    """A custom constraint that only a cloud can answer; the caller asks many at a time."""
+
+    constraint: str
+    value: Any
+    path: Path
 
 
 Constraint = Length | Range | Modulo | AllowedValues | AllowedPattern | Custom

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FIELDS = (
     ("minute", 0, 59, ()),
     ("hour", 0, 23, ()),
     ("day of month", 1, 31, ()),
-    (
-        "month",
-        1,
-        12,
-        ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
-    ),
+    ("month", 1, 12, _MONTHS),
     ("day of week", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
 )
 _ALIASES = frozenset(

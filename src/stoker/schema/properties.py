@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
+from stoker.kernel.diagnostics import Path
 from stoker.schema.constraints import Constraint
 from stoker.schema.support import SUPPORTED, SupportStatus
 
@@ -36,6 +37,16 @@ class Finder:
 
     service: str
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class NameLookup:
+    """A property value that may be a name and must become an id before the type sees it."""
+
+    finder: Finder
+    value: str
+    path: Path
+    """Path inside the resource's properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +88,19 @@ class Attribute:
     support: SupportStatus = SUPPORTED
 
 
-class AnyName(Mapping[str, Property]):
-    """The properties of a type that accepts and ignores any.
+Value = TypeVar("Value")
 
-    Every name is in it, none is listed.
-    """
+
+class _Every(Mapping[str, Value]):
+    """Every name is in it, with one value; none is listed."""
+
+    value: Value
 
     def __contains__(self, name: object) -> bool:
         return True
 
-    def __getitem__(self, name: str) -> Property:
-        return Property(Type.ANY)
+    def __getitem__(self, name: str) -> Value:
+        return self.value
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -96,17 +109,13 @@ class AnyName(Mapping[str, Property]):
         return 0
 
 
-class AnyAttribute(Mapping[str, Attribute]):
-    """The attributes of a type for which any attribute exists and is empty. None is listed."""
+class AnyName(_Every[Property]):
+    """The properties of a type that accepts and ignores any."""
 
-    def __contains__(self, name: object) -> bool:
-        return True
+    value = Property(Type.ANY)
 
-    def __getitem__(self, name: str) -> Attribute:
-        return Attribute()
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
+class AnyAttribute(_Every[Attribute]):
+    """The attributes of a type for which any attribute exists and is empty."""
 
-    def __len__(self) -> int:
-        return 0
+    value = Attribute()

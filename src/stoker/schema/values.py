@@ -12,7 +12,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
 from stoker.schema.checks import PURE
-from stoker.schema.constraints import Custom, violation
+from stoker.schema.constraints import Custom, CustomCheck, violation
 from stoker.schema.conversion import (
     Mismatch,
     to_boolean,
@@ -24,8 +24,7 @@ from stoker.schema.conversion import (
     to_number,
     to_string,
 )
-from stoker.schema.pending import CustomCheck, NameLookup
-from stoker.schema.properties import Property, Type
+from stoker.schema.properties import NameLookup, Property, Type
 from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown, unknown_in
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from stoker.schema.pending import CustomCheck as CustomCheck
-from stoker.schema.pending import NameLookup as NameLookup
+from stoker.schema.constraints import CustomCheck as CustomCheck
+from stoker.schema.properties import NameLookup as NameLookup
 from stoker.schema.resource_type import ResourceType
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from threading import Lock
 from typing import Any
+
+from cachetools import LRUCache, cached
 
 from stoker.kernel.diagnostics import (
     MAX_DIAGNOSTICS,
@@ -34,6 +37,8 @@ NO_CONDITION = object()
 
 
 LONGEST_NAME = 255
+MAX_CACHED = 1024 * 1024
+"""Characters of all nested templates that are kept: many stacks nest the same few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,12 @@ def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = 
     taken, diagnostics = take_apart(source)
     diagnostics.raise_errors()
     return taken
+
+
+@cached(LRUCache(MAX_CACHED, lambda template: len(template.source.text or "")), lock=Lock())
+def parse_shared(text: str, file: str | None) -> Template:
+    """As :func:`parse_nested`; stacks that nest the same template share it."""
+    return parse_nested(text, file)
 
 
 def take_apart(source: Source) -> tuple[Template, Diagnostics]:

@@ -217,11 +217,12 @@ NOT_VALID = "Template not in valid format"
 """How refusals of what is no template begin: clients look for it."""
 VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
 
-_BY_NAME: dict[tuple[str, str], Version] = {
-    (version.key, name): version
+BY_NAME: Mapping[str, Version] = {
+    f"{version.key}.{name}": version
     for version in VERSIONS
     for name in (version.name, *version.aliases)
 }
+"""As the API names them, those of HOT by their aliases too."""
 
 
 def version_of(data: Mapping[Any, Any]) -> Version:
@@ -235,9 +236,9 @@ def version_of(data: Mapping[Any, Any]) -> Version:
     name = data[key]
     if not isinstance(name, str):
         raise _invalid(f"{key} must name a version", (key,))
-    version = _BY_NAME.get((key, name))
+    version = BY_NAME.get(f"{key}.{name}")
     if version is None:
-        names = [known for owner, known in _BY_NAME if owner == key]
+        names = [known.removeprefix(f"{key}.") for known in BY_NAME if known.startswith(key)]
         message = f'"{name}" is not a version of {key}; known are {", ".join(sorted(names))}'
         raise _invalid(message, (key,), did_you_mean(name, names))
     return version

@@ -10,8 +10,7 @@ from typing import Any
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource, made
 from stoker.kernel.ids import TOKEN_LENGTH
-from stoker.schema.pending import NameLookup
-from stoker.schema.properties import Property
+from stoker.schema.properties import NameLookup, Property
 from stoker.schema.resource_type import Call, Inherited, ResourceType, Update
 from stoker.schema.resource_type.call import NO_UPDATE
 from stoker.schema.values import check_properties

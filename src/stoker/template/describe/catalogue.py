@@ -13,7 +13,7 @@ from stoker.template.describe.provider_templates import generate
 from stoker.template.describe.resource_types import describe_type
 from stoker.template.environment.registry import is_removed
 from stoker.template.functions.registry import condition_functions_of, functions_of
-from stoker.template.versions import CFN, HOT, VERSIONS, Version
+from stoker.template.versions import BY_NAME, CFN, HOT, VERSIONS
 
 UNKNOWN_STATUS = "UNKNOWN"
 
@@ -100,7 +100,9 @@ class Catalogue:
 
         Raises ``NotFound`` for an unknown version.
         """
-        found = _find_version(version)
+        found = BY_NAME.get(version)
+        if found is None:
+            raise NotFound(f'there is no template version "{version}"')
         table = {**condition_functions_of(found), **functions_of(found)}
         names = found.functions
         if with_conditions:
@@ -118,13 +120,6 @@ def _is_listed(type_: ResourceType, support_status: str | None, version: str | N
     else:
         fits = status.value == support_status
     return fits and (version is None or type_.support.version == version)
-
-
-def _find_version(name: str) -> Version:
-    for version in VERSIONS:
-        if name in (str(version), *(f"{version.key}.{alias}" for alias in version.aliases)):
-            return version
-    raise NotFound(f'there is no template version "{name}"')
 
 
 def _first_line(text: str | None) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostics
 from stoker.schema.unknown import unknown_in
 from stoker.template.describe.parameters import described_parameters, environment_of_validation
-from stoker.template.environment.registry import ResourceRegistry
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.type_resolver import TemplateType
 from stoker.template.parameters.declarations import declare
@@ -79,16 +78,10 @@ def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
 
 def learned_types(evaluation: Evaluation) -> dict[str, str]:
     """The types that globs and entries for single resources led to, by the name that led there."""
-    registry = ResourceRegistry(
-        evaluation.inputs.environment.resource_registry,
-        evaluation.known_types,
-        evaluation.inputs.files,
-        evaluation.inputs.service_registry,
-    )
     learned: dict[str, str] = {}
     for name in evaluation.types:
         type_name = evaluation.template.resources[name].type_name
-        found = registry.learned(type_name, name)
+        found = evaluation.resolver.registry.learned(type_name, name)
         if found is not None:
             learned[type_name] = found
     return learned

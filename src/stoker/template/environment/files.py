@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stoker.kernel.diagnostics import DiagnosticError, Path, refusal
@@ -58,13 +59,10 @@ def merge(
     strategies: dict[str, str] = {}
     for file, environment in environments:
         _settle(strategies, environment, file)
+        over = partial(_merge_values, strategies, parameters)
         merged = Environment(
-            parameters=_merge_values(
-                merged.parameters, environment.parameters, strategies, parameters
-            ),
-            parameter_defaults=_merge_values(
-                merged.parameter_defaults, environment.parameter_defaults, strategies, parameters
-            ),
+            parameters=over(merged.parameters, environment.parameters),
+            parameter_defaults=over(merged.parameter_defaults, environment.parameter_defaults),
             resource_registry=_deep(merged.resource_registry, environment.resource_registry),
             encrypted_param_names=_joined(
                 merged.encrypted_param_names, environment.encrypted_param_names
@@ -94,10 +92,10 @@ def _settle(strategies: dict[str, str], environment: Environment, file: str) -> 
 
 
 def _merge_values(
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
     strategies: Mapping[str, str],
     parameters: Mapping[str, Parameter],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
 ) -> dict[str, Any]:
     merged = dict(old)
     for name, value in new.items():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Path, Severity
+from stoker.kernel.diagnostics import Diagnostics, Path, Severity
 from stoker.template.document import OutputBody, ResourceBody
 from stoker.template.versions import VERSIONS, Version
 
@@ -19,7 +19,7 @@ _CLOSE = 0.84
 _LONGEST = 40
 
 
-def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> list[Diagnostic]:
+def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> Diagnostics:
     """Warnings for properties and metadata of a resource, or for the value of an output."""
     dialect = version.dialect
     places: tuple[tuple[Any, str], ...]
@@ -27,13 +27,17 @@ def misspelled_functions(body: ResourceBody | OutputBody, version: Version) -> l
         places = ((body.value, dialect.value),)
     else:
         places = ((body.properties, dialect.properties), (body.metadata, dialect.metadata))
-    return [
-        found
-        for value, key in places
-        if isinstance(value, dict | list)
-        for name, path in _one_key_maps(value, (*body.path, key))
-        for found in _called(name, version, path)
-    ]
+    found = Diagnostics()
+    for value, key in places:
+        for name, path in _one_key_maps(value, (*body.path, key)):
+            problem = _problem(name, version)
+            if problem is not None:
+                message, near = problem
+                place = (*path, name)
+                found.report(
+                    "no-function", message, place, severity=Severity.WARNING, suggestion=near
+                )
+    return found
 
 
 def _one_key_maps(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
@@ -43,25 +47,16 @@ def _one_key_maps(value: Any, path: Path) -> Iterator[tuple[str, Path]]:
             yield next(iter(value)), path
         members: Iterable[tuple[Any, Any]] = value.items()
     else:
-        members = enumerate(value)
+        members = enumerate(value if isinstance(value, list) else ())
     for key, item in members:
         if isinstance(item, (dict, list)):  # a union takes twice as long
             yield from _one_key_maps(item, (*path, key))
 
 
-def _called(key: str, version: Version, path: Path) -> Iterator[Diagnostic]:
-    if "_" not in key and "::" not in key and key != "yaql":
-        return  # a word of the language such as "if" is an ordinary key too often
-    problem = _problem(key, version)
-    if problem is not None:
-        message, suggestion = problem
-        yield Diagnostic(
-            "no-function", message, (*path, key), Severity.WARNING, suggestion=suggestion
-        )
-
-
 @lru_cache(maxsize=4096)
 def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
+    if "_" not in key and "::" not in key and key != "yaql":
+        return None  # a word of the language such as "if" is an ordinary key too often
     own = version.functions | version.extensions
     if key in own | version.condition_functions | version.removed or len(key) > _LONGEST:
         return None

@@ -19,10 +19,9 @@ from stoker.schema.resource_type import (
 )
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
-from stoker.template.document import Template, parse_nested
+from stoker.template.document import Template, parse_nested, parse_shared
 from stoker.template.environment.environment import Environment, child_environment
 from stoker.template.evaluate.inputs import Identity, Inputs
-from stoker.template.evaluate.parsed_templates import parsed
 from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
 
@@ -72,7 +71,7 @@ def _template(
 
 def _parsed(text: str, url: str | None, inputs: Inputs) -> Template:
     inputs.budget.nest(len(text) // 16)
-    return parsed(text, url)
+    return parse_shared(text, url)
 
 
 def _counted(template: Template, inputs: Inputs) -> Template:

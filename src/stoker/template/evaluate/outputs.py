@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Severity
-from stoker.kernel.errors import INVALID_REFERENCE, VALIDATION_FAILED, ErrorType
+from stoker.kernel.errors import INVALID_REFERENCE, VALIDATION_FAILED
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Output
 from stoker.template.document import OutputBody
@@ -32,16 +32,14 @@ def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     try:
         scope.resolve(body.value)
     except Failure as failure:
-        path = (*body.path, scope.version.dialect.value)
-        return [
-            replace(d, error_type=_as_output(d.error_type))
-            if d.code in STATIC
-            else replace(d, severity=Severity.WARNING)
-            for d in failure.inside(*path).diagnostics
-        ]
+        found = failure.inside(*body.path, scope.version.dialect.value).diagnostics
+        return list(map(_in_output, found))
     return []
 
 
-def _as_output(error_type: ErrorType) -> ErrorType:
-    """An unknown resource is a fault of the reference in a resource, of the value in an output."""
-    return VALIDATION_FAILED if error_type == INVALID_REFERENCE else error_type
+def _in_output(found: Diagnostic) -> Diagnostic:
+    if found.code not in STATIC:
+        return replace(found, severity=Severity.WARNING)
+    # an unknown resource is a fault of the reference in a resource, of the value in an output
+    wrong_value = found.error_type == INVALID_REFERENCE
+    return replace(found, error_type=VALIDATION_FAILED) if wrong_value else found

@@ -26,15 +26,14 @@ from stoker.schema.resource_type import (
     has_attribute,
 )
 from stoker.template.definition import TypeRegistry
-from stoker.template.document import ResourceBody, Template
+from stoker.template.document import ResourceBody, Template, parse_shared
 from stoker.template.environment.registry import Entry, Meaning, ResourceRegistry, without_entry
 from stoker.template.environment.single_resources import Marks, hooks_in, restricted_actions_in
 from stoker.template.evaluate.inputs import Inputs
-from stoker.template.evaluate.parsed_templates import parsed
 from stoker.template.functions.references import MEMBER
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import Parameter, ParameterType
-from stoker.template.source.files import find_file
+from stoker.template.source.source import find_file
 
 STACK_ID = "OS::stack_id"
 """An output of this name is what ``get_resource`` gives for the resource."""
@@ -161,7 +160,7 @@ class TypeResolver:
     def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
         self._inputs = inputs
         self._types = types
-        self._registry = ResourceRegistry(
+        self.registry = ResourceRegistry(
             inputs.environment.resource_registry,
             types,
             inputs.files,
@@ -220,7 +219,7 @@ class TypeResolver:
         raise missing
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
-        meaning = self._registry.meaning(type_name, resource_name)
+        meaning = self.registry.meaning(type_name, resource_name)
         if meaning.type is not None:
             return meaning.type
         made = self._from_template(type_name, meaning)
@@ -234,7 +233,7 @@ class TypeResolver:
         if meaning.entry is None:
             return None
         try:
-            facade = self._registry.meaning(name, resource_name, meaning.entry)
+            facade = self.registry.meaning(name, resource_name, meaning.entry)
             return facade.type or self._from_template(name, facade)
         except DiagnosticError:
             return None
@@ -244,7 +243,7 @@ class TypeResolver:
         url = self.find(meaning.template)
         known = self._made.get((type_name, url, meaning.entry))
         if known is None:
-            template = parsed(self._inputs.files[url], url)
+            template = parse_shared(self._inputs.files[url], url)
             self._inputs.budget.nested -= template.size
             environment = self._inputs.environment
             registry = without_entry(environment.resource_registry, meaning.entry)

@@ -78,7 +78,7 @@ def _ignored_keys(template: Template) -> list[Diagnostic]:
 
 
 def _misspelled(template: Template, analyses: Mapping[str, StaticAnalysis]) -> list[Diagnostic]:
-    found = []
+    found = Diagnostics()
     for name, body in template.resources.items():
         analysis = analyses.get(name)
         if analysis is None:

@@ -22,8 +22,8 @@ from stoker.template.functions.failure import (
 from stoker.template.functions.references import attribute, resource_name
 from stoker.template.functions.scope import Scope
 from stoker.template.functions.strings import (
-    as_index,
     as_json,
+    as_number,
     as_text,
     replace_words,
     split,
@@ -90,7 +90,7 @@ def select(arguments: Any, scope: Scope) -> Any:
         return collection.get(index, "")
     if not isinstance(collection, list):
         bad_value(f"only an entry of a list or map can be selected, not of {kind_of(collection)}")
-    position = as_index(index, (0,))
+    position = as_number(index, "the index", (0,))
     return collection[position] if -len(collection) <= position < len(collection) else ""
 
 

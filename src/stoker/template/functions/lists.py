@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from stoker.kernel.json_tree import frozen, weigh
+from stoker.kernel.json_tree import frozen, replaced, weigh
 from stoker.schema.unknown import Unknown
-from stoker.schema.words import kind_of
 from stoker.template.functions.budget import MAX_TEXT, check_text
 from stoker.template.functions.failure import (
     NotKnown,
@@ -149,19 +148,14 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
 
 
 def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:
-    if isinstance(template, str):
+    def fill(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text
         for word, value in zip(words, row, strict=True):
-            if not isinstance(value, str):
-                message = f'only text can be put in place of "{word}", not {kind_of(value)}'
-                bad_value(message, ("for_each", word))
-            if len(template) * len(value) > MAX_TEXT:
-                check_text(len(template) + template.count(word) * (len(value) - len(word)))
-            template = template.replace(word, value)
-        return template
-    if isinstance(template, list):
-        return [_filled(entry, words, row) for entry in template]
-    if isinstance(template, Mapping):
-        return {
-            _filled(key, words, row): _filled(entry, words, row) for key, entry in template.items()
-        }
-    return template
+            check_kind(str, value, f'only text can be put in place of "{word}"', ("for_each", word))
+            if len(text) * len(value) > MAX_TEXT:
+                check_text(len(text) + text.count(word) * (len(value) - len(word)))
+            text = text.replace(word, value)
+        return text
+
+    return replaced(template, fill, keys=True)

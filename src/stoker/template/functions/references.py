@@ -26,7 +26,7 @@ from stoker.template.functions.failure import (
     failed,
 )
 from stoker.template.functions.scope import Scope
-from stoker.template.source.files import find_file
+from stoker.template.source.source import find_file
 
 
 def get_param(arguments: Any, scope: Scope) -> Any:

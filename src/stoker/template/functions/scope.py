@@ -7,7 +7,7 @@ is wrong comes out together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -77,9 +77,9 @@ class Scope:
                 function = self.table.get(name)
                 if function is not None:
                     return self._call(name, function, arguments)
-            return self._map(snippet)
+            return self._members(snippet.items())
         if isinstance(snippet, list):
-            return self._list(snippet)
+            return list(self._members(enumerate(snippet)).values())
         return snippet
 
     def is_call(self, snippet: Any) -> bool:
@@ -133,10 +133,11 @@ class Scope:
         except RecursionError:
             raise Failure([TOO_DEEP]) from None
 
-    def _map(self, snippet: dict[Any, Any]) -> dict[Any, Any]:
-        result = {}
+    def _members(self, members: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+        """The values of the members of a list or map that are to stand there, by index or key."""
+        values = {}
         found: list[Diagnostic] = []
-        for key, item in snippet.items():
+        for key, item in members:
             try:
                 value = self._value(item) if isinstance(item, dict | list) else item
             except Failure as failure:
@@ -145,24 +146,7 @@ class Scope:
                     break
             else:
                 if value is not ABSENT:
-                    result[key] = value
+                    values[key] = value
         if found:
             raise Failure(found)
-        return result
-
-    def _list(self, snippet: list[Any]) -> list[Any]:
-        result = []
-        found: list[Diagnostic] = []
-        for index, item in enumerate(snippet):
-            try:
-                value = self._value(item) if isinstance(item, dict | list) else item
-            except Failure as failure:
-                found.extend(failure.inside(index).diagnostics)
-                if len(found) >= MAX_FAULTS:
-                    break
-            else:
-                if value is not ABSENT:
-                    result.append(value)
-        if found:
-            raise Failure(found)
-        return result
+        return values

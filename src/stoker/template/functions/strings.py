@@ -211,18 +211,18 @@ def str_split(arguments: Any, scope: Scope) -> Any:
     parts = text.split() if delimiter is None else split(delimiter, text)
     if len(values) == 2:
         return parts
-    index = as_index(values[2], (2,))
+    index = as_number(values[2], "the index", (2,))
     if not -len(parts) <= index < len(parts):
         bad_value(f"there are {len(parts)} parts: the index is at most {len(parts) - 1}", (2,))
     return parts[index]
 
 
-def as_index(value: Any, path: tuple[int, ...]) -> int:
-    """A number, or text that spells one, as an index."""
+def as_number(value: Any, what: str, path: tuple[int, ...]) -> int:
+    """A whole number, or text that spells one."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        bad_value(f"the index is a number, not {kind_of(value)}", path)
+        bad_value(f"{what} is a number, not {kind_of(value)}", path)
 
 
 def split(delimiter: Any, text: str) -> list[str]:

@@ -8,7 +8,6 @@ from ipaddress import ip_network
 from typing import Any
 
 from stoker.schema.unknown import unknown_in
-from stoker.schema.words import kind_of
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import (
@@ -20,7 +19,7 @@ from stoker.template.functions.failure import (
 )
 from stoker.template.functions.references import attribute
 from stoker.template.functions.scope import Scope
-from stoker.template.functions.strings import as_text, bounded
+from stoker.template.functions.strings import as_number, as_text, bounded
 
 _VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")
 _MAX_BLOCKS = 256
@@ -85,10 +84,7 @@ def cidr(arguments: Any, scope: Scope) -> Any:
 
 
 def _number(value: Any, position: int, low: int, high: int) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError):
-        bad_value(f"this is a number, not {kind_of(value)}", (position,))
+    number = as_number(value, "this", (position,))
     if not low <= number <= high:
         bad_value(f"this is a number between {low} and {high}", (position,))
     return number

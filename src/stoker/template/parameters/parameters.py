@@ -13,9 +13,8 @@ from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING
 from stoker.kernel.json_tree import is_deeper
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
-from stoker.schema.constraints import AllowedValues, Constraint, Custom, violation
+from stoker.schema.constraints import AllowedValues, Constraint, Custom, CustomCheck, violation
 from stoker.schema.conversion import Mismatch, to_number
-from stoker.schema.pending import CustomCheck
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import shown
 from stoker.template.source.yaml_data import MAX_DEPTH

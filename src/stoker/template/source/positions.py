@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -41,17 +42,15 @@ def _tree_of(paths: Iterable[Path]) -> Tree:
     return root
 
 
+@dataclass(slots=True)
 class _Open:
     """A list or map on the way to a wanted path; ``tree`` is what is wanted below."""
 
-    __slots__ = ("index", "is_map", "key", "path", "tree")
-
-    def __init__(self, tree: Tree, path: tuple[str, ...], is_map: bool) -> None:
-        self.tree = tree
-        self.path = path
-        self.is_map = is_map
-        self.key: str | None = None
-        self.index = -1
+    tree: Tree
+    path: tuple[str, ...]
+    is_map: bool
+    key: str | None = None
+    index: int = -1
 
 
 def _scan(text: str, file: str | None, root: Tree, found: dict[tuple[str, ...], Position]) -> None:

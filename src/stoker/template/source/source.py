@@ -10,7 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from posixpath import join, normpath
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
 from stoker.kernel.json_tree import TooLarge, levels
@@ -144,3 +146,12 @@ def _placed(repeated: str | None, text: str, file: str | None) -> tuple[Diagnost
         return read_yaml(text, file)[1]
     except DiagnosticError:
         return (duplicate_key(repeated),)
+
+
+def find_file(name: str, files: Mapping[str, str], url: str | None) -> str | None:
+    """The full name of a file: what the name means beside the file ``url``, or the name itself."""
+    if url is not None and not urlsplit(name).scheme:
+        beside = urljoin(url, name) if urlsplit(url).scheme else normpath(join(url, "..", name))
+        if beside in files:
+            return beside
+    return name if name in files else None

@@ -6,14 +6,14 @@ before it can hurt; what aliases share is built once, but counts each time that 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import yaml
 
 from stoker.kernel.diagnostics import Diagnostic, Position, Severity, refusal
 from stoker.kernel.errors import BAD_REQUEST
-from stoker.template.source.short_tags import short_tag
-from stoker.template.source.yaml_tags import TAGS, plain_value
+from stoker.template.source.tags import TAGS, plain_value, short_tag
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -93,20 +93,18 @@ def _advice(text: str, mark: yaml.Mark | None, words: str) -> str | None:
     return None
 
 
+@dataclass(slots=True)
 class _Open:
     """A list or map that is being built."""
 
-    __slots__ = ("before", "depth", "key", "merges", "start", "value")
-
-    def __init__(self, value: Any, start: Any, before: int) -> None:
-        self.value = value
-        self.start = start
-        self.before = before
-        """Values before its own first one."""
-        self.key: Any = _ABSENT if type(value) is dict else _ENTRY
-        """Of a map the key whose value is awaited."""
-        self.depth = 1
-        self.merges: list[Any] = []
+    value: Any
+    start: Any
+    before: int
+    """Values before its own first one."""
+    key: Any
+    """Of a map the key whose value is awaited."""
+    depth: int = 1
+    merges: list[Any] = field(default_factory=list)
 
 
 class _Builder:
@@ -115,7 +113,7 @@ class _Builder:
     def __init__(self, text: str, file: str | None) -> None:
         self._loader = yaml.CSafeLoader(text)
         self._file = file
-        self._top = _Open([], None, 0)
+        self._top = _Open([], None, 0, _ENTRY)
         self._open: list[_Open] = []
         self._plain: dict[str, Any] = {}
         self._anchors: dict[str, tuple[Any, int, int]] = {}
@@ -157,9 +155,9 @@ class _Builder:
         """Take what is not a scalar. Whether the stream has ended."""
         kind = type(event)
         if kind is yaml.MappingStartEvent:
-            self._begin({}, event)
+            self._begin({}, event, _ABSENT)
         elif kind is yaml.SequenceStartEvent:
-            self._begin([], event)
+            self._begin([], event, _ENTRY)
         elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
             self._end()
         elif kind is yaml.AliasEvent:
@@ -170,9 +168,9 @@ class _Builder:
                 self._refuse("many-documents", "there must be one document only", event)
         return kind is yaml.StreamEndEvent
 
-    def _begin(self, value: Any, event: Any) -> None:
+    def _begin(self, value: Any, event: Any, key: Any) -> None:
         self._open.append(self._top)
-        self._top = _Open(value, event, self._values)
+        self._top = _Open(value, event, self._values, key)
         self._values += 1
         if len(self._open) > MAX_DEPTH:
             self._too_deep(event)

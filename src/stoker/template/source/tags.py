@@ -1,6 +1,7 @@
-"""Values of YAML's own tags for which JSON has no type: sets, pairs and octets.
+"""What tags in YAML stand for: CloudFormation's functions in short, and types of YAML itself.
 
-Templates are stored and answered as JSON, so that these become lists and text when they are read.
+Templates are stored and answered as JSON, which has no sets, pairs and octets: they become lists
+and text when they are read.
 """
 
 from __future__ import annotations
@@ -34,3 +35,25 @@ def _text(encoded: str) -> str:
         return b64decode("".join(encoded.split()), validate=True).decode()
     except ValueError:
         raise ValueError("this is not UTF-8 text in base 64") from None
+
+
+_SHORT = frozenset(
+    {
+        "And", "Base64", "Cidr", "Equals", "FindInMap", "GetAZs", "GetAtt", "If", "Join",
+        "Length", "MemberListToMap", "Not", "Or", "Replace", "ResourceFacade", "Select", "Split",
+        "Sub", "ToJsonString",
+    }
+)  # fmt: skip
+
+
+def short_tag(tag: str, value: Any) -> dict[str, Any] | None:
+    """The function call that a tag such as ``!Sub`` abbreviates, or None."""
+    name = tag.removeprefix("!")
+    if tag == name:
+        return None
+    if name in ("Ref", "Condition"):
+        return {name: value}
+    if name == "GetAtt" and isinstance(value, str):
+        resource, _, attribute = value.partition(".")
+        value = [resource, attribute]
+    return {f"Fn::{name}": value} if name in _SHORT else None
