@@ -71,6 +71,19 @@ def test_a_failed_update_goes_back_to_the_failed_update_before_it() -> None:
     in_lab(story)
 
 
+def test_a_failed_update_goes_back_to_the_unfinished_one_that_it_superseded() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="0")}))
+        await lab.begin_update(template({"a": thing(value="1"), "b": thing(value="1", slow=100)}))
+        await lab.pass_time(5)
+        bad = {"a": thing(value="2"), "c": thing(fail="create")}
+        await lab.update(template(bad), disable_rollback=False)
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert await values(lab) == {"a": "1", "b": "1"}
+
+    in_lab(story)
+
+
 def test_an_update_after_a_create_that_was_rolled_back_goes_back_to_nothing() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": thing(fail="create")}), disable_rollback=False)

@@ -33,6 +33,10 @@ class Picture:
     at: float
     action: str
     status: str
+    input_id: str
+    """What the stack was being brought to."""
+    wanted: frozenset[str]
+    """The resources of that template."""
     members: Mapping[str, Member]
     objects: int
     """Objects in the cloud."""
@@ -55,7 +59,7 @@ class Picture:
 
 @dataclass
 class Album:
-    """A picture for every status that the outermost stack has had, the newest last."""
+    """A picture for every status and template that the outermost stack has had, the newest last."""
 
     database: sa.Engine
     cloud: Cloud
@@ -72,13 +76,16 @@ class Album:
         with self.database.connect() as connection:
             self._look_for_halves(connection)
             stack = connection.exec_driver_sql(
-                "SELECT id, action, status FROM stacks WHERE parent_id IS NULL"
+                "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
             ).first()
             if stack is None:
                 return
-            id_, action, status = stack
-            if self.pictures and self._last == (action, status):
+            id_, action, status, input_id = stack
+            if self.pictures and self._last == (action, status, input_id):
                 return
+            body = connection.exec_driver_sql(
+                "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?", (input_id,)
+            ).scalar_one()
             rows = connection.exec_driver_sql(
                 "SELECT name, type_name, status, physical_id, properties FROM resources"
                 " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
@@ -89,7 +96,8 @@ class Album:
             for name, type_, state, physical_id, properties in rows
         }
         objects = len(self.cloud.objects)
-        self.pictures.append(Picture(now, action, status, members, objects))
+        wanted = frozenset(json.loads(body)["resources"])
+        self.pictures.append(Picture(now, action, status, input_id, wanted, members, objects))
 
     def _look_for_halves(self, connection: sa.Connection) -> None:
         """A row goes with the event that tells of it, and gives way to one that there was.
@@ -115,5 +123,6 @@ class Album:
                 self.torn.append(f"P2: {self._names[id_]} has gone without an event")
 
     @property
-    def _last(self) -> tuple[str, str]:
-        return self.pictures[-1].action, self.pictures[-1].status
+    def _last(self) -> tuple[str, str, str]:
+        last = self.pictures[-1]
+        return last.action, last.status, last.input_id

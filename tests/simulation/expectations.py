@@ -85,28 +85,30 @@ def _emptied(outcome: Outcome) -> Iterator[str]:
 
 
 def _went_back(outcome: Outcome) -> Iterator[str]:
-    """After a rollback everything is as it last was when an operation had completed."""
+    """After a rollback there is what was in force before: all of it, if it had been reached."""
     good: Picture | None = None
-    failed = ""
+    in_force: Picture | None = None
+    before: Picture | None = None
     for picture in outcome.pictures:
-        if (picture.action, picture.status) == ("ROLLBACK", "COMPLETE"):
-            yield from _as_before(outcome.scenario, good, failed, picture)
+        if picture.action == "ROLLBACK":
+            if picture.status == "COMPLETE":
+                yield from _as_before(outcome.scenario, good, before, picture)
+                in_force = before
+            in_force = before or in_force
+        elif in_force is None or picture.input_id != in_force.input_id:
+            before, in_force = in_force, picture
         if picture.status == "COMPLETE":
             good = picture
-        elif picture.action != "ROLLBACK":
-            failed = picture.action
 
 
 def _as_before(
-    scenario: Scenario, good: Picture | None, failed: str, now: Picture
+    scenario: Scenario, good: Picture | None, before: Picture | None, now: Picture
 ) -> Iterator[str]:
-    if good is None:
-        # no operation has ever completed: what was in force is the first template, or nothing
-        first = scenario.requests[0].template or {}
-        names = set() if failed == "CREATE" else set(first["resources"])
-        if set(now.members) != names:
-            yield f"P8: rolled back to {sorted(now.members)}, not to {sorted(names)}"
-        return
+    names = frozenset() if before is None else before.wanted
+    if now.members.keys() != names:
+        yield f"P8: rolled back to {sorted(now.members)}, not to {sorted(names)}"
+    if before is None or good is None or good.input_id != before.input_id:
+        return  # nobody knows how that would have been
     if now.with_names() != good.with_names():
         yield f"P8: rolled back to {now.with_names()}, it was {good.with_names()}"
     for name in _untouched(scenario, good.members):
