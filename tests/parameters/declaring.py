@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
-from stoker.schema.patterns import PatternBudget
+from stoker.schema.helpers import PatternBudget
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import Parameter
 from stoker.template.versions import Version

@@ -6,7 +6,7 @@ from tests.parameters.declaring import declare_or_raise
 
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics, Severity
 from stoker.schema.constraints import AllowedValues, Length, Modulo, Range
-from stoker.schema.patterns import PatternBudget
+from stoker.schema.helpers import PatternBudget
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import ParameterType
 from stoker.template.versions import VERSIONS, Version

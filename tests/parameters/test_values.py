@@ -12,7 +12,7 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.patterns import PatternBudget
+from stoker.schema.helpers import PatternBudget
 from stoker.schema.unknown import Unknown
 from stoker.template.parameters.parameters import (
     Parameter,

@@ -12,8 +12,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Path
 from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
-from stoker.schema.helpers import NotComputed
-from stoker.schema.patterns import PatternBudget
+from stoker.schema.helpers import NotComputed, PatternBudget
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import shown
 

@@ -273,7 +273,13 @@ class Evaluator:
             return None
 
         def map_of(part: str) -> Mapping[str, Any]:
-            return _as_map(parts[part], self._path(body, part), found)
+            value = parts[part]
+            if isinstance(value, Mapping):
+                return value
+            if value is not None and not isinstance(value, Unknown):
+                message = f"this is a map, not {kind_of(value)}"
+                found.report("bad-shape", message, self._path(body, part))
+            return {}
 
         path = self._path(body, "properties")
         properties = map_of("properties")
@@ -360,11 +366,3 @@ def _sees_same(scope: Scope, other: Scope, template: Template, before: Template)
 
 def _parts_of(facade: Facade | None) -> list[Any]:
     return [] if facade is None else [facade.metadata, facade.deletion_policy, facade.update_policy]
-
-
-def _as_map(value: Any, path: Path, found: Diagnostics) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    if value is not None and not isinstance(value, Unknown):
-        found.report("bad-shape", f"this is a map, not {kind_of(value)}", path)
-    return {}

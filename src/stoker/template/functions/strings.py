@@ -34,36 +34,38 @@ def as_json(value: Any) -> str:
 
 def str_replace(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced; maps and lists are inserted as JSON."""
-    return _replace(arguments, scope)[0]
+    return _replaced(*_replace_arguments(arguments, scope), scope)[0]
 
 
 def str_replace_plain(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced by texts and numbers."""
     template, params = _replace_arguments(arguments, scope)
-    _refuse_collections(params)
+    for key, value in () if isinstance(params, Unknown) else params.items():
+        if isinstance(value, list | dict):
+            bad_value(f'"{key}" may be text or a number, not {kind_of(value)}', ("params", key))
     return _replaced(template, params, scope)[0]
 
 
 def str_replace_strict(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced, each of which must occur in it."""
-    text, unused, _ = _replace(arguments, scope)
-    _refuse_unused(unused)
-    return text
+    return _replace_strictly(arguments, scope)[0]
 
 
 def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
     """A text with placeholders replaced, each of which must occur in it; no value may be empty."""
-    text, unused, params = _replace(arguments, scope)
-    _refuse_unused(unused)
+    text, params = _replace_strictly(arguments, scope)
     for key, value in params.items():
         if value is None or value in ("", [], {}):
             bad_value(f'the value of "{key}" is empty', ("params", key))
     return text
 
 
-def _replace(arguments: Any, scope: Scope) -> tuple[Any, list[str], Mapping[str, Any]]:
+def _replace_strictly(arguments: Any, scope: Scope) -> tuple[Any, Mapping[str, Any]]:
     template, params = _replace_arguments(arguments, scope)
-    return (*_replaced(template, params, scope), {} if isinstance(params, Unknown) else params)
+    text, unused = _replaced(template, params, scope)
+    if unused:
+        bad_value(f"not found in the template: {', '.join(sorted(unused))}", ("params",))
+    return text, {} if isinstance(params, Unknown) else params
 
 
 def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
@@ -76,19 +78,6 @@ def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
     check_kind(str | Unknown, template, "the template is text", ("template",))
     check_kind(Mapping | Unknown, params, "the parameters are a map", ("params",))
     return template, params
-
-
-def _refuse_collections(params: Any) -> None:
-    if isinstance(params, Unknown):
-        return
-    for key, value in params.items():
-        if isinstance(value, list | dict):
-            bad_value(f'"{key}" may be text or a number, not {kind_of(value)}', ("params", key))
-
-
-def _refuse_unused(unused: list[str]) -> None:
-    if unused:
-        bad_value(f"not found in the template: {', '.join(sorted(unused))}", ("params",))
 
 
 def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]:

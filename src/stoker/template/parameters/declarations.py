@@ -18,8 +18,7 @@ from stoker.schema.constraints import (
     Range,
 )
 from stoker.schema.conversion import Mismatch
-from stoker.schema.helpers import NotComputed
-from stoker.schema.patterns import PatternBudget
+from stoker.schema.helpers import NotComputed, PatternBudget
 from stoker.schema.words import shown
 from stoker.template.parameters.constraints import invalid, named, read_cfn, read_hot, title
 from stoker.template.parameters.parameters import (
