@@ -53,7 +53,7 @@ def test_an_unknown_custom_constraint_refuses_stacks_and_only_warns_of_templates
     assert kinds(as_template_diagnostics(tested.validate())) == [
         (Severity.WARNING, "invalid-parameter-value")
     ]
-    assert "p" in tested.declarations
+    assert "p" in tested.resolved.declarations
 
 
 def test_modulo_has_step_and_offset_only() -> None:
