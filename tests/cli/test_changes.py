@@ -40,6 +40,16 @@ def line(kind: str, **told: Any) -> str:
             },
             "± a  T  because of value\n    size: 3 -> 4\n    value: 1 -> 2",
         ),
+        (
+            "updated",
+            {
+                "change_reason": "unknown",
+                "property_changes": [
+                    {"name": "uses", "old": "i", "new": None, "known": False, "known_after": ["b"]}
+                ],
+            },
+            '? a  T  because what it refers to may change\n    uses: "i" -> (known after b)',
+        ),
         # an older service names no reason
         ("replaced", {"property_changes": [VALUE]}, "± a  T  because of value\n    value: 1 -> 2"),
     ],

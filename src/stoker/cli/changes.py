@@ -12,13 +12,16 @@ import click
 
 from stoker.cli.client import parsed
 
+_UNCERTAIN = "perhaps updated"
 _SIGNS = {
     "added": ("+", "green"),
     "updated": ("~", "yellow"),
+    _UNCERTAIN: ("?", "yellow"),
     "replaced": ("±", "magenta"),
     "deleted": ("-", "red"),
 }
-"""Kinds of change as the API names them, in the order in which they are shown."""
+"""Kinds of change in the order in which they are counted. The API has all but one of them: it
+counts as updated what depends on a value that does not exist yet."""
 _BECAUSE = {
     "deleted": "its object is gone",
     "external": "it refers to an object that is not the stack's",
@@ -29,7 +32,7 @@ _BECAUSE = {
     "type": "another type looks after it",
     "unfinished": "an earlier action on it was cut off",
     "unhealthy": "it is marked unhealthy",
-    "unknown": "it refers to a value that does not exist yet",
+    "unknown": "what it refers to may change",
 }
 """Reasons as the API names them; others say no more than the change itself."""
 _WIDEST = 50
@@ -46,10 +49,12 @@ class PropertyChange:
     old: Any
     new: Any
     known: bool
+    known_after: tuple[str, ...]
 
     def __str__(self) -> str:
         if not self.known:
-            return f"{self.name}: {_shown(_text(self.old))} -> (known once it is made)"
+            after = ", ".join(self.known_after) or "its resource"
+            return f"{self.name}: {_shown(_text(self.old))} -> (known after {after})"
         old, new = _text(self.old), _text(self.new)
         pairs = zip(old, new, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -129,9 +134,10 @@ def _added(answer: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _of_update(answer: Mapping[str, Any]) -> Iterator[Change]:
-    for kind in _SIGNS:
+    for kind in (each for each in _SIGNS if each != _UNCERTAIN):
         for found in answer["resource_changes"][kind]:
-            yield _change(kind, found)
+            uncertain = kind == "updated" and found.get("change_reason") == "unknown"
+            yield _change(_UNCERTAIN if uncertain else kind, found)
 
 
 def _change(kind: str, found: Mapping[str, Any]) -> Change:
@@ -141,7 +147,13 @@ def _change(kind: str, found: Mapping[str, Any]) -> Change:
         found["stack_name"],
         found["resource_type"],
         tuple(
-            PropertyChange(each["name"], each["old"], each["new"], each["known"])
+            PropertyChange(
+                each["name"],
+                each["old"],
+                each["new"],
+                each["known"],
+                tuple(each.get("known_after") or ()),
+            )
             for each in found.get("property_changes") or ()
         ),
         found.get("change_reason"),

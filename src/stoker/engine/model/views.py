@@ -88,7 +88,9 @@ class PropertyChange:
     old: Any
     new: Any
     known: bool = True
-    """Whether the new value is known yet; if not, it hangs on an object that there will be."""
+    """Whether the new value is known yet; if not, it may turn out to be the old one."""
+    known_after: tuple[str, ...] = ()
+    """The resources on which it hangs."""
 
 
 @dataclass(frozen=True, slots=True)

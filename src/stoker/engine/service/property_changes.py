@@ -13,6 +13,7 @@ from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.masking import MASK, Masking
+from stoker.schema.comparison import changed_properties
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
@@ -55,12 +56,12 @@ def property_changes(
     found = {}
     for name, node in planned.items():
         row = session.current.get(name)
-        if row is None or not node.changed:
+        if row is None or not (node.changed or node.change is Change.LATER):
             continue
         definition = defined(evaluation, name, facts)
-        found[name] = tuple(
-            _property_change(each, row, definition, masking) for each in node.changed
-        )
+        schema, wanted = definition.type.properties, definition.properties
+        names = node.changed or sorted(changed_properties(schema, row.properties, wanted))
+        found[name] = tuple(_property_change(each, row, definition, masking) for each in names)
     return found
 
 
@@ -68,9 +69,10 @@ def _property_change(
     name: str, row: Resource, definition: Definition, masking: Masking
 ) -> PropertyChange:
     old, new = row.properties.get(name), definition.properties.get(name)
-    known = unknown_in(new) is None
+    unknown = unknown_in(new)
+    known, after = unknown is None, () if unknown is None else tuple(sorted(unknown.sources))
     declared = definition.type.properties.get(name)
     sensitive = declared is not None and declared.sensitive
     if sensitive or masking.data(old) != old or (known and masking.data(new) != new):
-        return PropertyChange(name, MASK, MASK if known else None, known)
-    return PropertyChange(name, old, new if known else None, known)
+        return PropertyChange(name, MASK, MASK if known else None, known, after)
+    return PropertyChange(name, old, new if known else None, known, after)
