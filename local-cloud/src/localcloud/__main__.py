@@ -135,10 +135,7 @@ def serve(parent: int | None, listen_fd: int | None, **given: Any) -> None:
 
 
 def _serve_at(
-    addresses: AddressRange,
-    parent: int | None,
-    listener: socket.socket,
-    given: dict[str, Any],
+    addresses: AddressRange, parent: int | None, listener: socket.socket, given: dict[str, Any]
 ) -> int:
     data_dir: Path = given["data_dir"]
     host, port = listener.getsockname()[:2]

@@ -31,10 +31,7 @@ _IDLE_SECONDS = 75
 
 
 def run(
-    settings: Settings,
-    owner: OwnerStart | None,
-    parent: int | None,
-    listener: socket.socket,
+    settings: Settings, owner: OwnerStart | None, parent: int | None, listener: socket.socket
 ) -> int:
     """Serve the cloud, on the fabric process that is on its way; returns an exit code."""
     try:

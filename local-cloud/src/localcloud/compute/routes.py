@@ -11,10 +11,7 @@ from localcloud.http import fixed, nova_error, public_paths, route, without_trai
 
 PREFIX = "/compute"
 _PROJECT = re.compile(r"/v2\.1/[0-9a-f]{32}(?=/)")
-_MEDIA = {
-    "base": "application/json",
-    "type": "application/vnd.openstack.compute+json;version=2.1",
-}
+_MEDIA = {"base": "application/json", "type": "application/vnd.openstack.compute+json;version=2.1"}
 
 
 def service(cloud: Cloud) -> Service:

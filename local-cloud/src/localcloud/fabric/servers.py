@@ -89,11 +89,7 @@ def _opened(server: Server) -> Iterator[list[int]]:
 class Servers:
     """The running servers. ``on_exit`` is told of each that ends."""
 
-    def __init__(
-        self,
-        process: OwnerProcess,
-        on_exit: Callable[[Exit], None],
-    ) -> None:
+    def __init__(self, process: OwnerProcess, on_exit: Callable[[Exit], None]) -> None:
         self.client = OwnerClient(process, self._ended, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
         self._services = process.services
@@ -230,10 +226,7 @@ class Servers:
             raise OSError("the floating address has no router")
         try:
             (descriptor,) = await self.client.ask(
-                "connect",
-                router_id=floating_ip.router_id,
-                address=floating_ip.fixed_ip,
-                port=port,
+                "connect", router_id=floating_ip.router_id, address=floating_ip.fixed_ip, port=port
             )
         except FabricError as error:
             raise OSError(str(error)) from error

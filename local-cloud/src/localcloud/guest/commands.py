@@ -119,11 +119,7 @@ if [ $# -gt 0 ]; then exec "$@"; fi
 exec "$shell"
 """
 )
-_FOR_ONE_USER = {
-    "su": _AS_ROOT,
-    "sudo": _AS_ROOT,
-    "runuser": _AS_ROOT,
-}
+_FOR_ONE_USER = {"su": _AS_ROOT, "sudo": _AS_ROOT, "runuser": _AS_ROOT}
 _SUDO = (
     _HEAD
     + """# Runs a command as another user: sudo [-u user] [-i] [name=value]... command...

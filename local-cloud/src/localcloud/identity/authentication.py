@@ -186,12 +186,7 @@ class Authentication:
         access = self._control.access(token)
         if token.trust_id is not None:
             raise Forbidden("A token of a trust cannot be exchanged for another one.")
-        return Proof(
-            token.user_id,
-            (*token.methods, "token"),
-            token,
-            access.application_credential,
-        )
+        return Proof(token.user_id, (*token.methods, "token"), token, access.application_credential)
 
     def _by_credential(self, content: dict[str, Any]) -> Proof:
         secret = content.get("secret")
@@ -202,9 +197,7 @@ class Authentication:
         if expired or not verify(secret, credential["secret_hash"]):
             raise _refused()
         return Proof(
-            credential["user_id"],
-            ("application_credential",),
-            application_credential=credential,
+            credential["user_id"], ("application_credential",), application_credential=credential
         )
 
     def _claimed_credential(self, content: dict[str, Any]) -> Document:

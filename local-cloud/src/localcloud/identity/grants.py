@@ -73,10 +73,7 @@ class Grants:
         return who.is_admin or not names & policy.CLOUD_ROLES
 
     def _existing(
-        self,
-        request: Request,
-        action: str,
-        allowed: Callable[[RequestContext, str | None], bool],
+        self, request: Request, action: str, allowed: Callable[[RequestContext, str | None], bool]
     ) -> Grant:
         pattern = self._pattern(request, action, allowed)
         grant = replace(pattern, role_id=self._role(request)["id"])
@@ -88,10 +85,7 @@ class Grants:
         return self._directory.role(request.path_params["role_id"])
 
     def _pattern(
-        self,
-        request: Request,
-        action: str,
-        allowed: Callable[[RequestContext, str | None], bool],
+        self, request: Request, action: str, allowed: Callable[[RequestContext, str | None], bool]
     ) -> Grant:
         """Return the grant that the path names, without its role, if the caller may do this."""
         parts = request.url.path.removeprefix("/v3/").split("/")

@@ -7,14 +7,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    Forbidden,
-    NotFound,
-    RequestContext,
-    boolean,
-    route,
-)
+from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext, boolean, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, DOMAIN, ENABLED, OPTIONS, Field

@@ -196,10 +196,7 @@ def listing(
     if chosen.more:
         query = request.url.include_query_params(marker=chosen.items[-1]["id"]).query
         following = f"{self_url}?{query}"
-    return {
-        plural: chosen.items,
-        "links": {"self": self_url, "next": following, "previous": None},
-    }
+    return {plural: chosen.items, "links": {"self": self_url, "next": following, "previous": None}}
 
 
 def listed(

@@ -5,14 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    Forbidden,
-    NotFound,
-    RequestContext,
-    context,
-    route,
-)
+from localcloud.http import BadRequest, Forbidden, NotFound, RequestContext, context, route
 from localcloud.identity import policy
 from localcloud.identity.assignments import Assignments
 from localcloud.identity.directory import Directory

@@ -13,10 +13,7 @@ from localcloud.store import Document
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
 _OPEN_POSTS = frozenset({"/v3/auth/tokens", "/v3/ec2tokens", "/v3/s3tokens"})
-_LIMIT_MODEL = {
-    "name": "flat",
-    "description": "Limits are not nested: each project has its own.",
-}
+_LIMIT_MODEL = {"name": "flat", "description": "Limits are not nested: each project has its own."}
 
 
 def service(cloud: Cloud) -> Service:
@@ -65,10 +62,7 @@ def _is_public(method: str, path: str) -> bool:
 
 
 def _version(url: str) -> Document:
-    media = {
-        "base": "application/json",
-        "type": "application/vnd.openstack.identity-v3+json",
-    }
+    media = {"base": "application/json", "type": "application/vnd.openstack.identity-v3+json"}
     return {
         "id": "v3.14",
         "status": "stable",

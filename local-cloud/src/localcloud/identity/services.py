@@ -3,14 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from localcloud.http import (
-    BadRequest,
-    Conflict,
-    Forbidden,
-    context,
-    read_object,
-    route,
-)
+from localcloud.http import BadRequest, Conflict, Forbidden, context, read_object, route
 from localcloud.identity import policy
 from localcloud.identity.directory import Directory
 from localcloud.identity.fields import DESCRIPTION, ENABLED, Field, checked

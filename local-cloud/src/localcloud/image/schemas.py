@@ -27,10 +27,7 @@ IMAGE: dict[str, Any] = {
         "owner": {"type": ["null", "string"], "maxLength": 255},
         "size": {"type": ["null", "integer"], "readOnly": True},
         "virtual_size": {"type": ["null", "integer"], "readOnly": True},
-        "container_format": {
-            "type": ["null", "string"],
-            "enum": [None, *CONTAINER_FORMATS],
-        },
+        "container_format": {"type": ["null", "string"], "enum": [None, *CONTAINER_FORMATS]},
         "disk_format": {"type": ["null", "string"], "enum": [None, *DISK_FORMATS]},
         "created_at": {**_STRING, "readOnly": True},
         "updated_at": {**_STRING, "readOnly": True},

@@ -195,8 +195,5 @@ address_pairs: Check = list_of(
     mapping({"ip_address": address_or_cidr}, {"mac_address": optional(mac)})
 )
 dhcp_options: Check = list_of(
-    mapping(
-        {"opt_name": text(64)},
-        {"opt_value": optional(text(255)), "ip_version": integer(4, 6)},
-    )
+    mapping({"opt_name": text(64)}, {"opt_value": optional(text(255)), "ip_version": integer(4, 6)})
 )

@@ -30,10 +30,7 @@ _ALL = (
     ),
     Operations(resources.ADDRESS_SCOPE, delete=address_scopes.delete),
     Operations(
-        resources.ADDRESS_GROUP,
-        address_groups.create,
-        address_groups.update,
-        address_groups.delete,
+        resources.ADDRESS_GROUP, address_groups.create, address_groups.update, address_groups.delete
     ),
     Operations(
         resources.PORT, ports.create, ports.update, ports.delete, ports.view, ports.may_delete
@@ -60,10 +57,7 @@ _ALL = (
         view=security_group_rules.view,
     ),
     Operations(
-        resources.RBAC_POLICY,
-        rbac_policies.create,
-        rbac_policies.update,
-        rbac_policies.delete,
+        resources.RBAC_POLICY, rbac_policies.create, rbac_policies.update, rbac_policies.delete
     ),
 )
 

@@ -108,11 +108,7 @@ SUBNETPOOL = resource(
 ADDRESS_SCOPE = resource(
     "address_scope",
     "address_scopes",
-    (
-        NAME,
-        SHARED,
-        Attribute("ip_version", checks.integer(4, 6), put=False, default=REQUIRED),
-    ),
+    (NAME, SHARED, Attribute("ip_version", checks.integer(4, 6), put=False, default=REQUIRED)),
 )
 
 ADDRESS_GROUP = resource(

@@ -31,11 +31,7 @@ def _version(prefixes: list[str]) -> int:
 
 
 def _check_lengths(pool: Document) -> None:
-    low, default, high = (
-        pool["min_prefixlen"],
-        pool["default_prefixlen"],
-        pool["max_prefixlen"],
-    )
+    low, default, high = (pool["min_prefixlen"], pool["default_prefixlen"], pool["max_prefixlen"])
     if not low <= default <= high or high > (32 if pool["ip_version"] == 4 else 128):
         raise bad_request(
             f"The prefix lengths {low} (least), {default} (default), {high} (most) do not fit.",
