@@ -1,6 +1,6 @@
 """What the fabric process says of this machine when it starts."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +35,9 @@ class Findings:
     server_root: int | None = None
     """The host's id of root in servers, where that is not whoever runs the cloud."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The findings as plain data."""
-        return asdict(self)
-
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Findings":
-        """The findings that :meth:`to_json` turned into this."""
+        """The findings whose fields are this plain data."""
         fields = data["capabilities"]
         capabilities = Capabilities(**{**fields, "lacks": tuple(fields["lacks"])})
         return Findings(capabilities, data["own_proc"], data["server_root"])

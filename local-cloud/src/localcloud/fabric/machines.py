@@ -5,7 +5,6 @@ namespace; only then does the first process enter a user namespace below. Root i
 name its host and mount file systems, but not undo a read-only mount or change its packet filter.
 """
 
-import base64
 import ipaddress
 import json
 import os
@@ -246,17 +245,7 @@ def _live(plan: Plan, machine: Machine, given: Belongings, report: int, requests
 def _read_instance(descriptor: int, many_users: bool) -> Instance:
     with open(descriptor, "rb", closefd=False) as file:
         file.seek(0)
-        data = json.load(file)
-    user_data = data["user_data"]
-    return Instance(
-        id=data["id"],
-        hostname=data["hostname"],
-        metadata=data["metadata"],
-        user_data=None if user_data is None else base64.b64decode(user_data),
-        vendor_data=data["vendor_data"],
-        environment=data["environment"],
-        many_users=many_users,
-    )
+        return Instance.read(json.load(file), many_users)
 
 
 def _confine(plan: Plan) -> None:

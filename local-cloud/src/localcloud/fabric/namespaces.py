@@ -5,21 +5,11 @@ side, on the cloud's event loop, serves those sockets.
 """
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-from localcloud.fabric import specs
-from localcloud.fabric.interface import (
-    Capabilities,
-    Execute,
-    Exit,
-    FloatingIP,
-    Forwarding,
-    Network,
-    Port,
-    Router,
-    Server,
-)
+from localcloud.fabric.interface import Execute, Exit, FloatingIP, Network, Port, Router
 from localcloud.fabric.outbound import Outbound
 from localcloud.fabric.servers import Servers, absolute
 from localcloud.fabric.start import OwnerProcess
@@ -32,17 +22,15 @@ class NamespaceFabric:
     """
 
     def __init__(self, process: OwnerProcess) -> None:
-        self._capabilities = process.findings.capabilities
+        self.capabilities = process.findings.capabilities
         self._on_exit: Callable[[Exit], None] = lambda _: None
         self._outbound = Outbound()
         self._servers = Servers(process, lambda end: self._on_exit(end))
         self.execute: Execute = self._servers.execute
-        """Starts commands in servers."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What the machine allows."""
-        return self._capabilities
+        self.boot = self._servers.boot
+        self.stop_server = self._servers.power_off
+        self.running = self._servers.running
+        self.forwardings = self._servers.forwards.current
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
         """Begin to serve what belongs to servers."""
@@ -65,7 +53,7 @@ class NamespaceFabric:
 
     async def ensure_router(self, router: Router) -> None:
         """Bring the router to exactly these legs, gateway and routes."""
-        opened = await self._servers.client.ask("ensure_router", router=specs.to_json(router))
+        opened = await self._servers.client.ask("ensure_router", router=asdict(router))
         if opened:
             connections, questions = (socket.socket(fileno=number) for number in opened)
             self._outbound.serve(router.id, connections, questions)
@@ -79,13 +67,13 @@ class NamespaceFabric:
         """Bring a port of a running server up to date."""
         server_id = self._servers.forwards.holder(port.id)
         if server_id is not None:
-            order = specs.to_json(port)
+            order = asdict(port)
             await self._servers.client.ask("ensure_port", server_id=server_id, port=order)
             self._servers.forwards.port_changed(port)
 
     async def plug(self, server_id: str, port: Port) -> None:
         """Attach a port to a running server."""
-        order = specs.to_json(port)
+        order = asdict(port)
         await self._servers.client.ask("plug", server_id=server_id, port=order)
         self._servers.forwards.port_added(server_id, port)
 
@@ -102,27 +90,11 @@ class NamespaceFabric:
         """Unbind the address."""
         self._servers.forwards.unbind(floating_ip_id)
 
-    def forwardings(self) -> Sequence[Forwarding]:
-        """The host's listening addresses that lead into servers now."""
-        return self._servers.forwards.current()
-
-    def running(self) -> frozenset[str]:
-        """The ids of the servers whose first process lives."""
-        return self._servers.running()
-
-    async def boot(self, server: Server) -> None:
-        """Start the server from its disk and return when its first process runs."""
-        await self._servers.boot(server)
-
     async def ensure_metadata(
         self, server_id: str, metadata: dict[str, object], ec2_metadata: dict[str, object]
     ) -> None:
         """Let a running server read these documents from now on."""
         self._servers.change_metadata(server_id, metadata, ec2_metadata)
-
-    async def stop_server(self, server_id: str) -> None:
-        """Power off: all processes end, the disk stays."""
-        await self._servers.power_off(server_id)
 
     async def delete_server(self, server_id: str, disk: Path) -> None:
         """Power off and remove the disk."""

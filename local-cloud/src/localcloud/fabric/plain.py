@@ -28,7 +28,6 @@ from localcloud.fabric.interface import (
     Exit,
     FabricError,
     FloatingIP,
-    Forwarding,
     Network,
     Port,
     Router,
@@ -117,6 +116,7 @@ class PlainFabric:
         """Starts commands in servers: never."""
         self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
+        self.forwardings = self._forwards.current
         self._processes: dict[str, _Process] = {}
         self._on_exit: Callable[[Exit], None] = lambda _: None
 
@@ -161,10 +161,6 @@ class PlainFabric:
     async def remove_floating_ip(self, floating_ip_id: str) -> None:
         """Unbind the address."""
         self._forwards.unbind(floating_ip_id)
-
-    def forwardings(self) -> Sequence[Forwarding]:
-        """The host's listening addresses that lead into servers now."""
-        return self._forwards.current()
 
     def running(self) -> frozenset[str]:
         """The ids of the servers whose first process lives."""
@@ -255,6 +251,7 @@ async def _spawn(server: Server, alias: str, url: str) -> "asyncio.subprocess.Pr
             "STOKER_METADATA_URL": url,
             "HOSTNAME": server.hostname,
             **server.environment,
+            "HOME": str(server.disk),
         },
     }
     with server.console.open("ab") as console:

@@ -12,12 +12,12 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import relays, specs
+from localcloud.fabric import relays
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import METADATA, NAMES, Exit, FabricError, FloatingIP, Server
@@ -52,7 +52,7 @@ def _order(server: Server) -> dict[str, Any]:
         "hostname": server.hostname,
         "disk": absolute(server.disk),
         "image": None if server.root is None else absolute(server.root),
-        "ports": [specs.to_json(port) for port in server.ports],
+        "ports": [asdict(port) for port in server.ports],
         "vcpus": server.vcpus,
     }
 

@@ -1,14 +1,8 @@
 """Specifications as JSON and back, for the way from the cloud to its fabric process."""
 
-import dataclasses
 from typing import Any
 
 from localcloud.fabric.interface import Address, Direction, Port, Router, RouterLeg, Rule
-
-
-def to_json(value: Port | Router) -> dict[str, Any]:
-    """A port or router as plain data."""
-    return dataclasses.asdict(value)
 
 
 def _address(data: dict[str, Any]) -> Address:
@@ -26,13 +20,13 @@ def _leg(data: dict[str, Any]) -> RouterLeg:
 
 
 def port_from_json(data: dict[str, Any]) -> Port:
-    """The port that :func:`to_json` turned into this."""
+    """The port whose fields are this plain data."""
     rules = None if data["rules"] is None else tuple(map(_rule, data["rules"]))
     return Port(**{**data, "addresses": tuple(map(_address, data["addresses"])), "rules": rules})
 
 
 def router_from_json(data: dict[str, Any]) -> Router:
-    """The router that :func:`to_json` turned into this."""
+    """The router whose fields are this plain data."""
     return Router(
         **{
             **data,

@@ -5,7 +5,6 @@ does: it adopts what its children leave behind, and when the pipe from the cloud
 cloud ended, it kills every process below it before it ends itself.
 """
 
-import base64
 import json
 import os
 import select
@@ -13,7 +12,6 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from localcloud.fabric import kernel
 from localcloud.guest import plain
@@ -72,16 +70,7 @@ def _end_all() -> None:
         time.sleep(0.01)
 
 
-def _supervise(spec: dict[str, Any], control: int) -> None:
-    disk = Path(spec["disk"])
-    user_data = spec["user_data"]
-    instance = Instance(
-        id=spec["id"],
-        hostname=spec["hostname"],
-        metadata=spec["metadata"],
-        user_data=None if user_data is None else base64.b64decode(user_data),
-        environment={**spec["environment"], "HOME": str(disk)},
-    )
+def _supervise(instance: Instance, disk: Path, control: int) -> None:
     received: list[int] = []
     for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, lambda number, _frame: received.append(number))
@@ -102,12 +91,13 @@ def _supervise(spec: dict[str, Any], control: int) -> None:
 def main() -> None:
     """Run a server; its specification is the first line of standard input."""
     spec = json.loads(sys.stdin.buffer.readline())
+    disk = Path(spec.pop("disk"))
     control = os.dup(0)
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
-    os.chdir(spec["disk"])
+    os.chdir(disk)
     kernel.adopt_orphans()
-    _supervise(spec, control)
+    _supervise(Instance.read(spec), disk, control)
     _end_all()
 
 

@@ -23,6 +23,7 @@ from localcloud.guest.instance import (
 )
 
 MOST_CONSOLE_BYTES = 16 << 20
+_OBEYED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2)
 _GRACE_SECONDS = 2.0
 _CHUNK = 1 << 16
 
@@ -52,7 +53,7 @@ def run(instance: Instance, console: int, requests: int, ready: Callable[[], Non
     signal.set_wakeup_fd(-1)
     wakeup_read, wakeup_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     received: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2):
+    for number in _OBEYED:
         signal.signal(number, lambda number, _frame: received.append(number))
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE):
@@ -146,13 +147,7 @@ def _spawn_processor(instance: Instance, output: int) -> None:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        for number in (
-            signal.SIGTERM,
-            signal.SIGINT,
-            signal.SIGCHLD,
-            signal.SIGUSR1,
-            signal.SIGUSR2,
-        ):
+        for number in _OBEYED:
             signal.signal(number, signal.SIG_DFL)
         os.setsid()
         os.dup2(output, 1)

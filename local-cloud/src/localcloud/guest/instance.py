@@ -1,5 +1,6 @@
 """What a server knows about itself, and where it keeps it: cloud-init's well-known paths."""
 
+import base64
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,13 @@ class Instance:
     environment: dict[str, str] = field(default_factory=dict)
     many_users: bool = True
     """Programs can run under other users than root."""
+
+    @staticmethod
+    def read(data: dict[str, Any], many_users: bool = True) -> "Instance":
+        """Return the instance that plain data describes; its user data is in base64."""
+        user_data = data["user_data"]
+        decoded = None if user_data is None else base64.b64decode(user_data)
+        return Instance(**{**data, "user_data": decoded}, many_users=many_users)
 
     @property
     def directory(self) -> Path:

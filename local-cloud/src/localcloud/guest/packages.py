@@ -19,21 +19,16 @@ class _Manager:
 
 
 _APT = ("apt-get", "-y", "-q", "-o", "Dpkg::Options::=--force-confold")
+_ZYPPER = ("zypper", "-n")
 _MANAGERS = (
     _Manager("apt-get", (*_APT, "update"), (*_APT, "dist-upgrade"), (*_APT, "install"), "="),
-    _Manager(
-        "dnf", ("dnf", "-y", "makecache"), ("dnf", "-y", "upgrade"), ("dnf", "-y", "install"), "-"
+    *(
+        _Manager(
+            name, (name, "-y", "makecache"), (name, "-y", "upgrade"), (name, "-y", "install"), "-"
+        )
+        for name in ("dnf", "yum")
     ),
-    _Manager(
-        "yum", ("yum", "-y", "makecache"), ("yum", "-y", "upgrade"), ("yum", "-y", "install"), "-"
-    ),
-    _Manager(
-        "zypper",
-        ("zypper", "-n", "refresh"),
-        ("zypper", "-n", "update"),
-        ("zypper", "-n", "install"),
-        "=",
-    ),
+    _Manager("zypper", (*_ZYPPER, "refresh"), (*_ZYPPER, "update"), (*_ZYPPER, "install"), "="),
     _Manager("apk", ("apk", "update"), ("apk", "upgrade"), ("apk", "add"), "="),
 )
 

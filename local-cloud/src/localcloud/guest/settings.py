@@ -109,18 +109,8 @@ def phone_home(config: dict[str, Any], instance: Instance) -> list[str]:
     ]
     url = str(wanted["url"]).replace("$INSTANCE_ID", instance.id)
     tries = min(int(wanted.get("tries", 10)), 20)
-    call = [
-        "curl",
-        "-sSf",
-        "--retry",
-        str(tries),
-        "--retry-all-errors",
-        "--retry-delay",
-        "1",
-        *fields,
-        url,
-    ]
-    code = run_program(call, instance)
+    patience = ("--retry", str(tries), "--retry-all-errors", "--retry-delay", "1")
+    code = run_program(["curl", "-sSf", *patience, *fields, url], instance)
     if code == 0:
         return []
     say(f"cloud-config: phone_home to {url} ended with exit code {code}")
