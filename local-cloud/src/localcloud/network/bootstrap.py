@@ -17,15 +17,8 @@ def ensure_public(state: State, project_id: str = "") -> None:
     if state.all("bootstrap").get("public") is not None:
         return
     admin = RequestContext(user_id="", project_id=project_id, roles=("admin",))
-    network = networks.create(
-        state,
-        admin,
-        for_create(
-            NETWORK,
-            admin,
-            {"name": "public", "router:external": True, "is_default": True, "mtu": 1500},
-        ),
-    )
+    body = {"name": "public", "router:external": True, "is_default": True, "mtu": 1500}
+    network = networks.create(state, admin, for_create(NETWORK, admin, body))
     body = {
         "name": "public-subnet",
         "network_id": network["id"],
@@ -42,17 +35,10 @@ def ensure_public(state: State, project_id: str = "") -> None:
 
 def _make_private(state: State, project_id: str, public_id: str) -> None:
     """Make the users' own network with a router to the world."""
-    context = RequestContext(user_id="", project_id=project_id, roles=("admin",))
-    body: dict[str, object] = {"name": "private", "project_id": project_id}
-    network = networks.create(state, context, for_create(NETWORK, context, body))
-    body = {
-        "name": "private-subnet",
-        "network_id": network["id"],
-        "cidr": _PRIVATE_CIDR,
-        "project_id": project_id,
-    }
-    subnet = subnets.create(state, context, for_create(SUBNET, context, body))
-    gateway = {"network_id": public_id}
-    body = {"name": "router1", "external_gateway_info": gateway, "project_id": project_id}
-    router = routers.create(state, context, for_create(ROUTER, context, body))
-    router_interfaces.add(state, context, router, {"subnet_id": subnet["id"]})
+    users = RequestContext(user_id="", project_id=project_id, roles=("admin",))
+    network = networks.create(state, users, for_create(NETWORK, users, {"name": "private"}))
+    body = {"name": "private-subnet", "network_id": network["id"], "cidr": _PRIVATE_CIDR}
+    subnet = subnets.create(state, users, for_create(SUBNET, users, body))
+    gateway = {"external_gateway_info": {"network_id": public_id}}
+    router = routers.create(state, users, for_create(ROUTER, users, {"name": "router1", **gateway}))
+    router_interfaces.add(state, users, router, {"subnet_id": subnet["id"]})

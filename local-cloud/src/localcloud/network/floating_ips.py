@@ -38,10 +38,6 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
         **stored,
         "floating_ip_address": port["fixed_ips"][0]["ip_address"],
         "floating_port_id": port["id"],
-        "port_id": None,
-        "fixed_ip_address": None,
-        "router_id": None,
-        "status": "DOWN",
     }
     binding = _binding(state, context, unbound, values["port_id"], values["fixed_ip_address"])
     created = state.create(KIND, {**unbound, **binding})
@@ -78,7 +74,7 @@ def _binding(
     if not port_id:
         if fixed_ip:
             raise bad_floating_ip("fixed_ip_address cannot be specified without a port_id.")
-        return {"port_id": None, "fixed_ip_address": None, "router_id": None, "status": "DOWN"}
+        return ports.UNBOUND
     port = find(state, context, "port", port_id)
     if not owns(context, port) or (
         port["project_id"] != floating_ip["project_id"] and not context.is_admin

@@ -54,7 +54,7 @@ _ALL = (
         resources.SECURITY_GROUP_RULE,
         security_group_rules.create,
         delete=security_group_rules.delete,
-        view=security_group_rules.view,
+        view=security_groups.rule_view,
     ),
     Operations(
         resources.RBAC_POLICY, rbac_policies.create, rbac_policies.update, rbac_policies.delete

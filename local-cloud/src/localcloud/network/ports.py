@@ -15,6 +15,13 @@ from localcloud.store import Document
 KIND = "port"
 DNS_DOMAIN = "openstacklocal."
 SERVICE_OWNERS = ("network:router_interface", "network:router_gateway", "network:floatingip")
+UNBOUND: Document = {
+    "port_id": None,
+    "fixed_ip_address": None,
+    "router_id": None,
+    "status": "DOWN",
+}
+"""What a floating IP says of its port where it has none."""
 _OWNER_ONLY = ("mac_address", "port_security_enabled", "allowed_address_pairs")
 
 
@@ -237,9 +244,8 @@ def remove(state: State, port: Document) -> None:
 
 def disassociate(state: State, floating_ip: Document) -> Document:
     """Take a floating IP off its port."""
-    off = {"port_id": None, "fixed_ip_address": None, "router_id": None, "status": "DOWN"}
     state.pending.floating_ip(floating_ip["id"])
-    return state.update("floatingip", floating_ip, off)
+    return state.update("floatingip", floating_ip, UNBOUND)
 
 
 def is_plugged(port: Document) -> bool:

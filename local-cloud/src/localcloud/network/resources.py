@@ -11,6 +11,17 @@ ADMIN_STATE = Attribute("admin_state_up", checks.boolean, default=True)
 STATUS = read_only("status")
 SHARED = Attribute("shared", checks.boolean, default=False, admin=True)
 
+SHAREABLE = ("network", "security_group", "subnetpool", "address_scope", "address_group")
+"""The kinds that an RBAC policy can share."""
+_SHARED_AS = ("access_as_shared", "access_as_external")
+_NETWORK_TYPE = checks.one_of("flat", "geneve", "gre", "local", "vlan", "vxlan")
+
+
+def _hidden(name: str, check: checks.Check, *, put: bool = True) -> Attribute:
+    """Return an attribute that administrators alone write and see."""
+    return Attribute(name, check, put=put, admin=True, hidden=True)
+
+
 NETWORK = resource(
     "network",
     "networks",
@@ -31,26 +42,9 @@ NETWORK = resource(
         read_only("availability_zones"),
         read_only("ipv4_address_scope"),
         read_only("ipv6_address_scope"),
-        Attribute(
-            "provider:network_type",
-            checks.optional(checks.one_of("flat", "geneve", "gre", "local", "vlan", "vxlan")),
-            put=False,
-            admin=True,
-            hidden=True,
-        ),
-        Attribute(
-            "provider:physical_network",
-            checks.optional(checks.name),
-            put=False,
-            admin=True,
-            hidden=True,
-        ),
-        Attribute(
-            "provider:segmentation_id",
-            checks.optional(checks.integer(1, (1 << 24) - 1)),
-            admin=True,
-            hidden=True,
-        ),
+        _hidden("provider:network_type", checks.optional(_NETWORK_TYPE), put=False),
+        _hidden("provider:physical_network", checks.optional(checks.name), put=False),
+        _hidden("provider:segmentation_id", checks.optional(checks.integer(1, (1 << 24) - 1))),
         Attribute(
             "vlan_transparent", checks.optional(checks.boolean), put=False, default=None, admin=True
         ),
@@ -141,8 +135,8 @@ PORT = resource(
         Attribute("allowed_address_pairs", checks.address_pairs, default=[]),
         Attribute("extra_dhcp_opts", checks.dhcp_options, default=[]),
         Attribute("binding:vnic_type", checks.text(64), default="normal"),
-        Attribute("binding:host_id", checks.optional(checks.name), admin=True, hidden=True),
-        Attribute("binding:profile", checks.plain_object, admin=True, hidden=True),
+        _hidden("binding:host_id", checks.optional(checks.name)),
+        _hidden("binding:profile", checks.plain_object),
         read_only("binding:vif_type", hidden=True),
         read_only("binding:vif_details", hidden=True),
         Attribute("dns_name", checks.dns_name, default=""),
@@ -236,21 +230,9 @@ RBAC_POLICY = resource(
     "rbac_policy",
     "rbac_policies",
     (
-        Attribute(
-            "object_type",
-            checks.one_of(
-                "network", "security_group", "subnetpool", "address_scope", "address_group"
-            ),
-            put=False,
-            default=REQUIRED,
-        ),
+        Attribute("object_type", checks.one_of(*SHAREABLE), put=False, default=REQUIRED),
         Attribute("object_id", checks.uuid, put=False, default=REQUIRED),
-        Attribute(
-            "action",
-            checks.one_of("access_as_shared", "access_as_external"),
-            put=False,
-            default=REQUIRED,
-        ),
+        Attribute("action", checks.one_of(*_SHARED_AS), put=False, default=REQUIRED),
         Attribute("target_tenant", checks.text(255), default=REQUIRED),
     ),
 )

@@ -8,7 +8,7 @@ from localcloud.network import quotas
 from localcloud.network.errors import bad_request, conflict
 from localcloud.network.filtering import PROTOCOLS, protocol_number
 from localcloud.network.security_groups import KIND as GROUP
-from localcloud.network.security_groups import affect, rule_document
+from localcloud.network.security_groups import affect
 from localcloud.network.state import State
 from localcloud.network.visibility import find, require_owner
 from localcloud.store import Document
@@ -172,8 +172,3 @@ def delete(state: State, context: RequestContext, rule: Document) -> None:
     state.delete(KIND, rule)
     state.update(GROUP, state.get(GROUP, rule["security_group_id"]), {})
     affect(state, rule["security_group_id"])
-
-
-def view(state: State, context: RequestContext, rule: Document) -> Document:
-    """Return what the API shows beyond the document."""
-    return rule_document(state, rule)

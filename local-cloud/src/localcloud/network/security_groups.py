@@ -113,11 +113,11 @@ def affect(state: State, group_id: str) -> None:
 def view(state: State, context: RequestContext, group: Document) -> Document:
     """Return what the API shows beyond the document."""
     rules = state.all(RULE).find(security_group_id=group["id"])
-    return {"security_group_rules": [rule_document(state, rule) for rule in rules]}
+    return {"security_group_rules": [rule_view(state, context, rule) for rule in rules]}
 
 
-def rule_document(state: State, rule: Document) -> Document:
-    """Return a rule as it appears within its group."""
+def rule_view(state: State, context: RequestContext, rule: Document) -> Document:
+    """Return a rule as the API shows it, also within its group."""
     group = state.all(KIND).get(rule["security_group_id"])
     return {
         **rule,

@@ -2,10 +2,9 @@
 
 from localcloud.http import RequestContext
 from localcloud.network.errors import denied, not_found
+from localcloud.network.resources import SHAREABLE
 from localcloud.network.state import State
 from localcloud.store import Document
-
-_SHAREABLE = ("network", "security_group", "subnetpool", "address_scope", "address_group")
 
 
 def shared_by_policy(state: State, object_id: str, project_id: str | None, action: str) -> bool:
@@ -20,7 +19,7 @@ def is_shared(state: State, kind: str, document: Document, project_id: str | Non
     """Whether the object is shared with the project (by flag or policy)."""
     if document.get("shared"):
         return True
-    return kind in _SHAREABLE and shared_by_policy(
+    return kind in SHAREABLE and shared_by_policy(
         state, document["id"], project_id, "access_as_shared"
     )
 
