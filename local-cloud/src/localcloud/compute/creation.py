@@ -9,7 +9,7 @@ from localcloud.compute.request import ServerRequest
 from localcloud.compute.servers import NO_STATE
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.http import BadRequest, RequestContext
 from localcloud.store import Document
 
 
@@ -58,17 +58,9 @@ def _cost(flavor: Document, count: int) -> dict[str, int]:
     return {"instances": count, "cores": flavor["vcpus"] * count, "ram": flavor["ram"] * count}
 
 
-def _flavor(state: State, context: RequestContext, flavor_id: str) -> Document:
-    try:
-        return flavors.find(state, context, flavor_id)
-    except NotFound as error:
-        raise BadRequest(error.message) from error
-
-
 def _zone(state: State, context: RequestContext, request: ServerRequest) -> None:
     zone, host = request.placement.zone, request.placement.host
-    if zone is not None and zone not in hosts.zones(state):
-        raise BadRequest("The requested availability zone is not available")
+    hosts.require_zone(state, zone)
     if host is not None and not context.is_admin:
         raise BadRequest("Only an administrator may choose the host of a server.")
     if host is not None and host not in hosts.HOSTS:
@@ -82,7 +74,7 @@ def _needs_storage(device: Document) -> bool:
 
 def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> Document:
     state = tools.state
-    flavor = _flavor(state, context, request.flavor_id)
+    flavor = flavors.chosen(state, context, request.flavor_id)
     name = request.key_name
     if request.image_id:
         tools.images.check_bootable(context, request.image_id, flavor)

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.compute.state import State
-from localcloud.http import Conflict, NotFound, RequestContext
+from localcloud.http import BadRequest, Conflict, NotFound, RequestContext
 from localcloud.store import Document
 
 _FIRST = (
@@ -56,6 +56,14 @@ def find(state: State, context: RequestContext, key: str) -> Document:
     if flavor is None or not visible(flavor, context):
         raise NotFound(f"Flavor {key} could not be found.")
     return flavor
+
+
+def chosen(state: State, context: RequestContext, key: str) -> Document:
+    """Return the flavor that a body names; raises :class:`BadRequest` for an unknown one."""
+    try:
+        return find(state, context, key)
+    except NotFound as error:
+        raise BadRequest(error.message) from error
 
 
 def create(state: State, key: str | None, values: dict[str, Any]) -> Document:

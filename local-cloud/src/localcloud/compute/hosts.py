@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from localcloud.compute.state import State
-from localcloud.http import Conflict, NotFound
+from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
 
 HOSTS = ("compute-1", "compute-2", "compute-3")
@@ -88,6 +88,12 @@ def zones(state: State) -> dict[str, list[str]]:
     for host in HOSTS:
         found.setdefault(zone_of(state, host), []).append(host)
     return found
+
+
+def require_zone(state: State, zone: str | None) -> None:
+    """Raise :class:`BadRequest` for an availability zone that does not exist."""
+    if zone is not None and zone not in zones(state):
+        raise BadRequest("The requested availability zone is not available")
 
 
 def usable(state: State, host: str) -> bool:

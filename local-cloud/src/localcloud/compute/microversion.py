@@ -1,6 +1,7 @@
 """The microversions of the compute API: which one a request asks for, and how it is confirmed."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -31,6 +32,10 @@ class Microversion:
     def within(self, first: int, last: int) -> bool:
         """Whether the version is in this range, both ends included."""
         return first <= self.minor <= last
+
+    def names(self, always: Iterable[str], later: Mapping[int, Iterable[str]]) -> set[str]:
+        """Return these names, and those of ``later`` whose minor number has come."""
+        return {*always, *(name for minor in later if self.since(minor) for name in later[minor])}
 
     def headers(self) -> dict[str, str]:
         """Return the headers of an answer in this version."""

@@ -75,12 +75,9 @@ def read(body: dict[str, Any], version: Microversion) -> ServerRequest:
     if "server" not in body:
         raise BadRequest("The request body must have an object 'server'.")
     server = values.mapping(body, "server")
-    known = set(_FIELDS)
+    known = version.names(_FIELDS, _LATER_FIELDS)
     if not version.since(57):
         known.add("personality")
-    for minor, names in _LATER_FIELDS.items():
-        if version.since(minor):
-            known.update(names)
     values.allowed(server, known, "server")
     devices = values.objects(server, "block_device_mapping_v2")
     image_ref = server.get("imageRef")

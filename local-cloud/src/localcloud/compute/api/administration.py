@@ -9,7 +9,7 @@ from typing import Any
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
 from localcloud.compute.api.call import Access, Call, Endpoint, always
-from localcloud.http import Answer, BadRequest, NotFound, boolean, respond
+from localcloud.http import Answer, BadRequest, NotFound, respond
 from localcloud.store import Document
 
 _COMPUTE = "nova-compute"
@@ -189,8 +189,7 @@ def _wanted(call: Call) -> list[str]:
 
 
 def _servers_too(call: Call) -> bool:
-    asked = call.query("with_servers")
-    return call.version.since(53) and asked is not None and boolean(asked)
+    return call.version.since(53) and call.flag("with_servers")
 
 
 def _listed(call: Call, shape: Callable[[Call, str], Document]) -> Document:

@@ -46,7 +46,7 @@ async def create_interface(call: Call, server: Document) -> Document:
     body = call.body().get("interfaceAttachment") or {}
     if not isinstance(body, dict):
         raise BadRequest("Invalid input for 'interfaceAttachment': it must be an object.")
-    known = {"net_id", "port_id", "fixed_ips"} | ({"tag"} if call.version.since(49) else set())
+    known = call.version.names(("net_id", "port_id", "fixed_ips"), {49: ("tag",)})
     values.allowed(body, known, "interfaceAttachment")
     servers.require_free(call.context, server, "attach_interface", _ATTACHABLE)
     wish = _wish(call, body)
@@ -128,10 +128,8 @@ async def show_volume(call: Call, server: Document) -> Document:
 async def attach_volume(call: Call, server: Document) -> Document:
     """Attach a volume to a server."""
     body = call.object("volumeAttachment")
-    known = {"volumeId", "device"}
-    known |= {"tag"} if call.version.since(49) else set()
-    known |= {"delete_on_termination"} if call.version.since(79) else set()
-    values.allowed(body, known, "volumeAttachment")
+    later = {49: ("tag",), 79: ("delete_on_termination",)}
+    values.allowed(body, call.version.names(("volumeId", "device"), later), "volumeAttachment")
     wanted = {
         "volumeId": values.uuid(body.get("volumeId"), "volumeId"),
         "device": values.optional_text(body, "device"),

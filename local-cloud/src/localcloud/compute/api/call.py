@@ -28,6 +28,7 @@ from localcloud.http import (
     NotFound,
     PageQuery,
     RequestContext,
+    boolean,
     context,
     page,
     parse_json,
@@ -83,6 +84,11 @@ class Call:
     def query(self, key: str) -> str | None:
         """Return a value of the query string."""
         return self.request.query_params.get(key)
+
+    def flag(self, key: str) -> bool:
+        """Return a boolean of the query string; false where it is missing."""
+        asked = self.query(key)
+        return asked is not None and boolean(asked)
 
     def object(self, key: str) -> dict[str, Any]:
         """Return the object that the body wraps under ``key``."""

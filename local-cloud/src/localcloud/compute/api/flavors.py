@@ -6,7 +6,7 @@ from typing import Any
 from localcloud.compute import values
 from localcloud.compute.api.call import Access, Call, Endpoint, single
 from localcloud.compute.flavors import create, visible
-from localcloud.http import BadRequest, Conflict, NotFound, boolean
+from localcloud.http import BadRequest, Conflict, NotFound, boolean, fields
 from localcloud.store import Document
 
 _SPEC_KEY = re.compile(r"[a-zA-Z0-9-_:. ]{1,255}")
@@ -55,12 +55,8 @@ def _wanted(call: Call) -> list[Document]:
 async def list_flavors(call: Call) -> Document:
     """Answer the ids and names of the flavors."""
     flavors, more = call.paged(_wanted(call), "flavors_links", "/flavors")
-    brief = []
-    for flavor in flavors:
-        view = _view(call, flavor)
-        fields = ("id", "name", "links", "description")
-        brief.append({k: view[k] for k in fields if k in view})
-    return {"flavors": brief, **more}
+    names = ("id", "name", "links", "description")
+    return {"flavors": [fields(_view(call, f), names) for f in flavors], **more}
 
 
 async def list_detailed(call: Call) -> Document:

@@ -10,15 +10,14 @@ from localcloud.http import Answer, BadRequest, NotFound, respond
 from localcloud.store import Document
 
 
-def _changeable(call: Call) -> Document:
-    server = call.server()
+def _change(call: Call, server: Document, **changes: Any) -> None:
     servers.require_unlocked(server, call.context)
-    return server
+    servers.change(call.state, server["id"], **changes)
 
 
 def _put_metadata(call: Call, server: Document, metadata: dict[str, str]) -> None:
     quotas.check_metadata(call.state, server["project_id"], len(metadata))
-    servers.change(call.state, server["id"], metadata=metadata)
+    _change(call, server, metadata=metadata)
 
 
 async def list_metadata(call: Call, server: Document) -> Document:
@@ -26,23 +25,17 @@ async def list_metadata(call: Call, server: Document) -> Document:
     return {"metadata": server["metadata"]}
 
 
-async def _given(call: Call) -> dict[str, str]:
-    return values.metadata(call.object("metadata"))
-
-
 async def add_metadata(call: Call, server: Document) -> Document:
     """Add or change items."""
-    given = await _given(call)
-    server = _changeable(call)
-    merged = {**server["metadata"], **given}
+    merged = {**server["metadata"], **values.metadata(call.object("metadata"))}
     _put_metadata(call, server, merged)
     return {"metadata": merged}
 
 
 async def replace_metadata(call: Call, server: Document) -> Document:
     """Set all items."""
-    given = await _given(call)
-    _put_metadata(call, _changeable(call), given)
+    given = values.metadata(call.object("metadata"))
+    _put_metadata(call, server, given)
     return {"metadata": given}
 
 
@@ -63,14 +56,12 @@ async def put_item(call: Call, server: Document) -> Document:
     given = values.metadata(call.object("meta"), "meta")
     if set(given) != {call.argument("key")}:
         raise BadRequest("Request body and URI mismatch")
-    server = _changeable(call)
     _put_metadata(call, server, {**server["metadata"], **given})
     return {"meta": given}
 
 
 async def delete_item(call: Call, server: Document) -> None:
     """Remove one item."""
-    server = _changeable(call)
     _item(call, server)
     key = call.argument("key")
     _put_metadata(call, server, {k: v for k, v in server["metadata"].items() if k != key})
@@ -84,14 +75,13 @@ async def list_tags(call: Call, server: Document) -> Document:
 async def replace_tags(call: Call, server: Document) -> Document:
     """Set all tags."""
     given = tags(call.body().get("tags"))
-    server = _changeable(call)
-    servers.change(call.state, server["id"], tags=given)
+    _change(call, server, tags=given)
     return {"tags": given}
 
 
 async def delete_tags(call: Call, server: Document) -> None:
     """Remove all tags."""
-    servers.change(call.state, _changeable(call)["id"], tags=[])
+    _change(call, server, tags=[])
 
 
 def _require_tag(call: Call, server: Document) -> str:
@@ -108,11 +98,10 @@ async def check_tag(call: Call, server: Document) -> None:
 
 async def put_tag(call: Call, server: Document) -> Answer:
     """Add a tag."""
-    server = _changeable(call)
     tag = call.argument("tag")
     if tag in server["tags"]:
         return None
-    servers.change(call.state, server["id"], tags=tags([*server["tags"], tag]))
+    _change(call, server, tags=tags([*server["tags"], tag]))
     response = respond(None, 201)
     response.headers["Location"] = call.link(f"/servers/{server['id']}/tags/{tag}")
     return response
@@ -120,9 +109,8 @@ async def put_tag(call: Call, server: Document) -> Answer:
 
 async def delete_tag(call: Call, server: Document) -> None:
     """Remove a tag."""
-    server = _changeable(call)
     tag = _require_tag(call, server)
-    servers.change(call.state, server["id"], tags=[t for t in server["tags"] if t != tag])
+    _change(call, server, tags=[t for t in server["tags"] if t != tag])
 
 
 async def list_security_groups(call: Call, server: Document) -> Document:

@@ -71,8 +71,7 @@ _FOR_ADMINS: dict[str, Test] = {
 
 
 def _everywhere(call: Call) -> bool:
-    asked = call.query("all_tenants")
-    if asked is None or not boolean(asked):
+    if not call.flag("all_tenants"):
         return False
     if not call.context.is_admin:
         raise Forbidden("Policy does not allow to list the servers of all projects.")

@@ -6,7 +6,7 @@ from uuid import uuid4
 from localcloud.compute import quotas, values
 from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.groups import POLICIES
-from localcloud.http import BadRequest, PageQuery, boolean
+from localcloud.http import BadRequest, PageQuery
 from localcloud.store import Document
 
 
@@ -22,10 +22,7 @@ def _view(call: Call, group: Document) -> Document:
 async def list_groups(call: Call) -> Document:
     """Answer the project's groups; all of them to an administrator who asks for that."""
     state = call.state
-    everything = call.query("all_projects") is not None and boolean(
-        call.query("all_projects") or ""
-    )
-    if everything and call.context.is_admin:
+    if call.flag("all_projects") and call.context.is_admin:
         found = list(state.groups.values())
     else:
         found = list(state.groups.find(project_id=call.context.require_project()))

@@ -10,7 +10,7 @@ from localcloud.compute.api.call import Call
 from localcloud.compute.api.servers import begin, remove
 from localcloud.compute.jobs import confirm
 from localcloud.compute.request import USER_DATA_LIMIT, password, personality
-from localcloud.http import Answer, BadRequest, NotFound, respond
+from localcloud.http import Answer, BadRequest, respond
 from localcloud.store import Document
 
 Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
@@ -89,10 +89,7 @@ async def resize(call: Call, server: Document, arguments: dict[str, Any]) -> Non
     flavor_id = values.reference(arguments.get("flavorRef"), "flavorRef")
     servers.require_free(call.context, server, "resize", frozenset({"active", "stopped"}))
     old = server["flavor"]
-    try:
-        flavor = flavors.find(call.state, call.context, flavor_id)
-    except NotFound as error:
-        raise BadRequest(error.message) from error
+    flavor = flavors.chosen(call.state, call.context, flavor_id)
     if flavor["id"] == old["id"]:
         raise BadRequest("When resizing, instances must change flavor!")
     growth = {"cores": flavor["vcpus"] - old["vcpus"], "ram": flavor["ram"] - old["ram"]}
@@ -122,15 +119,14 @@ _REBUILD_FIELDS = (
     "accessIPv4", "accessIPv6",
 )  # fmt: skip
 _LATER_REBUILD_FIELDS = {
-    19: "description", 54: "key_name", 57: "user_data", 63: "trusted_image_certificates",
-    90: "hostname",
+    19: ("description",), 54: ("key_name",), 57: ("user_data",),
+    63: ("trusted_image_certificates",), 90: ("hostname",),
 }  # fmt: skip
 
 
 async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Give a server a new disk of an image; addresses, id and host stay."""
-    known = {*_REBUILD_FIELDS}
-    known |= {f for minor, f in _LATER_REBUILD_FIELDS.items() if call.version.since(minor)}
+    known = call.version.names(_REBUILD_FIELDS, _LATER_REBUILD_FIELDS)
     if not call.version.since(57):
         known.add("personality")
     values.allowed(arguments, known, "rebuild")
@@ -190,8 +186,7 @@ async def unshelve(call: Call, server: Document, arguments: dict[str, Any]) -> N
     changes: dict[str, Any] = {}
     if "availability_zone" in arguments and call.version.since(77):
         zone = values.optional_text(arguments, "availability_zone")
-        if zone is not None and zone not in hosts.zones(call.state):
-            raise BadRequest("The requested availability zone is not available")
+        hosts.require_zone(call.state, zone)
         changes["availability_zone"] = zone
     if "host" in arguments and call.version.since(91) and call.context.is_admin:
         changes["wanted_host"] = values.text(arguments, "host")

@@ -66,12 +66,9 @@ async def show_server(call: Call, server: Document) -> Document:
 async def update_server(call: Call, server: Document) -> Document:
     """Change what may change without work: name, description, host name, addresses."""
     body = call.object("server")
-    known = {"name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig"}
-    if call.version.since(19):
-        known.add("description")
-    if call.version.since(90):
-        known.add("hostname")
-    values.allowed(body, known, "server")
+    known = ("name", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig")
+    later = {19: ("description",), 90: ("hostname",)}
+    values.allowed(body, call.version.names(known, later), "server")
     changes: dict[str, Any] = {}
     if "name" in body:
         changes["name"] = values.name(body)
