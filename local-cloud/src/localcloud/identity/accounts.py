@@ -28,31 +28,22 @@ class Account:
 
 
 ACCOUNTS = (
-    Account(
-        "admin",
-        DEFAULT_DOMAIN,
-        "admin",
-        (
-            ("project", "admin", "admin"),
-            ("project", "demo", "admin"),
-            ("domain", DEFAULT_DOMAIN, "admin"),
-            ("system", SYSTEM, "admin"),
-        ),
-    ),
-    Account(
-        "demo",
-        DEFAULT_DOMAIN,
-        "demo",
-        (("project", "demo", "member"), ("project", "demo", "heat_stack_owner")),
-    ),
-    Account(
-        "stoker",
-        DEFAULT_DOMAIN,
-        "service",
-        (("project", "service", "admin"), ("project", "service", "service")),
-    ),
+    Account("admin", DEFAULT_DOMAIN, "admin", (
+        ("project", "admin", "admin"),
+        ("project", "demo", "admin"),
+        ("domain", DEFAULT_DOMAIN, "admin"),
+        ("system", SYSTEM, "admin"),
+    )),
+    Account("demo", DEFAULT_DOMAIN, "demo", (
+        ("project", "demo", "member"),
+        ("project", "demo", "heat_stack_owner"),
+    )),
+    Account("stoker", DEFAULT_DOMAIN, "service", (
+        ("project", "service", "admin"),
+        ("project", "service", "service"),
+    )),
     Account("stoker_domain_admin", STACK_DOMAIN, None, (("domain", STACK_DOMAIN, "admin"),)),
-)
+)  # fmt: skip
 
 
 def known_passwords(settings: Settings) -> dict[str, str]:
