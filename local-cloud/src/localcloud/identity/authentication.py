@@ -129,17 +129,15 @@ class Authentication:
     def _scope(self, scope: Any) -> Scope:
         if scope == "unscoped" or (isinstance(scope, dict) and "unscoped" in scope):
             return Scope()
-        if not isinstance(scope, dict) or len(scope) != 1:
-            raise BadRequest("The scope must be one of project, domain, system, OS-TRUST:trust.")
+        if scope == {"system": {"all": True}}:
+            return Scope("system", SYSTEM)
         try:
-            if "project" in scope:
+            if isinstance(scope, dict) and scope.keys() == {"project"}:
                 return Scope("project", self._directory.find_project(scope["project"])["id"])
-            if "domain" in scope:
+            if isinstance(scope, dict) and scope.keys() == {"domain"}:
                 return Scope("domain", self._directory.find_domain(scope["domain"])["id"])
         except NotFound as error:
             raise Unauthorized("The requested scope does not exist.") from error
-        if scope == {"system": {"all": True}}:
-            return Scope("system", SYSTEM)
         raise BadRequest("The scope must be one of project, domain, system, OS-TRUST:trust.")
 
     def _prove(self, identity: dict[str, Any]) -> Proof:

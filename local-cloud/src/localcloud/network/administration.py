@@ -89,7 +89,7 @@ class Administration:
 
     async def _reset_quota(self, request: Request) -> None:
         _require_admin(request, "delete_quota")
-        quotas.reset(self._state, request.path_params["project_id"])
+        self._state.all("quota").delete(request.path_params["project_id"])
 
     async def _default_quota(self, request: Request) -> Document:
         _own(request)

@@ -6,6 +6,7 @@ The text of the error is the reason, without the attribute's name.
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from ipaddress import ip_address, ip_network
 from typing import Any
 from uuid import UUID
@@ -87,24 +88,24 @@ def uuid(value: Any) -> str:
     return str(value)
 
 
-def address(value: Any) -> str:
-    """Accept IP addresses; returns the canonical spelling."""
-    try:
-        if not isinstance(value, str):
-            raise ValueError
-        return str(ip_address(value))
-    except ValueError:
-        raise ValueError(f"'{value}' is not a valid IP address") from None
+def _parsed(parse: Callable[[str], object], fault: str) -> Check:
+    """Return a check for text that can be parsed; it returns the canonical spelling."""
+
+    def check(value: Any) -> str:
+        try:
+            if isinstance(value, str):
+                return str(parse(value))
+        except ValueError:
+            pass
+        raise ValueError(f"'{value}' {fault}")
+
+    return check
 
 
-def prefix(value: Any) -> str:
-    """Accept addresses and CIDRs; returns the network in which they lie."""
-    try:
-        if not isinstance(value, str):
-            raise ValueError
-        return str(ip_network(value, strict=False))
-    except ValueError:
-        raise ValueError(f"'{value}' is neither an IP address nor a CIDR") from None
+address = _parsed(ip_address, "is not a valid IP address")
+"""Accepts IP addresses."""
+prefix = _parsed(partial(ip_network, strict=False), "is neither an IP address nor a CIDR")
+"""Accepts addresses and CIDRs; returns the network in which they lie."""
 
 
 def address_or_cidr(value: Any) -> str:

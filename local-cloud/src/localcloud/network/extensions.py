@@ -1,7 +1,5 @@
 """The extensions of the API that are really served, as clients discover them."""
 
-from localcloud.network.errors import not_found
-
 _NAMES = {
     "address-group": "Address group",
     "address-scope": "Address scope",
@@ -61,23 +59,14 @@ _NAMES = {
 }
 
 
-def _document(alias: str) -> dict[str, object]:
-    return {
+EXTENSIONS = {
+    alias: {
         "alias": alias,
-        "name": _NAMES[alias],
-        "description": f"{_NAMES[alias]}.",
+        "name": name,
+        "description": f"{name}.",
         "updated": "2026-01-01T00:00:00-00:00",
         "links": [],
     }
-
-
-def every() -> list[dict[str, object]]:
-    """Return all extensions as the API shows them."""
-    return [_document(alias) for alias in _NAMES]
-
-
-def one(alias: str) -> dict[str, object]:
-    """Return one extension; raises the API's 404."""
-    if alias not in _NAMES:
-        raise not_found("extension", alias)
-    return _document(alias)
+    for alias, name in _NAMES.items()
+}
+"""By alias, as the API shows them."""

@@ -64,11 +64,6 @@ def store(state: State, project_id: str, body: Any) -> dict[str, int]:
     return merged
 
 
-def reset(state: State, project_id: str) -> None:
-    """Go back to the defaults."""
-    state.all("quota").delete(project_id)
-
-
 def details(state: State, project_id: str) -> dict[str, dict[str, int]]:
     """Return limit, use and reservations of a project by kind."""
     return {

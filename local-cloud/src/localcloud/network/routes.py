@@ -5,10 +5,11 @@ from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud, Service
 from localcloud.http import context, fixed, neutron_error, public_paths, read_json, route
-from localcloud.network import extensions
 from localcloud.network.actions import ActionRoutes
 from localcloud.network.administration import Administration
 from localcloud.network.crud import Crud
+from localcloud.network.errors import not_found
+from localcloud.network.extensions import EXTENSIONS
 from localcloud.network.kinds import OPERATIONS
 from localcloud.network.service import NetworkService
 from localcloud.network.tags import tag_routes
@@ -35,7 +36,7 @@ def service(cloud: Cloud) -> Service:
         routes=[
             route("GET", "/", fixed({"versions": [version]})),
             route("GET", "/v2.0", fixed({"resources": _resources(url)})),
-            route("GET", "/v2.0/extensions", fixed({"extensions": extensions.every()})),
+            route("GET", "/v2.0/extensions", fixed({"extensions": list(EXTENSIONS.values())})),
             route("GET", "/v2.0/extensions/{alias}", _extension),
             *Administration(cloud, network).routes(),
             *ActionRoutes(network).routes(),
@@ -58,7 +59,10 @@ def _resources(url: str) -> list[Document]:
 
 
 async def _extension(request: Request) -> Document:
-    return {"extension": extensions.one(request.path_params["alias"])}
+    alias = request.path_params["alias"]
+    if alias not in EXTENSIONS:
+        raise not_found("extension", alias)
+    return {"extension": EXTENSIONS[alias]}
 
 
 def _object_routes(network: NetworkService, url: str) -> list[BaseRoute]:

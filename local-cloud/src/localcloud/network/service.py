@@ -50,16 +50,14 @@ class NetworkService:
         self.state = State(cloud)
         self._fabric = cloud.fabric
         self.declarer = Declarer(self.state, cloud.fabric, cloud.clock)
+        self.stop = self.declarer.close
+        """Ends what runs in the background."""
 
     async def start(self) -> None:
         """Make the external network at the first start, and declare everything to the fabric."""
         with self.state.change():
             bootstrap.ensure_public(self.state)
         await self.declarer.everything()
-
-    async def stop(self) -> None:
-        """End what runs in the background."""
-        await self.declarer.close()
 
     def available_networks(self, context: RequestContext) -> list[Document]:
         """Return the networks that a server gets a port in when its request names none.
