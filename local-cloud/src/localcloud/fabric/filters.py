@@ -134,6 +134,13 @@ _KNOWN_CONNECTION = (
 )
 
 
+_DISCOVERY = (
+    _meta(_L4PROTO, b"\x3a")
+    + _load(_TRANSPORT, 0, 1)
+    + _between(_NEIGHBOUR_DISCOVERY[0], _NEIGHBOUR_DISCOVERY[-1], "=B")
+)
+
+
 def _ports(rule: Rule, protocol: int) -> bytes:
     if rule.port_min is None and rule.port_max is None:
         return b""
@@ -205,18 +212,10 @@ def messages(ports: Mapping[str, Port]) -> list[Message]:
         ("egress", _HOOK_OUTPUT, _OIFNAME),
     ):
         made.append(_chain(_INET, _TABLE, chain, hook, _DROP, "filter"))
-        made.append(_rule(_INET, _TABLE, chain, _interface(key, "lo") + _verdict(_ACCEPT)))
-        made.append(_rule(_INET, _TABLE, chain, _KNOWN_CONNECTION + _verdict(_ACCEPT)))
-        discovery = (
-            _meta(_L4PROTO, b"\x3a")
-            + _load(_TRANSPORT, 0, 1)
-            + _between(_NEIGHBOUR_DISCOVERY[0], _NEIGHBOUR_DISCOVERY[-1], "=B")
-        )
-        made.append(_rule(_INET, _TABLE, chain, discovery + _verdict(_ACCEPT)))
-        for link, port in ports.items():
-            if port.rules is None:
-                match = _interface(key, link) + _verdict(_ACCEPT)
-                made.append(_rule(_INET, _TABLE, chain, match))
+        unfiltered = [link for link, port in ports.items() if port.rules is None]
+        links = [_interface(key, link) for link in ("lo", *unfiltered)]
+        for match in (*links, _KNOWN_CONNECTION, _DISCOVERY):
+            made.append(_rule(_INET, _TABLE, chain, match + _verdict(_ACCEPT)))
     for link, port in ports.items():
         for rule in port.rules or ():
             for match in expressions(rule, link):
