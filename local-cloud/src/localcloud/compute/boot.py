@@ -1,8 +1,6 @@
 """Booting servers: from a server's document to a process that runs, and back."""
 
-import asyncio
 import base64
-import shutil
 from typing import Any
 
 from localcloud.compute import documents
@@ -97,9 +95,3 @@ async def wipe(tools: Tools, server: Document, disk: str) -> None:
     """End all processes of the server and remove one of its disks."""
     directory = tools.state.directory(server["id"])
     await tools.state.cloud.fabric.delete_server(server["id"], directory / disk)
-
-
-async def remove_files(tools: Tools, server: Document) -> None:
-    """Remove all that is left of a server in the file system."""
-    directory = tools.state.directory(server["id"])
-    await asyncio.to_thread(shutil.rmtree, directory, True)

@@ -4,11 +4,13 @@ Every job may be begun again after a crash at any point: it asks for what shall 
 step from what was.
 """
 
+import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from localcloud.compute import hosts
-from localcloud.compute.boot import boot, finish, power_off, remove_files, wipe
+from localcloud.compute.boot import boot, finish, power_off, wipe
 from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
@@ -43,8 +45,8 @@ async def delete(tools: Tools, server: Document) -> None:
     await tools.plugs.network.release_server(server["id"])
     if tools.volumes.storage is not None:
         await tools.volumes.storage.release(server["id"])
-    await remove_files(tools, server)
     state = tools.state
+    await asyncio.to_thread(shutil.rmtree, state.directory(server["id"]), True)
     group = state.groups.get(server["group_id"] or "")
     with state.cloud.store.transaction():
         if group is not None:

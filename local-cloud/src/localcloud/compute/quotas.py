@@ -2,7 +2,6 @@
 
 from localcloud.compute.state import State
 from localcloud.http import QuotaExceeded
-from localcloud.store import Document
 
 UNLIMITED = -1
 DEFAULTS = {
@@ -25,12 +24,13 @@ DEFAULTS = {
 
 Wide enough for stacks of a thousand servers: here a server costs what its processes use.
 """
-_DEFAULT_CLASS = "class:default"
+DEFAULT_CLASS = "class:default"
+"""The project whose limits are those of all that have none of their own."""
 
 
 def defaults(state: State) -> dict[str, int]:
     """Return the limits of projects that have none of their own."""
-    return {**DEFAULTS, **_own(state, _DEFAULT_CLASS)}
+    return {**DEFAULTS, **_own(state, DEFAULT_CLASS)}
 
 
 def limits(state: State, project_id: str) -> dict[str, int]:
@@ -48,32 +48,15 @@ def change(state: State, project_id: str, changes: dict[str, int]) -> None:
     state.quotas.put({"id": project_id, "limits": {**_own(state, project_id), **changes}})
 
 
-def change_defaults(state: State, changes: dict[str, int]) -> None:
-    """Set the limits of all projects that have none of their own."""
-    change(state, _DEFAULT_CLASS, changes)
-
-
-def reset(state: State, project_id: str) -> None:
-    """Give a project the default limits again."""
-    state.quotas.delete(project_id)
-
-
-def size(servers: list[Document]) -> dict[str, int]:
-    """Return the sums that quotas count."""
+def usage(state: State, project_id: str) -> dict[str, int]:
+    """Return what a project has, for each limit; key pairs are counted by user, not here."""
+    servers = list(state.in_project(project_id))
     return {
+        **dict.fromkeys(DEFAULTS, 0),
         "instances": len(servers),
         "cores": sum(s["flavor"]["vcpus"] for s in servers),
         "ram": sum(s["flavor"]["ram"] for s in servers),
-    }
-
-
-def usage(state: State, project_id: str) -> dict[str, int]:
-    """Return what a project has, for each limit; key pairs are counted by user, not here."""
-    groups = list(state.groups.find(project_id=project_id))
-    return {
-        **dict.fromkeys(DEFAULTS, 0),
-        **size(list(state.in_project(project_id))),
-        "server_groups": len(groups),
+        "server_groups": len(list(state.groups.find(project_id=project_id))),
     }
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from localcloud.identity.directory import Directory
-from localcloud.store import Document
 
 
 def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[dict[str, Any]]:
@@ -16,7 +15,13 @@ def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[
         if not service["enabled"]:
             continue
         endpoints = [
-            _shown(endpoint, url)
+            {
+                "id": endpoint["id"],
+                "interface": endpoint["interface"],
+                "region_id": endpoint.get("region_id"),
+                "region": endpoint.get("region_id"),
+                "url": url,
+            }
             for endpoint in directory.endpoints.find(service_id=service["id"])
             if endpoint["enabled"] and (url := substituted(endpoint["url"], values)) is not None
         ]
@@ -38,14 +43,3 @@ def substituted(template: str, values: dict[str, str]) -> str | None:
     for name, value in values.items():
         url = url.replace(f"%({name})s", value)
     return None if "%(" in url else url
-
-
-def _shown(endpoint: Document, url: str) -> dict[str, Any]:
-    region = endpoint.get("region_id")
-    return {
-        "id": endpoint["id"],
-        "interface": endpoint["interface"],
-        "region_id": region,
-        "region": region,
-        "url": url,
-    }

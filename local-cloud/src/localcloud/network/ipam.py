@@ -65,11 +65,6 @@ def host_range(subnet: IPNetwork) -> Pool:
     return Pool(kind(first), kind(last))
 
 
-def default_gateway(subnet: IPNetwork) -> str:
-    """Return the first address for hosts."""
-    return str(host_range(subnet).first)
-
-
 def default_pools(subnet: IPNetwork, gateway: str | None) -> list[Pool]:
     """Return the host addresses without the gateway: one range, or two around it."""
     hosts = host_range(subnet)

@@ -115,7 +115,7 @@ def create(state: State, context: RequestContext, values: Document) -> Document:
     slaac = values["ipv6_address_mode"] == "slaac" or values["ipv6_ra_mode"] == "slaac"
     gateway = values.get("gateway_ip", _UNUSED)
     if gateway is _UNUSED:
-        gateway = ipam.default_gateway(net) if net.num_addresses > 1 or slaac else None
+        gateway = str(ipam.host_range(net).first) if net.num_addresses > 1 or slaac else None
     _check_gateway(net, gateway)
     _check_routes(net, values["host_routes"])
     if values.get("allocation_pools"):

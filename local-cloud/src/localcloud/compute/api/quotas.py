@@ -82,7 +82,7 @@ async def update_quota(call: Call) -> Document:
 
 async def delete_quota(call: Call) -> None:
     """Give a project the default limits again."""
-    quotas.reset(call.state, call.argument("project_id"))
+    call.state.quotas.delete(call.argument("project_id"))
 
 
 def _class_view(call: Call) -> dict[str, Any]:
@@ -102,7 +102,7 @@ async def update_class(call: Call) -> Document:
     if call.argument("class_name") != "default":
         raise NotFound("Only the quota class 'default' exists.")
     changes = _changes(call.object("quota_class_set"), call.version)
-    quotas.change_defaults(call.state, changes)
+    quotas.change(call.state, quotas.DEFAULT_CLASS, changes)
     return {"quota_class_set": _class_view(call)}
 
 
