@@ -53,6 +53,12 @@ def records(description: str, *, entries: Mapping[str, Property], **more: Any) -
     return sequence(description, items=mapping(entries=entries), **more)
 
 
+def records_in(value: Any) -> list[tuple[int, Mapping[str, Any]]]:
+    """The entries of a list of maps that are known, each with its place in the list."""
+    entries = value if isinstance(value, list | tuple) else ()
+    return [(index, entry) for index, entry in enumerate(entries) if isinstance(entry, Mapping)]
+
+
 def tags(version: str) -> Property:
     """The tags of an object, supported since ``version``."""
     return sequence(

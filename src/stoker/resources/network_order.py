@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.resources.declare import records_in
 from stoker.schema.neighbours import Neighbour, Neighbours, given
 from stoker.schema.unknown import unknown_in
 
@@ -65,9 +66,7 @@ def interfaces_towards(port: Any, others: Others) -> set[str]:
 
 
 def _interfaces_on_subnets_of(port: Mapping[str, Any], index: Neighbours) -> set[str]:
-    fixed_ips = port.get("fixed_ips")
-    entries = fixed_ips if isinstance(fixed_ips, list | tuple) else ()
-    named = [given(entry, *_SUBNET_NAMES) for entry in entries if isinstance(entry, Mapping)]
+    named = [given(entry, *_SUBNET_NAMES) for _, entry in records_in(port.get("fixed_ips"))]
     found: set[str] = set()
     for subnet in named:
         found |= index.with_value(_ROUTER_INTERFACE, _SUBNET_NAMES, subnet)

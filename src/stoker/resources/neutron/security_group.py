@@ -86,10 +86,7 @@ class SecurityGroup(RestResource):
         if properties.get("name") == "default":
             message = 'every project has a group "default" already; choose another name'
             findings.append(Diagnostic("reserved-name", message, ("name",)))
-        rules = properties.get("rules")
-        for index, rule in enumerate(rules if isinstance(rules, list | tuple) else []):
-            if not isinstance(rule, Mapping):
-                continue
+        for index, rule in declare.records_in(properties.get("rules")):
             if rule.get("remote_ip_prefix") and rule.get("remote_group_id"):
                 message = "remote_ip_prefix and remote_group_id exclude each other"
                 path = ("rules", index, "remote_group_id")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.resources.declare import records_in
 from stoker.schema.unknown import Unknown
 
 _SOURCES = ("volume_id", "snapshot_id", "image", "image_id", "swap_size", "ephemeral_size")
@@ -26,15 +27,9 @@ def _finding(message: str, path: Path) -> Diagnostic:
     return Diagnostic("invalid-server", message, path)
 
 
-def _entries(value: Any) -> list[tuple[int, Mapping[str, Any]]]:
-    if not isinstance(value, list | tuple):
-        return []
-    return [(index, entry) for index, entry in enumerate(value) if isinstance(entry, Mapping)]
-
-
 def _networks(networks: Any) -> list[Diagnostic]:
     found = []
-    entries = _entries(networks)
+    entries = records_in(networks)
     for index, entry in entries:
         path: Path = ("networks", index)
         if entry.get("allocate_network") is not None:
@@ -63,7 +58,7 @@ def _boot(properties: Mapping[str, Any]) -> list[Diagnostic]:
     ):
         return []
     bootable = ("volume_id", "snapshot_id", "image", "image_id")
-    if any(entry.get(name) is not None for _, entry in _entries(devices) for name in bootable):
+    if any(entry.get(name) is not None for _, entry in records_in(devices) for name in bootable):
         return []
     message = "the server has nothing to boot from: give an image or a bootable volume"
     return [_finding(message, ())]
@@ -71,7 +66,7 @@ def _boot(properties: Mapping[str, Any]) -> list[Diagnostic]:
 
 def _devices(devices: Any) -> list[Diagnostic]:
     found = []
-    for index, entry in _entries(devices):
+    for index, entry in records_in(devices):
         given = [name for name in _SOURCES if entry.get(name) is not None]
         path: Path = ("block_device_mapping_v2", index)
         if len(given) != 1:

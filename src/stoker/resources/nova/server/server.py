@@ -12,6 +12,7 @@ from typing import Any
 
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources.declare import records_in
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.nova.server.attributes import read_attributes
 from stoker.resources.nova.server.changes import apply_changes
@@ -108,9 +109,8 @@ class Server(ManagedType):
     def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
         """The subnets of the server's networks: its ports take their addresses from them."""
         needs: set[str] = set()
-        networks = properties.get("networks")
-        for entry in networks if isinstance(networks, list | tuple) else ():
-            if isinstance(entry, Mapping) and not entry.get("port"):
+        for _, entry in records_in(properties.get("networks")):
+            if not entry.get("port"):
                 needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
         return frozenset(needs)
 
