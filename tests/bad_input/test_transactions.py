@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stoker.engine.model.interfaces import Change
+from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
@@ -25,7 +25,7 @@ def store() -> SqlStore:
 
 
 async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None]:
-    commits = [store.commit(Change(stack.id, None, stacks=(stack,))) for stack in stacks]
+    commits = [store.commit(Append(stack.id, stacks=(stack,))) for stack in stacks]
     return await asyncio.gather(*commits, return_exceptions=True)
 
 

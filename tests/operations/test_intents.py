@@ -9,7 +9,7 @@ from tests.engine_world import Lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import World
 
-from stoker.engine.model.interfaces import Change, Store
+from stoker.engine.model.interfaces import Change, OwnedWrite, Store
 from stoker.engine.model.records import Action, Resource, Stack, Status, evolve
 from stoker.resources.heat.test_resource import TestResource
 
@@ -33,8 +33,9 @@ class Watched:
     async def commit(self, change: Change) -> None:
         """Write, and remember."""
         await self._store.commit(change)
-        self.written += [f"{row.name} {row.action}_{row.status}" for row in change.resources]
-        self.written += [f"gone {row_id}" for row_id in change.dropped_resources]
+        if isinstance(change, OwnedWrite):
+            self.written += [f"{row.name} {row.action}_{row.status}" for row in change.resources]
+            self.written += [f"gone {row_id}" for row_id in change.dropped_resources]
 
 
 def watched(story: Any) -> Any:

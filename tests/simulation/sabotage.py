@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Change, Fenced, Store
+from stoker.engine.model.interfaces import Append, Change, Fenced, OwnedWrite, Store
 from stoker.engine.model.records import Action, Resource, Status
 
 
@@ -32,8 +32,8 @@ class WithoutIntent(_Around):
     """Rule 1: the row does not say that a create has begun until its result is there."""
 
     async def commit(self, change: Change) -> None:
-        kept = tuple(row for row in change.resources if not _is_intent(row))
-        if kept != change.resources:
+        if isinstance(change, OwnedWrite):
+            kept = tuple(row for row in change.resources if not _is_intent(row))
             gone = {row.id for row in change.resources} - {row.id for row in kept}
             events = tuple(e for e in change.events if e.resource_id not in gone)
             change = replace(change, resources=kept, events=events)
@@ -49,13 +49,15 @@ class WithoutResult(_Around):
     """Rule 2: the physical id is not committed until the whole action is done."""
 
     async def commit(self, change: Change) -> None:
-        rows = tuple(
-            replace(row, physical_id=None)
-            if row.action is Action.CREATE and row.status is Status.IN_PROGRESS
-            else row
-            for row in change.resources
-        )
-        await self._store.commit(replace(change, resources=rows))
+        if isinstance(change, OwnedWrite):
+            rows = tuple(
+                replace(row, physical_id=None)
+                if row.action is Action.CREATE and row.status is Status.IN_PROGRESS
+                else row
+                for row in change.resources
+            )
+            change = replace(change, resources=rows)
+        await self._store.commit(change)
 
 
 class WithoutToken(_Around):
@@ -73,7 +75,9 @@ class WithoutOwner(_Around):
         try:
             await self._store.commit(change)
         except Fenced:
-            await self._store.commit(replace(change, fencing_token=None))
+            stack = await self._store.stack(change.stack_id)
+            assert stack is not None
+            await self._store.commit(replace(change, fencing_token=stack.fencing_token))
 
 
 class WithoutEvent(_Around):
@@ -82,19 +86,18 @@ class WithoutEvent(_Around):
     async def commit(self, change: Change) -> None:
         await self._store.commit(replace(change, events=()))
         await asyncio.sleep(0.01)
-        late = Change(change.stack_id, change.fencing_token, events=change.events)
-        await self._store.commit(late)
+        await self._store.commit(Append(change.stack_id, events=change.events))
 
 
 class WithoutSignal(_Around):
     """Rule 6: a signal is acknowledged first and stored a little later."""
 
     async def commit(self, change: Change) -> None:
-        if not change.signals:
+        if isinstance(change, OwnedWrite) or not change.signals:
             await self._store.commit(change)
             return
         await self._store.commit(replace(change, signals=()))
-        _later(self._store, Change(change.stack_id, None, signals=change.signals), 0.5)
+        _later(self._store, Append(change.stack_id, signals=change.signals), 0.5)
 
 
 class WithoutTimer(_Around):
@@ -109,7 +112,7 @@ class WithoutDurability(_Around):
     """Rule 8: a commit returns before its transaction has been written."""
 
     async def commit(self, change: Change) -> None:
-        if change.fencing_token is None:
+        if isinstance(change, Append):
             await self._store.commit(change)
         else:
             _later(self._store, change, 0.05)

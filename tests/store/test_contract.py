@@ -11,7 +11,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from stoker.engine.model import plans
-from stoker.engine.model.interfaces import Change, Fenced, Inside
+from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
 from stoker.engine.model.kinds import (
     Batches,
     ChangeRequest,
@@ -148,7 +148,7 @@ def event_of(stack: Stack, reason: str = "because") -> Event:
 
 async def made(store: SqlStore) -> Stack:
     stack = stack_in(str(uuid4()))
-    await store.commit(Change(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
+    await store.commit(Append(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
     return stack
 
 
@@ -166,7 +166,7 @@ async def test_every_kind_of_request_is_read_as_it_was(
 ) -> None:
     stack = await made(stores.one)
     operation = replace(operation_on(stack), request=request_)
-    await stores.one.commit(Change(stack.id, operations=(operation,)))
+    await stores.one.commit(Append(stack.id, operations=(operation,)))
     found = await stores.other.operation(operation.id)
     assert found is not None
     assert found.request == request_
@@ -182,18 +182,21 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     given = Input(str(uuid4()), stack.id, {"t": 1}, "text", {"p": "é"}, {"e": 1}, {"f": "x"})
     signal = StoredSignal(str(uuid4()), stack.id, row.id, 4.0, {"id": "1"})
     await stores.one.commit(
-        Change(
+        Append(
             stack.id,
             inputs=(given,),
             stacks=(stack,),
             operations=(operation,),
-            resources=(row,),
             events=(event,),
             signals=(signal,),
+            taken=(stack.id,),
         )
     )
+    stack = stack.taken
+    owner = stack.fencing_token
+    await stores.one.commit(OwnedWrite(stack.id, owner, resources=(row,)))
     other = stores.other
-    assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE)
+    assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, take_ups=1)
     assert await other.resources(stack.id) == [row]
     assert await other.events([stack.id], EventQuery()) == [event]
     assert await other.signals(stack.id) == [signal]
@@ -219,7 +222,7 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
     stack = stack_in(str(uuid4()), "new")
     operation = Operation(str(uuid4()), stack.id, Action.CREATE, 1.0)
     await stores.one.commit(
-        Change(
+        Append(
             stack.id,
             stacks=(stack,),
             operations=(operation,),
@@ -228,7 +231,7 @@ async def test_a_new_stack_is_taken_as_it_is_recorded(stores: TwoProcesses) -> N
         )
     )
     await stores.one.commit(
-        Change(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
+        OwnedWrite(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
     )
     after = await stores.other.take(stack.id)
     # nothing has happened since it was taken: should that go on, the operation is given up
@@ -241,9 +244,9 @@ async def test_who_has_lost_a_stack_writes_nothing(stores: TwoProcesses) -> None
     second = await stores.other.take(stack.id)
     late = replace(first, reason="late")
     with pytest.raises(Fenced):
-        await stores.one.commit(Change(stack.id, first.fencing_token, stacks=(late,)))
+        await stores.one.commit(OwnedWrite(stack.id, first.fencing_token, stacks=(late,)))
     await stores.other.commit(
-        Change(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
+        OwnedWrite(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
     )
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -255,7 +258,7 @@ async def test_a_name_is_given_once(stores: TwoProcesses) -> None:
     stacks = [stack_in(project, "same") for _ in range(10)]
     done = await asyncio.gather(
         *(
-            store.commit(Change(stack.id, stacks=(stack,)))
+            store.commit(Append(stack.id, stacks=(stack,)))
             for stack, store in zip(stacks, [stores.one, stores.other] * 5, strict=True)
         ),
         return_exceptions=True,
@@ -269,8 +272,8 @@ async def test_what_cannot_be_written_takes_nothing_else_with_it(stores: TwoProc
     bad, good = stack_in(project, "bad"), stack_in(project, "good")
     bad = replace(bad, description="\ud800")
     refused, written = await asyncio.gather(
-        stores.one.commit(Change(bad.id, stacks=(bad,))),
-        stores.one.commit(Change(good.id, stacks=(good,))),
+        stores.one.commit(Append(bad.id, stacks=(bad,))),
+        stores.one.commit(Append(good.id, stacks=(good,))),
         return_exceptions=True,
     )
     assert isinstance(refused, Exception)
@@ -289,7 +292,7 @@ async def test_a_guard_sees_all_that_was_written_before_it(stores: TwoProcesses)
     stacks = [stack_in(project, f"s{number}") for number in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(Change(stack.id, stacks=(stack,), guard=room))
+            store.commit(Append(stack.id, stacks=(stack,), guard=room))
             for stack, store in zip(stacks, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
@@ -305,7 +308,7 @@ async def test_take_ups_in_vain_are_counted_until_something_happens(stores: TwoP
     taken = await stores.one.take(stack.id)
     await stores.one.count_take_up(taken)
     assert (await stores.other.take(stack.id)).take_ups == 4
-    await stores.one.commit(Change(stack.id, events=(event_of(stack),)))
+    await stores.one.commit(Append(stack.id, events=(event_of(stack),)))
     assert (await stores.one.take(stack.id)).take_ups == 1
 
 
@@ -313,13 +316,13 @@ async def test_take_ups_are_counted_for_the_operation_that_is_driven(stores: Two
     stack = stack_in(str(uuid4()))
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
-    await stores.one.commit(Change(stack.id, stacks=(stack,), operations=(mark,)))
+    await stores.one.commit(Append(stack.id, stacks=(stack,), operations=(mark,)))
     assert (await stores.one.take(stack.id)).take_ups == 1
     # a mark comes before the change that is asked for meanwhile
-    await stores.one.commit(Change(stack.id, operations=(operation_on(stack),)))
+    await stores.one.commit(Append(stack.id, operations=(operation_on(stack),)))
     assert (await stores.one.take(stack.id)).take_ups == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
-    await stores.one.commit(Change(stack.id, operations=(done,)))
+    await stores.one.commit(Append(stack.id, operations=(done,)))
     assert (await stores.one.take(stack.id)).take_ups == 1
 
 
@@ -327,7 +330,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
     stack = await made(stores.one)
     taken = await stores.one.take(stack.id)
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
-    await stores.one.commit(Change(stack.id, taken.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -340,7 +343,7 @@ async def test_what_is_given_up_has_ended_and_says_so(stores: TwoProcesses) -> N
         (None, Status.FAILED),
     ]
     with pytest.raises(Fenced):
-        await stores.one.commit(Change(stack.id, taken.fencing_token, resources=(row,)))
+        await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
 
 
 async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
@@ -349,7 +352,7 @@ async def test_tidying_keeps_what_is_under_way(stores: TwoProcesses) -> None:
         replace(operation_on(stack), status=OperationStatus.COMPLETE, plan=None) for _ in range(40)
     ]
     await stores.one.commit(
-        Change(stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9)))
+        Append(stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9)))
     )
     await stores.one.tidy(stack.id, 4)
     assert len(await stores.one.events([stack.id], EventQuery())) == 4
@@ -367,7 +370,7 @@ async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(
     update = replace(operation_on(stack, Action.UPDATE), input_id=now, back_to=before)
     stack = replace(stack, input_id=now)
     await stores.one.commit(
-        Change(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
+        Append(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
     )
     await stores.one.tidy(stack.id, 4)
     assert [(await stores.one.input(each)).template["number"] for each in (before, now)] == [1, 2]

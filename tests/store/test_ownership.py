@@ -10,7 +10,7 @@ import pytest
 from tests.simulation.world import Plain
 from tests.store.inline import InlineRunner, Result
 
-from stoker.engine.model.interfaces import Change, Fenced, Observer, StoreFault
+from stoker.engine.model.interfaces import Append, Change, Fenced, Observer, OwnedWrite, StoreFault
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
@@ -22,7 +22,7 @@ STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.
 @pytest.fixture
 async def store() -> SqlStore:
     store = SqlStore(open_database("sqlite://"), Plain(), InlineRunner())
-    await store.commit(Change(STACK.id, None, stacks=(STACK,)))
+    await store.commit(Append(STACK.id, stacks=(STACK,)))
     return store
 
 
@@ -37,12 +37,12 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
     taken = await store.take(STACK.id)
     late = replace(taken, reason="late")
     with pytest.raises(Fenced):
-        await store.commit(Change(STACK.id, taken.fencing_token + off, stacks=(late,)))
+        await store.commit(OwnedWrite(STACK.id, taken.fencing_token + off, stacks=(late,)))
     found = await store.stack(STACK.id)
     assert found is not None
     assert found.reason == ""
     await store.commit(
-        Change(STACK.id, taken.fencing_token, stacks=(replace(taken, reason="ours"),))
+        OwnedWrite(STACK.id, taken.fencing_token, stacks=(replace(taken, reason="ours"),))
     )
     found = await store.stack(STACK.id)
     assert found is not None
@@ -52,7 +52,7 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
 async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
     taken = await store.take(STACK.id)
     await store.commit(
-        Change(STACK.id, taken.fencing_token, stacks=(replace(taken, fencing_token=0),))
+        OwnedWrite(STACK.id, taken.fencing_token, stacks=(replace(taken, fencing_token=0),))
     )
     found = await store.stack(STACK.id)
     assert found is not None
@@ -61,7 +61,7 @@ async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
 
 async def test_of_two_stacks_of_one_name_in_one_transaction_one_wins(store: SqlStore) -> None:
     twins = [replace(STACK, id=id_, name="twin") for id_ in ("one", "other")]
-    commits = [store.commit(Change(twin.id, None, stacks=(twin,))) for twin in twins]
+    commits = [store.commit(Append(twin.id, stacks=(twin,))) for twin in twins]
     verdicts = await asyncio.gather(*commits, return_exceptions=True)
     assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [Exists]
     assert None in verdicts
@@ -90,8 +90,8 @@ async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_el
 ) -> None:
     heard = Heard()
     store.observe(heard)
-    lost = Change(STACK.id, 7, stacks=(STACK,))
-    good = Change(STACK.id, (await store.take(STACK.id)).fencing_token, stacks=(STACK,))
+    lost = OwnedWrite(STACK.id, 7, stacks=(STACK,))
+    good = OwnedWrite(STACK.id, (await store.take(STACK.id)).fencing_token, stacks=(STACK,))
     with pytest.raises(Fenced):
         await store.commit(lost)
     waiting = asyncio.ensure_future(store.commit(good))
@@ -105,7 +105,7 @@ async def test_observers_hear_of_what_is_written_whoever_waits_and_of_nothing_el
 async def test_observers_hear_of_what_may_have_been_written() -> None:
     store, heard = SqlStore(open_database("sqlite://"), Plain(), Doubtful()), Heard()
     store.observe(heard)
-    change = Change(STACK.id, None, stacks=(STACK,))
+    change = Append(STACK.id, stacks=(STACK,))
     with pytest.raises(StoreFault):
         await store.commit(change)
     assert heard.changes == [(change, False)]

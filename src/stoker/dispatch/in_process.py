@@ -5,7 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from stoker.engine.model.interfaces import Change, Dispatcher, Fenced, Observer, Ports, StoreFault
+from stoker.engine.model.interfaces import (
+    Append,
+    Change,
+    Dispatcher,
+    Fenced,
+    Observer,
+    Ports,
+    StoreFault,
+)
 from stoker.engine.model.records import Operation, OperationStatus, Stack, Status
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
@@ -43,7 +51,7 @@ class InProcess(Dispatcher, Observer):
                 self._wake(new.id, (new.taken, operation))
             else:
                 self._wake(operation.stack_id)
-        if change.signals:
+        if isinstance(change, Append) and change.signals:
             self._wake(change.stack_id)
         for stack in change.stacks:
             if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:

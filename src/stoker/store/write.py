@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, Fenced, Guard, StoreFault
+from stoker.engine.model.interfaces import Append, Change, Fenced, Guard, OwnedWrite, StoreFault
 from stoker.kernel.errors import name_taken
 from stoker.store import rows, tables
 from stoker.store.encryption import Cipher, EncryptOnce
@@ -33,11 +33,12 @@ def write(
         names = _new_names(change)
         if verdicts[index] is None:
             verdicts[index] = _name_taken(connection, names, given)
-        if verdicts[index] is None and change.guard is not None:
+        guard = change.guard if isinstance(change, Append) else None
+        if verdicts[index] is None and guard is not None:
             # it is judged by all that came before it
             _write_all(connection, ready, cipher)
             ready.clear()
-            verdicts[index] = _refusal(connection, change.guard, cipher)
+            verdicts[index] = _refusal(connection, guard, cipher)
         if verdicts[index] is None:
             ready.append(change)
             given.update(names)
@@ -51,7 +52,7 @@ _Name = tuple[str, str]
 
 def _new_names(change: Change) -> list[_Name]:
     """The names of the stacks that a change makes, nested ones aside: they have none to share."""
-    if change.fencing_token is not None:
+    if isinstance(change, OwnedWrite):
         return []
     return [(stack.project_id, stack.name) for stack in change.stacks if stack.parent_id is None]
 
@@ -98,7 +99,7 @@ def _fencing_tokens(count: int) -> sa.Select[Any]:
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    held = sorted({each.stack_id for each in changes if each.fencing_token is not None})
+    held = sorted({each.stack_id for each in changes if isinstance(each, OwnedWrite)})
     tokens: dict[str, int] = {}
     for begin in range(0, len(held), _AT_ONCE):
         some = held[begin : begin + _AT_ONCE]
@@ -107,7 +108,7 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
         tokens.update({row[0]: row[1] for row in select.execute(connection, values)})
     return [
         None
-        if change.fencing_token is None or tokens.get(change.stack_id) == change.fencing_token
+        if isinstance(change, Append) or tokens.get(change.stack_id) == change.fencing_token
         else Fenced(change.stack_id)
         for change in changes
     ]
@@ -116,6 +117,8 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
 def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
     if not changes:
         return
+    owned = [change for change in changes if isinstance(change, OwnedWrite)]
+    added = [change for change in changes if isinstance(change, Append)]
     contents: dict[str, dict[str, str]] = {}
     inputs = []
     for change in changes:
@@ -130,30 +133,25 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     operations = [rows.to_row(op, cipher) for change in changes for op in change.operations]
     _insert(connection, tables.operations, operations, "id")
     # of several changes to one row only the last counts
-    latest = {row.id: row for change in changes for row in change.resources}
+    latest = {row.id: row for change in owned for row in change.resources}
     resources = [rows.to_row(row, cipher) for row in latest.values()]
     _insert(connection, tables.resources, resources, "id")
     events = [rows.to_row(event, cipher) for change in changes for event in change.events]
     _insert(connection, tables.events, events)
-    signals = [rows.to_row(signal, cipher) for change in changes for signal in change.signals]
+    signals = [rows.to_row(signal, cipher) for change in added for signal in change.signals]
     _insert(connection, tables.signals, signals)
-    dropped = [{"gone": row_id} for change in changes for row_id in change.dropped_resources]
-    _delete(connection, tables.resources, tables.resources.c.id, dropped)
-    silent = [{"gone": row_id} for change in changes for row_id in change.dropped_signals_of]
-    _delete(connection, tables.signals, tables.signals.c.resource_id, silent)
+    if dropped := [{"gone": row_id} for change in owned for row_id in change.dropped_resources]:
+        for delete in (_RESOURCE_GONE, _SIGNALS_OF_GONE):
+            prepared(connection, delete).execute(connection, *dropped)
     take_new(connection, changes)
-    heard = [{"gone": signal_id} for change in changes for signal_id in change.dropped_signals]
-    _delete(connection, tables.signals, tables.signals.c.id, heard)
+    if heard := [{"gone": signal_id} for change in owned for signal_id in change.dropped_signals]:
+        prepared(connection, _SIGNAL_GONE).execute(connection, *heard)
 
 
-def _delete(
-    connection: sa.Connection,
-    table: sa.Table,
-    column: sa.ColumnElement[str],
-    values: list[dict[str, Any]],
-) -> None:
-    if values:
-        connection.execute(table.delete().where(column == sa.bindparam("gone")), values)
+_GONE: sa.BindParameter[str] = sa.bindparam("gone", None, sa.String)
+_RESOURCE_GONE = tables.resources.delete().where(tables.resources.c.id == _GONE)
+_SIGNALS_OF_GONE = tables.signals.delete().where(tables.signals.c.resource_id == _GONE)
+_SIGNAL_GONE = tables.signals.delete().where(tables.signals.c.id == _GONE)
 
 
 _INSERTS: dict[tuple[str, str], Prepared] = {}

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.interfaces import Change, Fenced, Ports, StoreFault
+from stoker.engine.model.interfaces import Fenced, OwnedWrite, Ports, StoreFault
 from stoker.engine.model.records import (
     UNSET_HOOK,
     Action,
@@ -216,7 +216,7 @@ class Session(StackRows):
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
             )
-        change = Change(
+        change = OwnedWrite(
             stack_id=self.stack.id,
             fencing_token=self.stack.fencing_token,
             inputs=tuple(inputs),
@@ -225,7 +225,6 @@ class Session(StackRows):
             resources=tuple(resources),
             dropped_resources=tuple(dropped),
             events=tuple(events),
-            dropped_signals_of=tuple(dropped),
             dropped_signals=tuple(dropped_signals),
             taken=tuple(new.id for new in created),
         )

@@ -78,31 +78,43 @@ It runs on the store's thread: it computes nothing and waits for nothing.
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Rows to be written in one transaction.
+class Append:
+    """What anybody may add to a stack, in one transaction: requests, signals, and their events."""
 
-    ``stack_id`` and ``fencing_token`` fence the change: it is written only while the stack's
-    token is still that; None marks a change that needs no ownership, such as accepting a request
-    or storing a signal.
+    stack_id: str
+    stacks: tuple[Stack, ...] = ()
+    """New ones."""
+    inputs: tuple[Input, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    events: tuple[Event, ...] = ()
+    signals: tuple[StoredSignal, ...] = ()
+    taken: tuple[str, ...] = ()
+    """Ids of those of the new stacks that this engine takes over at once."""
+    guard: Guard | None = None
+    """What was read to make the change is looked at by it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedWrite:
+    """What only the owner of a stack may write: all of it, in one transaction, and only while the
+    stack's fencing token is still this one.
     """
 
     stack_id: str
-    fencing_token: int | None = None
-    inputs: tuple[Input, ...] = ()
+    fencing_token: int
     stacks: tuple[Stack, ...] = ()
-    """Inserted, or updated but for the fencing token."""
+    """The stack, but for its fencing token, and new ones nested in it."""
+    inputs: tuple[Input, ...] = ()
     operations: tuple[Operation, ...] = ()
+    events: tuple[Event, ...] = ()
     resources: tuple[Resource, ...] = ()
     dropped_resources: tuple[str, ...] = ()
-    events: tuple[Event, ...] = ()
-    signals: tuple[StoredSignal, ...] = ()
-    dropped_signals_of: tuple[str, ...] = ()
-    """Ids of resources whose signals go."""
+    """Ids; the signals of these resources go as well."""
     dropped_signals: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
-    """Ids of new stacks in it that this engine takes over at once."""
-    guard: Guard | None = None
-    """What was read to make the change is looked at by it again."""
+
+
+Change = Append | OwnedWrite
 
 
 COUNTED_AT_ONCE = 3

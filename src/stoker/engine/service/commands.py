@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Change, Dispatcher, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.interfaces import Append, Dispatcher, Guard, Inside, Ports, StoreFault
 from stoker.engine.model.kinds import ChangeRequest, MarkRequest, OperationKind, Request
 from stoker.engine.model.records import Action, Operation, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
@@ -62,11 +62,10 @@ class Operations:
         )
         asked = ChangeRequest(rollback=not stack.disable_rollback)
         operation = self._operation(stack, Action.CREATE, given.id, asked)
-        change = Change(
+        change = Append(
             stack.id,
-            None,
-            (given,),
             (stack,),
+            (given,),
             operations=(operation,),
             events=(event,),
             guard=self._room_for(caller),
@@ -108,9 +107,8 @@ class Operations:
             ChangeRequest(rollback=not disable_rollback, settings=settings),
         )
         self._ports.kept.put(given.id, evaluation)
-        change = Change(
+        change = Append(
             stack.id,
-            None,
             inputs=(given,),
             operations=(operation,),
             guard=lambda inside: require_updatable(live(inside, stack)),
@@ -125,9 +123,8 @@ class Operations:
         stack = await self._finder.at(caller, address)
         if stack.deleted_at is not None:
             raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
-        change = Change(
+        change = Append(
             stack.id,
-            None,
             operations=(self._operation(stack, Action.DELETE),),
             guard=lambda inside: refuse_second_delete(live(inside, stack)),
         )
@@ -154,7 +151,7 @@ class Operations:
                     f"another update of the stack {stack.name} was accepted meanwhile; cancel again"
                 )
 
-        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        change = Append(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(
@@ -180,7 +177,7 @@ class Operations:
                     " its end"
                 )
 
-        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        change = Append(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
         # whoever drives the stack may be another process, which tells nobody here
         for pause in _MARK_PAUSES:

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Change, Guard, Inside, Ports
+from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
 from stoker.engine.model.kinds import ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
@@ -158,7 +158,7 @@ class SignalService:
             if not releases_of(session.hook_releases, row)
         )
         if releases:
-            await store.commit(Change(stack_id, None, signals=releases))
+            await store.commit(Append(stack_id, signals=releases))
 
     async def _scale(self, stack: Stack, policy: Resource) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""
@@ -182,7 +182,7 @@ class SignalService:
             if not inside.has_resource(policy.id):
                 raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
-        change = Change(stack.id, None, operations=(operation,), guard=guard)
+        change = Append(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
 
     async def _record(
@@ -194,9 +194,8 @@ class SignalService:
     ) -> None:
         told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
         event = self._transitions.event_of(told)
-        change = Change(
+        change = Append(
             row.stack_id,
-            None,
             events=(event,),
             signals=(signal,) if signal else (),
             guard=guard,
