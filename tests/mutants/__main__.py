@@ -1,7 +1,7 @@
 """``python -m tests.mutants``: makes each fault of the table in a copy, and sees who notices.
 
-First everything that is to notice a fault is run without any: it must pass. The exit code is 1
-when a fault survives.
+First everything that is to notice a fault is run without any, once: it must pass. The exit code is
+1 when a fault survives, or nobody knows whether it does.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from pathlib import Path
 
 from tests.mutants.copies import Copy, Verdict
 from tests.mutants.table import SIMULATION, Mutant, mutants
-
-_TOGETHER = 8
-"""Tests that are run together while there is no fault: they must end before they are cut off."""
 
 
 def main() -> int:
@@ -45,7 +42,7 @@ def main() -> int:
             (root := Path(place) / str(number)).mkdir()
             copies.put(Copy(root))
         with ThreadPoolExecutor(options.processes) as pool:
-            if not options.unchecked and not _pass(chosen, copies, pool):
+            if not options.unchecked and not _pass(chosen, copies, pool, options.processes):
                 return 1
             survivors = _judge(chosen, copies, pool)
     seconds = time.monotonic() - started
@@ -58,12 +55,15 @@ def _has(mutant: Mutant, words: Sequence[str]) -> bool:
 
 
 def _pass(
-    chosen: Sequence[Mutant], copies: queue.SimpleQueue[Copy], pool: ThreadPoolExecutor
+    chosen: Sequence[Mutant],
+    copies: queue.SimpleQueue[Copy],
+    pool: ThreadPoolExecutor,
+    processes: int,
 ) -> bool:
     """Whether all checks pass in the tree as it is; tells of those that do not."""
     checks = sorted({check for mutant in chosen for check in mutant.checks})
     tests = [check for check in checks if not check.startswith(SIMULATION)]
-    together = [tests[at : at + _TOGETHER] for at in range(0, len(tests), _TOGETHER)]
+    together = [some for first in range(processes) if (some := tests[first::processes])]
     alone = [[check] for check in checks if check.startswith(SIMULATION)]
 
     def passes(each: Sequence[str]) -> bool:
@@ -73,10 +73,10 @@ def _pass(
         finally:
             copies.put(copy)
         if not passed:
-            print(f"fails without any fault: {' '.join(each)}\n{told}", flush=True)
-        return passed
+            print(f"does not pass without any fault: {' '.join(each)}\n{told}", flush=True)
+        return passed is True
 
-    return all(list(pool.map(passes, (*together, *alone))))
+    return all(list(pool.map(passes, (*alone, *together))))
 
 
 def _judge(
@@ -94,8 +94,10 @@ def _judge(
     survivors = []
     width = max((len(mutant.name) for mutant in chosen), default=0)
     for mutant, verdict in zip(chosen, pool.map(judge, chosen), strict=True):
-        by = verdict.noticed_by or "SURVIVED"
+        by = verdict.noticed_by or ("NOBODY KNOWS" if verdict.trouble else "SURVIVED")
         print(f"{mutant.name:{width}}  {verdict.seconds:5.1f} s  {by}", flush=True)
+        if verdict.noticed_by is None and verdict.trouble:
+            print(verdict.trouble, flush=True)
         if verdict.noticed_by is None:
             survivors.append(mutant)
     return survivors

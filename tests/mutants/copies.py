@@ -19,11 +19,13 @@ from tests.mutants.table import ROOT, SIMULATION, Mutant
 
 LONGEST = 180.0
 """Seconds that a check may take; one that is cut off has noticed nothing."""
+LONGEST_TOGETHER = 900.0
+"""Seconds for many tests that are run together."""
 _COPIED = {"src", "local-cloud"}
 _LINES = 12
-_NOT_RUN = (4, 5)
-"""Exit codes of pytest: there is no such test."""
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FOUND = re.compile(r"^  again: ", re.MULTILINE)
+"""What the simulation says below each finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,8 @@ class Verdict:
     noticed_by: str | None
     """The test that failed, or the simulation."""
     seconds: float
-    told: str = ""
-    """The end of what the check has printed."""
+    trouble: str = ""
+    """What the last check has printed if it could not be run: nobody knows then."""
 
 
 class Copy:
@@ -57,23 +59,26 @@ class Copy:
         path = self._place / mutant.file
         source = path.read_text(encoding="utf-8")
         path.write_text(mutant.applied(source), encoding="utf-8")
-        started, told = time.monotonic(), ""
+        started, trouble = time.monotonic(), ""
         try:
             for check in mutant.checks:
                 passed, told = self.passes([check])
                 if passed is False:
                     failed = _FAILED.search(told)
                     by = failed.group(1) if failed else check
-                    return Verdict(by, time.monotonic() - started, told)
-            return Verdict(None, time.monotonic() - started, told)
+                    return Verdict(by, time.monotonic() - started)
+                trouble = told if passed is None else trouble
+            return Verdict(None, time.monotonic() - started, trouble)
         finally:
             path.write_text(source, encoding="utf-8")
 
     def passes(self, checks: Sequence[str]) -> tuple[bool | None, str]:
         """Whether the checks pass, and the end of what they print. All are tests, or one is not.
 
-        None when they have not told: they were cut off, or pytest knows no such test.
+        None when they have not told: they were cut off, there is no such test, or what they need
+        cannot be imported.
         """
+        longest = LONGEST if len(checks) == 1 else LONGEST_TOGETHER
         if checks[0].startswith(SIMULATION):
             options = checks[0].removeprefix(SIMULATION).split()
             command = ["-m", "tests.simulation", "--processes", "1", "--first", *options]
@@ -93,11 +98,15 @@ class Copy:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=LONGEST,
+                timeout=longest,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return None, f"no end after {LONGEST:.0f} s"
-        if done.returncode in _NOT_RUN:
-            return None, done.stdout
-        return done.returncode == 0, "\n".join(done.stdout.splitlines()[-_LINES:])
+            return None, f"no end after {longest:.0f} s"
+        told = "\n".join(done.stdout.splitlines()[-_LINES:])
+        if done.returncode == 0:
+            return True, told
+        # of pytest 1 says that tests failed, and of Python that the simulation could not begin
+        simulated = checks[0].startswith(SIMULATION)
+        failed = _FOUND.search(done.stdout) if simulated else done.returncode == 1
+        return (False if failed else None), told
