@@ -24,6 +24,7 @@ from stoker.engine.model.records import Action, Operation, Resource, Status, evo
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (
+    Adopts,
     Done,
     Failed,
     ManagedType,
@@ -125,7 +126,7 @@ class Actions:
             seen = self._waiting.round
             outcome: Outcome
             try:
-                if row.physical_id is None and row.action is Action.CREATE:
+                if _may_be_lost(row, work):
                     row, outcome = await self._creating.create(row, work)
                 else:
                     outcome = await self._calls.ask(row, work)
@@ -211,6 +212,12 @@ class Actions:
             if reference != kept.physical_id:
                 found[REFERENCE] = reference
         return evolve(kept, attributes={**kept.attributes, **found}) if found else kept
+
+
+def _may_be_lost(row: Resource, work: Work) -> bool:
+    """Whether the call may make an object of which nobody hears, but which can be found."""
+    creates = row.action is Action.CREATE and row.physical_id is None
+    return creates and work.type.service is not None and can(work.type, Adopts)
 
 
 def _kept(

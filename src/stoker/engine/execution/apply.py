@@ -71,10 +71,9 @@ class Applying:
         decision = choice.decision
         if row is not None and decision.change.value in definition.restricted:
             await self._refuse(row, decision.change)
-        if row is not None and choice.row is not None and choice.row is not row:
-            await self._take_up(choice.row, row, definition, decision)
-            return
         match decision.change:
+            case _ if row is not None and choice.row is not None and choice.row is not row:
+                await self._take_up(choice.row, row, definition, decision)
             case Change.KEEP:
                 assert row is not None
                 await self._keep(row, definition)
@@ -145,10 +144,10 @@ class Applying:
         row = self._new_row(definition) if row is None else evolve(row, **self._whole(definition))
         if definition.external_id is not None:
             await self._refer(row, definition.external_id)
-            return
-        row = await self._hooks.before(row, Action.CREATE)
-        row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
-        await self._finish(row, definition)
+        else:
+            row = await self._hooks.before(row, Action.CREATE)
+            row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
+            await self._finish(row, definition)
 
     async def _refer(self, row: Resource, physical_id: Any) -> None:
         """An object that exists already, and is not ours."""

@@ -39,13 +39,11 @@ class Creating:
         self._calls = calls
 
     async def create(self, row: Resource, work: Work) -> tuple[Resource, Outcome]:
-        """The type's answer to a create of what has no object yet, and the row.
+        """The row, and the answer to a create that may make an object unseen.
 
         Raises :class:`stoker.kernel.errors.Refused` when the cloud refuses for good.
         """
-        if work.type.service is None or not can(work.type, Adopts):
-            outcome: Outcome = await self._calls.ask(row, work)
-            return row, outcome
+        outcome: Outcome
         faults = self._session.ports.faults
         attempt = 0
         while True:
@@ -59,12 +57,13 @@ class Creating:
                     raise
                 row = await self._after(error, sent, work)
                 if row.physical_id is not None:
-                    return row, Wait(after=0.0)
-                if faults.retry_after(error, attempt) is not None:
+                    outcome = Wait(after=0.0)
+                elif faults.retry_after(error, attempt) is None:
+                    outcome = Failed(faults.describe(error))
+                else:
                     row = await self._calls.pause(row, error, attempt)
                     attempt += 1
                     continue
-                outcome = Failed(faults.describe(error))
             return await self._unless_made(row, work, outcome)
 
     async def _after(self, error: Exception, sent: _Sent, work: Work) -> Resource:

@@ -46,10 +46,10 @@ class Execution:
         self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
-        self._applying = Applying(session, operation, wanted, actions, nesting, hooks, healthy)
+        applying = Applying(session, operation, wanted, actions, nesting, hooks, healthy)
         removing = Removing(session, operation, wanted, actions, nesting, hooks)
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
-            Step.APPLY: self._apply,
+            Step.APPLY: applying.apply,
             Step.REMOVE: removing.remove,
         }
         self._tasks: set[asyncio.Task[None]] = set()
@@ -68,12 +68,6 @@ class Execution:
         finally:
             for task in self._tasks:
                 task.cancel()
-
-    async def _apply(self, node: Node) -> None:
-        if node.change is Change.PAUSE:
-            await self._pause(node)
-        else:
-            await self._applying.apply(node)
 
     async def _pause(self, node: Node) -> None:
         """Wait out the pause since the last change of the previous batch, which the rows record."""
@@ -103,7 +97,9 @@ class Execution:
         while True:
             if self._may_start(phase):
                 for key in sorter.get_ready():
-                    task = asyncio.ensure_future(step(by_key[key]))
+                    node = by_key[key]
+                    act = self._pause if node.change is Change.PAUSE else step
+                    task = asyncio.ensure_future(act(node))
                     self._tasks.add(task)
                     task.add_done_callback(
                         lambda done, key=key: finished.put_nowait((key, done))  # type: ignore[misc]

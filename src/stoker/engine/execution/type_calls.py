@@ -114,13 +114,33 @@ class TypeCalls:
     ) -> Any:
         """The answer to one call; raises what it raises.
 
-        ``admitted`` is awaited when the call may be made, and before it is.
+        ``admitted`` is awaited when the call may be made, and before it is. A call that goes on
+        after this was cancelled is remembered if it changes anything.
         """
         await self.end_of_orphan(row)
         call = await bound_call(self._session, row, work)
         if work.type.service is None:
             return call()
-        return await self._run(row, work, call, admitted)
+        ports, ended = self._session.ports, Ended()
+
+        def noted() -> Any:
+            answer, lands = None, None
+            if ended.set_running_or_notify_cancel():
+                try:
+                    answer, lands = call(), 0.0
+                except Exception as error:
+                    lands = ports.faults.lands_within(error)
+                    raise
+                finally:
+                    ended.set_result(lands)
+            return answer
+
+        try:
+            return await ports.workers.run(work.type.service, noted, admitted)
+        except asyncio.CancelledError:
+            if not ended.cancel() and work.method.__name__ not in _LOOKING:
+                ports.orphaned_calls.remember(row.id, ended)
+            raise
 
     async def end_of_orphan(self, row: Resource) -> float | None:
         """Wait for an orphaned call about the row, as long as it may do something.
@@ -147,41 +167,6 @@ class TypeCalls:
             ports = self._session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
             self._session.unanswered[row.id] = sent
-
-    async def _run(
-        self,
-        row: Resource,
-        work: Work,
-        call: Callable[[], Any],
-        admitted: Callable[[], Awaitable[None]] | None,
-    ) -> Any:
-        """What the call returns. One that goes on after the caller was cancelled is remembered if
-        it changes anything.
-        """
-        ended = Ended()
-        faults = self._session.ports.faults
-
-        def noted() -> Any:
-            if not ended.set_running_or_notify_cancel():
-                return None
-            lands: float | None = None
-            try:
-                answer = call()
-                lands = 0.0
-            except Exception as error:
-                lands = faults.lands_within(error)
-                raise
-            else:
-                return answer
-            finally:
-                ended.set_result(lands)
-
-        try:
-            return await self._session.ports.workers.run(work.type.service, noted, admitted)
-        except asyncio.CancelledError:
-            if not ended.cancel() and work.method.__name__ not in _LOOKING:
-                self._session.ports.orphaned_calls.remember(row.id, ended)
-            raise
 
 
 async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callable[[], Any]:

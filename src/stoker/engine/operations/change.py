@@ -18,14 +18,12 @@ from stoker.engine.execution.preparation import (
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest
-from stoker.engine.model.plans import Definitions, Nothing
+from stoker.engine.model.plans import Definitions, Nothing, Plan
 from stoker.engine.model.records import Operation, OperationStatus
-from stoker.engine.operations.completion import begin, cancelled, fail, refuse, succeed
+from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.wanted import wanted_by
 from stoker.engine.planning.planner import Planner
-from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import Refused
 
 
 class StackChange(Running):
@@ -37,24 +35,24 @@ class StackChange(Running):
         self._session = session
         self._wanted: Definitions = Nothing()
         self._healthy: frozenset[str] = frozenset()
+        self._planned: Plan | None = None
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
-        """Evaluate what is wanted, and look at the live objects that the plan depends on."""
+        """Evaluate what is wanted, look at the live objects that it depends on, and plan."""
         self.operation = await cancelled(self._session, self.operation)
         self._wanted = await wanted_by(self._session, self.operation)
         await read_missing(self._session, self._wanted)
         with patient(self._session) as ask:
             self._healthy = await check_failed_and_replaced(self._session, self._wanted, ask)
+        if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
+            self._planned = await self._plan()
 
     async def run(self) -> None:
-        """Plan, execute, end."""
-        if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
-            try:
-                await self._begin()
-            except (DiagnosticError, Refused) as refused:
-                await refuse(self._session, self.operation, str(refused))
-                return
+        """Begin, execute, end. The plan is stored before its first action."""
+        if self._planned is not None:
+            planned = replace(self.operation, plan=self._planned)
+            self.operation = await begin(self._session, planned)
         self._execution = Execution(
             self._session, self.operation, self._wanted, self._healthy, self.waiting
         )
@@ -72,8 +70,7 @@ class StackChange(Running):
         if self._execution is not None:
             await self._execution.abandon()
 
-    async def _begin(self) -> None:
-        """Store the plan, before its first action, and the stack's new status."""
+    async def _plan(self) -> Plan:
         session, request = self._session, self.operation.request
         batches = request.batches if isinstance(request, ChangeRequest) else Batches()
         planner = Planner(
@@ -83,5 +80,4 @@ class StackChange(Running):
             self._healthy,
             batches,
         )
-        plan = await session.ports.workers.compute(lambda: planner.plan(self._wanted))
-        self.operation = await begin(session, replace(self.operation, plan=plan))
+        return await session.ports.workers.compute(lambda: planner.plan(self._wanted))
