@@ -11,7 +11,7 @@ from stoker.engine.model.interfaces import Append
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.kernel.errors import Exists
 from stoker.store.databases import open_database
-from stoker.store.encryption import FernetCipher
+from stoker.store.encryption import ColumnCipher
 from stoker.store.store import SqlStore
 from tests.store.inline import InlineRunner
 
@@ -21,7 +21,7 @@ STACK = Stack("1", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.0
 @pytest.fixture
 def store() -> SqlStore:
     key = b"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
-    return SqlStore(open_database("sqlite://"), FernetCipher(key), InlineRunner())
+    return SqlStore(open_database("sqlite://"), ColumnCipher(key), InlineRunner())
 
 
 async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None]:

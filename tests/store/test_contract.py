@@ -36,7 +36,7 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import EventQuery
 from stoker.kernel.errors import Exists, LimitExceeded
 from stoker.store.databases import open_database
-from stoker.store.encryption import FernetCipher
+from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
@@ -50,7 +50,7 @@ class TwoProcesses:
         self._runners = [ThreadRunner(), ThreadRunner()]
         self._databases = [open_database(url) for _ in self._runners]
         self.one, self.other = (
-            SqlStore(database, FernetCipher(KEY), runner)
+            SqlStore(database, ColumnCipher(KEY), runner)
             for database, runner in zip(self._databases, self._runners, strict=True)
         )
 

@@ -21,7 +21,7 @@ from stoker.engine.model.kinds import (
 from stoker.engine.model.plans import Change, Direction, OnFailure, Plan, Step
 from stoker.engine.model.records import Operation
 from stoker.store.databases import open_database
-from stoker.store.encryption import FernetCipher
+from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
@@ -55,7 +55,7 @@ async def after_migration(tmp_path: Path, action: str, plan: Any) -> Operation:
     engine.dispose()
     database, runner = open_database(url), ThreadRunner()
     try:
-        store = SqlStore(database, FernetCipher(Fernet.generate_key()), runner)
+        store = SqlStore(database, ColumnCipher(Fernet.generate_key()), runner)
         [operation] = await store.operations("s")
     finally:
         runner.close()

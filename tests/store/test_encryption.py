@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from base64 import b64decode
 from typing import Any
 
 import pytest
+from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
 
-from stoker.store.encryption import MOST_KEPT, FernetCipher
+from stoker.store.encryption import MOST_KEPT, ColumnCipher
 
 
 def test_who_decrypts_a_text_again_does_not_see_what_others_did_to_the_value() -> None:
-    cipher = FernetCipher(Fernet.generate_key())
+    cipher = ColumnCipher(Fernet.generate_key())
     text = cipher.encrypt({"a": [1]})
     cipher.decrypt(text)["a"].append(2)
     assert cipher.decrypt(text) == {"a": [1]}
 
 
 def test_the_same_value_is_encrypted_to_another_text_each_time() -> None:
-    cipher = FernetCipher(Fernet.generate_key())
+    cipher = ColumnCipher(Fernet.generate_key())
     assert cipher.encrypt({"a": 1}) != cipher.encrypt({"a": 1})
 
 
 def test_texts_are_decrypted_however_many_there_are() -> None:
-    cipher = FernetCipher(Fernet.generate_key())
+    cipher = ColumnCipher(Fernet.generate_key())
     large = "x" * (MOST_KEPT // 4)
     texts = [cipher.encrypt([number, large]) for number in range(4)]
     for _ in range(2):
@@ -33,7 +35,7 @@ def test_texts_are_decrypted_however_many_there_are() -> None:
 
 
 def test_what_was_decrypted_is_kept_within_bounds() -> None:
-    cipher = FernetCipher(Fernet.generate_key())
+    cipher = ColumnCipher(Fernet.generate_key())
     large = "x" * (MOST_KEPT // 8)
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -47,16 +49,30 @@ def test_what_was_decrypted_is_kept_within_bounds() -> None:
 @pytest.mark.parametrize("value", ["é\n" * 200_000, {"a": [[]] * 100_000, "b": float("inf")}])
 def test_what_is_long_is_encrypted_in_pieces_and_decrypted_again(value: Any) -> None:
     key = Fernet.generate_key()
-    assert FernetCipher(key).decrypt(FernetCipher(key).encrypt(value)) == value
+    assert ColumnCipher(key).decrypt(ColumnCipher(key).encrypt(value)) == value
 
 
-def test_a_long_text_that_was_encrypted_in_one_piece_is_decrypted() -> None:
-    key, value = Fernet.generate_key(), ["x" * 500_000]
-    encrypted = Fernet(key).encrypt(json.dumps(value).encode()).decode()
-    assert FernetCipher(key).decrypt(encrypted) == value
-
-
-def test_another_key_decrypts_nothing() -> None:
-    text = FernetCipher(Fernet.generate_key()).encrypt("secret")
+@pytest.mark.parametrize("size", [500_000, 10])
+def test_what_an_earlier_release_encrypted_is_decrypted(size: int) -> None:
+    key, value = Fernet.generate_key(), ["x" * 100_000, "y" * size]
+    text = json.dumps(value).encode()
+    pieces = [text] if size == 10 else [text[:200_000], text[200_000:]]
+    encrypted = ".".join(Fernet(key).encrypt(piece).decode() for piece in pieces)
+    assert ColumnCipher(key).decrypt(encrypted) == value
     with pytest.raises(InvalidToken):
-        FernetCipher(Fernet.generate_key()).decrypt(text)
+        ColumnCipher(Fernet.generate_key()).decrypt(encrypted)
+
+
+def test_another_key_decrypts_nothing_nor_does_the_right_one_what_was_changed() -> None:
+    key = Fernet.generate_key()
+    text = ColumnCipher(key).encrypt("secret")
+    with pytest.raises(InvalidTag):
+        ColumnCipher(Fernet.generate_key()).decrypt(text)
+    with pytest.raises(InvalidTag):
+        ColumnCipher(key).decrypt(text[:-8] + ("A" if text[-8] != "A" else "B") + text[-7:])
+
+
+def test_the_text_shows_nothing_of_the_value() -> None:
+    text = ColumnCipher(Fernet.generate_key()).encrypt({"password": "hunter2"})
+    _, encoded = text.split(":")
+    assert b"hunter2" not in b64decode(encoded)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from cryptography.exceptions import InvalidTag
 from cryptography.fernet import InvalidToken
 
 from stoker.store import tables
@@ -86,7 +87,7 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
     if kept is not None:
         try:
             cipher.decrypt(kept)
-        except (InvalidToken, ValueError):
+        except (InvalidTag, InvalidToken, ValueError):
             raise UnusableDatabase(
                 f"{where} is not the key that the database is encrypted with; bring the old key"
                 " back, or begin with an empty data directory"

@@ -1,4 +1,4 @@
-"""The key that secrets at rest are encrypted with (Fernet)."""
+"""The key that secrets at rest are encrypted with, in the form of a key of Fernet."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stoker.store.databases import open_database
-from stoker.store.encryption import FernetCipher
+from stoker.store.encryption import ColumnCipher
 from stoker.store.foreign import UnusableDatabase, has_check, require_key
 from stoker.store.keys import key_file, key_from_passphrase, key_in
 from stoker.store.runners import ThreadRunner
@@ -19,7 +19,7 @@ class OpenStore:
     def __init__(self, url: str | None, data_dir: Path, passphrase: str | None) -> None:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = open_database(url or _file_in(data_dir))
-        cipher = FernetCipher(self._key(data_dir, passphrase))
+        cipher = ColumnCipher(self._key(data_dir, passphrase))
         place = "auth_encryption_key" if passphrase else str(key_file(data_dir))
         require_key(self._database, cipher, place)
         self._runner = ThreadRunner()
