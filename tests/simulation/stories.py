@@ -246,7 +246,13 @@ STORIES: Mapping[str, Scenario] = {
     ),
     "timeout-in-a-call": _told(
         _create(
-            _template(a=_thing(lag=40), b=_thing(lag=40, uses=_uses("a"))),
+            # an object that is made before its engine dies is found at once: a death saves a call
+            _template(
+                a=_thing(lag=40),
+                b=_thing(lag=40, uses=_uses("a")),
+                c=_thing(lag=40, uses=_uses("b")),
+                d=_thing(lag=40, uses=_uses("c")),
+            ),
             rollback=True,
             timeout_mins=1,
         ),

@@ -45,6 +45,8 @@ class _Flight:
         self.ended: asyncio.Future[Any] = loop.create_future()
         self.act: Callable[[], Any] | None = None
         """What the cloud is still to do."""
+        self.sent = 0.0
+        """When it was asked for that."""
 
 
 class Wire:
@@ -92,7 +94,7 @@ class Wire:
             # who was frozen for so long has lost its connections
             flight.loop.call_soon(self._answer, flight, None, Lost("connection reset"))
             return
-        flight.act = told.act
+        flight.act, flight.sent = told.act, self._time()
         # a slow request is done early or late; its answer comes at the end
         done = self._seed.uniform(0.01, 0.3) + told.takes * self._seed.choice((0, 0.5, 1))
         answered = max(done, told.takes) + self._seed.uniform(0, 0.1)
@@ -125,7 +127,8 @@ class Wire:
             self.cuts += flight.act is not None
             if flight.act is not None and how != "never":
                 delay = {"soon": 1.0, "late": REQUEST_TIMEOUT - 1}[how] * self._seed.random()
-                self._late[id(flight)] = (self._time() + delay, flight.act)
+                due = min(self._time() + delay, flight.sent + REQUEST_TIMEOUT - 1)
+                self._late[id(flight)] = (due, flight.act)
             flight.act = None
         return flights
 
