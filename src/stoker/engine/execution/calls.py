@@ -18,7 +18,7 @@ from stoker.template.environment.environment import child_environment, parse_env
 
 
 def make_call(
-    session: StackRows,
+    stack_rows: StackRows,
     row: Resource,
     type_: ResourceType,
     *,
@@ -27,8 +27,8 @@ def make_call(
     changed: frozenset[str] = frozenset(),
 ) -> Call:
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
-    stack, now = session.stack, session.ports.clock.now()
-    facts, signalling = session.shared_by_calls()
+    stack, now = stack_rows.stack, stack_rows.ports.clock.now()
+    facts, signalling = stack_rows.shared_by_calls()
     return made(
         Call,
         stack=facts,
@@ -45,27 +45,27 @@ def make_call(
         progress=row.progress,
         data=row.data,
         update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
-        signals=_signals(session),
+        signals=_signals(stack_rows),
         signalling=signalling,
-        configs=_configs(session, row.properties if properties is None else properties),
+        configs=_configs(stack_rows, row.properties if properties is None else properties),
     )
 
 
-async def handed_on(session: StackRows, row: Resource) -> Inherited:
+async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
     """What a stack that a resource has made elsewhere gets from this one, for the call."""
-    given = await session.input()
+    given = await stack_rows.input()
 
     def inherited() -> dict[str, Any]:
         return stored(child_environment(parse_environment(given.environment), row.name, {}))
 
-    environment = await session.ports.workers.compute(inherited)
+    environment = await stack_rows.ports.workers.compute(inherited)
     return Inherited(given.files, environment)
 
 
-def _configs(session: StackRows, properties: Mapping[str, Any]) -> Mapping[str, str]:
+def _configs(stack_rows: StackRows, properties: Mapping[str, Any]) -> Mapping[str, str]:
     """Content of the software configs of this stack that the properties name, at any depth."""
     found: dict[str, str] = {}
-    if not session.has_configs:
+    if not stack_rows.has_configs:
         return found
     pending: list[Any] = list(properties.values())
     while pending:
@@ -75,19 +75,19 @@ def _configs(session: StackRows, properties: Mapping[str, Any]) -> Mapping[str, 
         elif isinstance(value, list | tuple):
             pending.extend(value)
         elif isinstance(value, str):
-            content = session.config_of(value)
+            content = stack_rows.config_of(value)
             if content is not None:
                 found[value] = content if isinstance(content, str) else json.dumps(content)
     return found
 
 
-def _signals(session: StackRows) -> Mapping[str, Any]:
+def _signals(stack_rows: StackRows) -> Mapping[str, Any]:
     """Signals by the reference of the signalled resource."""
     found: dict[str, Any] = {}
-    for row_id, signals in session.signals.items():
-        row = session.rows.get(row_id)
+    for row_id, signals in stack_rows.signals.items():
+        row = stack_rows.rows.get(row_id)
         if row is not None:
-            found[str(session.reference_of(row))] = signals
+            found[str(stack_rows.reference_of(row))] = signals
     return found
 
 

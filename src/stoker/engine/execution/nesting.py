@@ -260,20 +260,20 @@ def _input_of(
 
 
 async def _template(
-    session: StackRows, nested: Nested, own: Input
+    stack_rows: StackRows, nested: Nested, own: Input
 ) -> str | Mapping[str, Any] | None:
     """The template of a nested stack. Raises NestedFailed for one that cannot be fetched."""
     if nested.template is not None or nested.url is None:
         return nested.template
     # an address that was not known when the request was accepted
     try:
-        return own.files.get(nested.url) or await session.ports.fetch_template(nested.url)
+        return own.files.get(nested.url) or await stack_rows.ports.fetch_template(nested.url)
     except Refused as refused:
         raise NestedFailed(refused.message) from refused
 
 
 async def foreseen(
-    session: StackRows,
+    stack_rows: StackRows,
     row: Resource,
     definition: Definition,
     attributes: frozenset[str],
@@ -287,56 +287,56 @@ async def foreseen(
     """
     if not is_foreseen(definition):
         return None
-    child, nested = await _nested(session, row, definition, attributes)
+    child, nested = await _nested(stack_rows, row, definition, attributes)
     if child is None:
         return None
-    return child, await _input_from(session, own, child.id, definition, nested)
+    return child, await _input_from(stack_rows, own, child.id, definition, nested)
 
 
 async def _nested(
-    session: StackRows, row: Resource, definition: Definition, attributes: frozenset[str]
+    stack_rows: StackRows, row: Resource, definition: Definition, attributes: frozenset[str]
 ) -> tuple[Stack | None, Nested]:
     """The nested stack as it is, and as the definition wants it."""
     assert isinstance(definition.type, NestingType)
-    child = await _child(session, row)
-    members = await _members(session, child)
+    child = await _child(stack_rows, row)
+    members = await _members(stack_rows, child)
     call = replace(
-        nesting_call(session, row),
+        nesting_call(stack_rows, row),
         properties=definition.properties,
         attributes_used=attributes,
         update_policy=definition.update_policy,
         previous=row.properties if child is not None else {},
-        members={name: session.reference_of(member) for name, member in members.items()},
+        members={name: stack_rows.reference_of(member) for name, member in members.items()},
         failed_members=frozenset(name for name in members if _has_failed(members[name])),
     )
     type_ = definition.type
-    return child, await session.ports.workers.compute(lambda: type_.nested(call))
+    return child, await stack_rows.ports.workers.compute(lambda: type_.nested(call))
 
 
-async def _child(session: StackRows, row: Resource) -> Stack | None:
+async def _child(stack_rows: StackRows, row: Resource) -> Stack | None:
     if row.nested_id is None:
         return None
-    return await session.ports.store.stack(row.nested_id)
+    return await stack_rows.ports.store.stack(row.nested_id)
 
 
-async def _members(session: StackRows, child: Stack | None) -> dict[str, Resource]:
+async def _members(stack_rows: StackRows, child: Stack | None) -> dict[str, Resource]:
     """The nested stack's resources by name."""
     if child is None:
         return {}
-    rows = await session.ports.store.resources(child.id)
+    rows = await stack_rows.ports.store.resources(child.id)
     return {row.name: row for row in rows if row.replaced_by is None}
 
 
 async def _input_from(
-    session: StackRows, own: Input, child_id: str, definition: Definition, nested: Nested
+    stack_rows: StackRows, own: Input, child_id: str, definition: Definition, nested: Nested
 ) -> Input:
-    template = await _template(session, nested, own)
-    given_id = session.ports.ids.uuid()
+    template = await _template(stack_rows, nested, own)
+    given_id = stack_rows.ports.ids.uuid()
 
     def given() -> Input:
         return _input_of(given_id, child_id, definition, nested, own, template)
 
-    return await session.ports.workers.compute(given)
+    return await stack_rows.ports.workers.compute(given)
 
 
 async def _begun(
@@ -357,10 +357,10 @@ async def _begun(
     return known[-1]
 
 
-def nesting_call(session: StackRows, row: Resource) -> NestingCall:
+def nesting_call(stack_rows: StackRows, row: Resource) -> NestingCall:
     """A call to the type of a row that nests, as the row stands."""
     return NestingCall(
-        row.name, row.id, row.properties, data=row.data, now=session.ports.clock.now()
+        row.name, row.id, row.properties, data=row.data, now=stack_rows.ports.clock.now()
     )
 
 

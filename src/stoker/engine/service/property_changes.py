@@ -36,7 +36,7 @@ async def secrets_in(ports: Ports, stack: Stack, wanted: Evaluation) -> list[Any
 
 
 def property_changes(
-    session: StackRows,
+    stack_rows: StackRows,
     evaluation: Evaluation,
     planned: Mapping[str, Node],
     secrets: Iterable[Any],
@@ -50,12 +50,12 @@ def property_changes(
         return name in planned and planned[name].change not in (Change.KEEP, Change.UPDATE)
 
     facts = RecordedFacts(
-        session.current, session.reference_of, is_another, lambda name: name in planned
+        stack_rows.current, stack_rows.reference_of, is_another, lambda name: name in planned
     )
     masking = Masking(secrets)
     found = {}
     for name, node in planned.items():
-        row = session.current.get(name)
+        row = stack_rows.current.get(name)
         if row is None or not (node.changed or node.change is Change.LATER):
             continue
         definition = defined(evaluation, name, facts)

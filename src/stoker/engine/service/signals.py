@@ -89,13 +89,13 @@ class SignalService:
     ) -> None:
         """Judge a signal by those that are there and store it, if none came in between."""
         rows = await self._ports.store.resources(stack.id)
-        session = StackRows(self._ports, stack, rows)
+        stack_rows = StackRows(self._ports, stack, rows)
         row = row_of(current_rows(rows), name, stack)
         require_own(caller, row)
         if details and UNSET_HOOK in details:
-            await self._release_hook(session, name, details[UNSET_HOOK])
+            await self._release_hook(stack_rows, name, details[UNSET_HOOK])
             return
-        type_ = session.type_of(row)
+        type_ = stack_rows.type_of(row)
         if not can(type_, Signals):
             raise Invalid(
                 f"{name} is a {row.type_name}, which takes no signals",
@@ -103,18 +103,18 @@ class SignalService:
             )
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and no longer takes signals")
-        await session.load_signals()
+        await stack_rows.load_signals()
         most = self._ports.limits.signals_per_resource
-        known = len(session.signals.get(row.id, ()))
+        known = len(stack_rows.signals.get(row.id, ()))
         if known >= most:
             raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
-        call = make_call(session, row, type_)
+        call = make_call(stack_rows, row, type_)
         try:
             accepted = type_.check_signal(call, details or {})
         except Invalid as invalid:
             await self._record(row, f"Signal refused: {invalid.message}", None)
             # nothing else bounds the events of what is refused again and again
-            await self._ports.store.tidy(stack.id, session.events_to_keep)
+            await self._ports.store.tidy(stack.id, stack_rows.events_to_keep)
             return
         if can(type_, AdjustsGroup):
             await self._scale(stack, row)
@@ -131,17 +131,17 @@ class SignalService:
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
-    async def _release_hook(self, session: StackRows, name: str, hook: Any) -> None:
+    async def _release_hook(self, stack_rows: StackRows, name: str, hook: Any) -> None:
         """Store that a hook is cleared. Clearing it twice is harmless."""
         if hook not in HOOKS:
             known = ", ".join(HOOKS)
             raise Invalid(f'"{str(hook)[:80]}" is not a hook; hooks are {known}', INVALID_HOOK)
-        stack_id, store = session.stack.id, self._ports.store
+        stack_id, store = stack_rows.stack.id, self._ports.store
         changes = [op for op in await store.queue(stack_id) if op.action is not Action.SIGNAL]
         # rows of replaced objects, which bear the same name, stand at hooks as well
         standing = [
             row
-            for row in session.rows.values()
+            for row in stack_rows.rows.values()
             if row.name == name and changes and stands_at(row, hook, changes[-1])
         ]
         if not standing:
@@ -150,12 +150,12 @@ class SignalService:
                 " is cleared already",
                 INVALID_HOOK,
             )
-        await session.load_signals()
+        await stack_rows.load_signals()
         ids, now = self._ports.ids, self._ports.clock.now()
         releases = tuple(
             StoredSignal(ids.uuid(), stack_id, row.id, now, release_details(row))
             for row in standing
-            if not releases_of(session.hook_releases, row)
+            if not releases_of(stack_rows.hook_releases, row)
         )
         if releases:
             await store.commit(Append(stack_id, signals=releases))

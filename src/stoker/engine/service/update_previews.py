@@ -64,17 +64,17 @@ class UpdatePreviews:
             evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
             for row in await self._ports.store.resources(stack.id)
         )
-        session = StackRows(self._ports, stack, rows)
-        healthy = await check_failed_and_replaced(session, evaluation, ask_beside(session))
-        planner = Planner(rows, session.reference_of, call_about(session), healthy)
+        stack_rows = StackRows(self._ports, stack, rows)
+        healthy = await check_failed_and_replaced(stack_rows, evaluation, ask_beside(stack_rows))
+        planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows), healthy)
         plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
         planned = {node.name: node for node in plan.nodes(Step.APPLY)}
         compared = await self._ports.workers.compute(
-            lambda: property_changes(session, evaluation, planned, secrets)
+            lambda: property_changes(stack_rows, evaluation, planned, secrets)
         )
         changes = []
         for name in evaluation.names:
-            node, row = planned.get(name), session.current.get(name)
+            node, row = planned.get(name), stack_rows.current.get(name)
             shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
             view = _change_view(stack, shown, "unchanged", Reason.SAME)
             if node is not None:
@@ -93,8 +93,8 @@ class UpdatePreviews:
             if view.change == "replaced" and row is not None:
                 changes += await self._deleted(row)
             elif row is not None and is_nested(row):
-                changes += await self._below(session, row, given, evaluation, secrets)
-        for row in session.current.values():
+                changes += await self._below(stack_rows, row, given, evaluation, secrets)
+        for row in stack_rows.current.values():
             if row.name not in evaluation.needs:
                 changes.append(_change_view(stack, row, "deleted", Reason.NOT_WANTED))
                 changes += await self._deleted(row) if self._show_nested else []
@@ -102,18 +102,18 @@ class UpdatePreviews:
 
     async def _below(
         self,
-        session: StackRows,
+        stack_rows: StackRows,
         row: Resource,
         own: Input,
         evaluation: Evaluation,
         secrets: list[Any],
     ) -> list[ChangeView]:
         """What happens in the nested stack of a resource that stays, as far as it is known."""
-        facts = RecordedFacts(session.current, session.reference_of)
+        facts = RecordedFacts(stack_rows.current, stack_rows.reference_of)
         definition = defined(evaluation, row.name, facts)
         used = evaluation.attributes_used.get(row.name, frozenset())
         try:
-            wanted = await foreseen(session, row, definition, used, own)
+            wanted = await foreseen(stack_rows, row, definition, used, own)
         except NestedFailed as failed:
             raise Invalid(f"resources.{row.name}: {failed}") from failed
         if wanted is None:
