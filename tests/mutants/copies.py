@@ -84,7 +84,7 @@ class Copy:
             command = ["-m", "tests.simulation", "--processes", "1", "--first", *options]
         else:
             tests = [part for check in checks for part in check.split()]
-            command = ["-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
+            command = ["-m", "pytest", "-x", "--tb=native", "-p", "no:cacheprovider", *tests]
         # nothing compiled is kept: a fault that is made and taken back leaves the same times
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(self._path),
