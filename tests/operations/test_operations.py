@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER, EngineLife
 
+from stoker.dispatch.in_process import InProcess
 from stoker.engine.model.interfaces import Limits
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.service.commands import Operations
+from stoker.engine.service.lookup import Finder
 from stoker.kernel.errors import Exists, NotFound, NotSupported, Refused
 from stoker.store import tables
+from stoker.store.store import SqlStore
 
 GATE = {"type": "Sim::Gate", "properties": {"count": 1}}
 
@@ -313,3 +320,33 @@ def test_operations_of_long_ago_are_dropped() -> None:
             return len(connection.execute(tables.operations.select()).all())
 
     assert in_lab(story) <= 21
+
+
+def test_what_is_accepted_after_a_driver_has_read_for_the_last_time_is_driven() -> None:
+    async def story(lab: Lab) -> None:
+        world, wanted = lab.world, template({"a": thing()})
+
+        class AcceptsLate(SqlStore):
+            """A store that accepts an update when it has just said that nothing is left to do."""
+
+            accepted = False
+
+            async def agenda(self, *asked: Any) -> Any:
+                signals, left = await super().agenda(*asked)
+                if not left and not self.accepted:
+                    self.accepted = True
+                    found = await operations.find(CALLER, "stack")
+                    await operations.update(CALLER, found, StackRequest(template=wanted))
+                return signals, left
+
+        store = AcceptsLate(world.database, world.cipher, world.disk)
+        ports = replace(lab.engine.ports, store=store)
+        dispatch = InProcess(ports)
+        operations = Operations(ports, Finder(ports), dispatch)
+        first = StackRequest(name="stack", template=template({"gate": GATE}), timeout_mins=2)
+        await operations.create(CALLER, first)
+        await dispatch.idle()
+        assert store.accepted
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
