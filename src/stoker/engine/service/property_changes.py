@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.session import StackRows
@@ -19,19 +19,21 @@ from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-async def secrets_in(ports: Ports, stack: Stack, wanted: Evaluation) -> list[Any]:
-    """The secrets in a stack and in those nested in it, before an update and after it."""
+async def secrets_in(
+    ports: Ports, stack: Stack, rows: Sequence[Resource], wanted: Evaluation
+) -> list[Any]:
+    """The secrets in a stack of these rows and those nested in it, before an update and after."""
     earlier = ports.kept.get(stack.input_id)
     evaluations = [wanted] if earlier is None else [wanted, earlier]
     found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
-    pending = [stack.id]
+    pending = [rows]
     while pending:
-        for row in await ports.store.resources(pending.pop()):
+        for row in pending.pop():
             type_ = ports.types.find(row.implementation)
             if type_ is not None:
                 found += generated_secrets(row, type_)
             if row.nested_id is not None:
-                pending.append(row.nested_id)
+                pending.append(await ports.store.resources(row.nested_id))
     return found
 
 

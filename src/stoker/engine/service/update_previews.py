@@ -6,6 +6,7 @@ the operation were under way, from what is known now.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,16 +54,22 @@ class UpdatePreviews:
 
     async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
         """What happens to the resources of a stack; after each, to those of the nested stack."""
-        secrets = await secrets_in(self._ports, stack, evaluation)
-        views = await self._changes(stack, given, evaluation, secrets)
+        rows = await self._ports.store.resources(stack.id)
+        secrets = await secrets_in(self._ports, stack, rows, evaluation)
+        views = await self._changes(stack, rows, given, evaluation, secrets)
         return await self._ports.workers.compute(lambda: masked_properties(views, secrets))
 
     async def _changes(
-        self, stack: Stack, given: Input, evaluation: Evaluation, secrets: list[Any]
+        self,
+        stack: Stack,
+        recorded: Sequence[Resource],
+        given: Input,
+        evaluation: Evaluation,
+        secrets: list[Any],
     ) -> list[ChangeView]:
         rows = tuple(
             evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
-            for row in await self._ports.store.resources(stack.id)
+            for row in recorded
         )
         stack_rows = StackRows(self._ports, stack, rows)
         healthy = await check_failed_and_replaced(stack_rows, evaluation, ask_beside(stack_rows))
@@ -125,7 +132,8 @@ class UpdatePreviews:
 
         inner = await self._ports.workers.compute(evaluate)
         secrets += hidden_values(inner)
-        return await self._changes(child, given, inner, secrets)
+        rows = await self._ports.store.resources(child.id)
+        return await self._changes(child, rows, given, inner, secrets)
 
     def _added(self, stack: Stack, evaluation: Evaluation, name: str) -> list[ChangeView]:
         """The resources of a nested stack that there will be."""
