@@ -317,15 +317,8 @@ class FakePreviews:
         self._service._ask("preview_update", request)
         return [
             ChangeView(
-                "a",
-                "OS::Heat::None",
+                replace(_resource(stack, "a"), physical_id="p"),
                 self._service.change,
-                "r",
-                "p",
-                "CREATE",
-                "COMPLETE",
-                "",
-                stack,
                 "property",
                 ("x",),
                 (PropertyChange("x", 1, 2),),

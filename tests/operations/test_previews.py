@@ -33,7 +33,10 @@ async def changes(
     address = (await lab.stack()).address
     body = StackRequest(template=wanted, **request)
     found = await lab.engine.service.previews.update(CALLER, address, body, show_nested=show_nested)
-    return [f"{each.change} {each.name} in {each.parent_resource or 'stack'}" for each in found]
+    return [
+        f"{each.change} {each.resource.name} in {each.resource.parent_resource or 'stack'}"
+        for each in found
+    ]
 
 
 @pytest.mark.parametrize(
@@ -155,12 +158,14 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
         address = (await lab.stack()).address
         body = StackRequest(template=wanted("second secret", "new"))
         views = await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
-        found = {view.name: view.changed_properties for view in views}
+        found = {view.resource.name: view.changed_properties for view in views}
         assert found["a"] == (PropertyChange("value", "old", "new"),)
         after_a = PropertyChange("value", "old", None, known=False, known_after=("a",))
         assert found["b"] == (after_a,)
         assert found["c"] == (PropertyChange("value", "******", "******"),)
-        assert {view.name: view.properties["value"] for view in views}["c"] == "******"
+        assert {view.resource.name: view.resource.properties["value"] for view in views}[
+            "c"
+        ] == "******"
         new = StackRequest(name="another", template=wanted("third secret", "new"))
         _, made = await lab.engine.service.previews.create(CALLER, new)
         shown = {view.name: (view.properties or {})["value"] for view in made}
@@ -198,7 +203,7 @@ outputs: {word: {value: {get_attr: [p, value]}}}
         new = wanted("two", "plain", unknown=thing(value={"get_attr": ["new", "id"]}), new=thing())
         body = StackRequest(template=new, files={"n.yaml": inner})
         views = await lab.engine.service.previews.update(CALLER, address, body)
-        found = {view.name: view.changed_properties for view in views}
+        found = {view.resource.name: view.changed_properties for view in views}
         masked = (PropertyChange("value", "******", "******"),)
         assert found["attribute"] == found["reference"] == found["dropped"] == masked
         nested = (await lab.rows())["nested"].properties["value"].removesuffix(" one")

@@ -71,7 +71,7 @@ def test_a_preview_says_why(
         views = await lab.engine.service.previews.update(
             CALLER, (await lab.stack()).address, StackRequest(template=wanted, files=files)
         )
-        [view] = [view for view in views if view.name == "a"]
+        [view] = [view for view in views if view.resource.name == "a"]
         assert (view.change, view.cause, view.forcing) == (change, cause, forcing)
 
     in_lab(story)
@@ -88,7 +88,7 @@ def test_a_preview_foresees_what_is_to_be_marked_unhealthy_before_and_marks_noth
             StackRequest(template=wanted),
             unhealthy=frozenset({str(rows["a"].physical_id)}),
         )
-        found = {view.name: (view.change, view.cause) for view in views}
+        found = {view.resource.name: (view.change, view.cause) for view in views}
         assert found == {
             "a": ("replaced", "unhealthy"),
             "b": ("unchanged", "same"),

@@ -100,13 +100,14 @@ def _unmade(stack: StackAddress) -> StackAddress:
 
 def _changed(change: ChangeView) -> dict[str, Any]:
     new, initial = change.change in _NEW, change.change in _INITIAL
-    return _shown(change) | {
-        "updated_time": None if new else moment(change.updated_at),
-        "creation_time": None if new else moment(change.created_at),
-        "physical_resource_id": "" if new else change.physical_id or "",
-        "resource_action": "INIT" if initial else change.action,
-        "resource_status": "COMPLETE" if initial else change.status,
-        "resource_status_reason": "" if initial else change.reason,
+    resource = change.resource
+    return _shown(resource) | {
+        "updated_time": None if new else moment(resource.updated_at),
+        "creation_time": None if new else moment(resource.created_at),
+        "physical_resource_id": "" if new else resource.physical_id or "",
+        "resource_action": "INIT" if initial else resource.action,
+        "resource_status": "COMPLETE" if initial else resource.status,
+        "resource_status_reason": "" if initial else resource.reason,
         "attributes": {},
         "changed_properties": [changed.name for changed in change.changed_properties],
         "property_changes": [asdict(changed) for changed in change.changed_properties],
@@ -115,7 +116,7 @@ def _changed(change: ChangeView) -> dict[str, Any]:
     }
 
 
-def _shown(view: ResourceView | ChangeView) -> dict[str, Any]:
+def _shown(view: ResourceView) -> dict[str, Any]:
     shown = {
         "resource_name": view.name,
         "resource_type": view.type_name,

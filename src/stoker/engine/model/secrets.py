@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from stoker.engine.model.records import Event, Resource
-from stoker.engine.model.views import ChangeView, ResourceView
+from stoker.engine.model.views import ResourceView
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.masking import Masking
 from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation
-
-View = TypeVar("View", ChangeView, ResourceView)
 
 
 def masking_of(*evaluations: Evaluation) -> Masking:
@@ -52,10 +50,9 @@ def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:
     )
 
 
-def masked_properties(views: list[View], secrets: Iterable[Any]) -> list[View]:
-    """The views of resources with the secrets masked in their properties."""
-    if not (masking := Masking(secrets)):
-        return views
+def masked_properties(views: Iterable[ResourceView], secrets: Iterable[Any]) -> list[ResourceView]:
+    """Resources with the secrets masked in their properties."""
+    masking = Masking(secrets)
     return [replace(view, properties=masking.data(view.properties)) for view in views]
 
 

@@ -97,26 +97,12 @@ class PropertyChange:
 class ChangeView:
     """One line of a plan: what an update would do to a resource."""
 
-    name: str
-    type_name: str
+    resource: ResourceView
+    """As it is recorded, or as it will be when it is added."""
     change: str
     """``added``, ``updated``, ``replaced``, ``deleted`` or ``unchanged``."""
-    resource_id: str | None
-    physical_id: str | None
-    action: str
-    status: str
-    reason: str
-    stack: StackAddress
     cause: str
     """Why, in a word: a :class:`stoker.engine.model.plans.Reason`."""
     forcing: tuple[str, ...] = ()
     """The properties because of which a new object is needed."""
     changed_properties: tuple[PropertyChange, ...] = ()
-    properties: Mapping[str, Any] = field(default_factory=dict)
-    created_at: float | None = None
-    updated_at: float | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    required_by: tuple[str, ...] = ()
-    description: str = ""
-    parent_resource: str | None = None
-    """In a nested stack: its resource in the parent."""

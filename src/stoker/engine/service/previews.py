@@ -16,6 +16,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import attributes_to_be, resource_view, row_to_be, stack_view
 from stoker.engine.service.update_previews import UpdatePreviews
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.graph import reverse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -50,7 +51,7 @@ class Previews:
     def _views(self, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
         """The resources of a stack to be; after each, those of the nested stack behind it."""
         facts = RecordedReferences()
-        needed = _needed_by(evaluation)
+        needed = reverse(evaluation.needs)
         views = []
         for name in evaluation.names:
             row = row_to_be(self._ports, stack, evaluation, name)
@@ -81,11 +82,3 @@ class Previews:
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
         previews = UpdatePreviews(self._ports, show_nested=show_nested, unhealthy=unhealthy)
         return await previews.changes(stack, given, evaluation)
-
-
-def _needed_by(evaluation: Evaluation) -> dict[str, list[str]]:
-    needed: dict[str, list[str]] = {}
-    for name, needs in evaluation.needs.items():
-        for need in needs:
-            needed.setdefault(need, []).append(name)
-    return needed

@@ -25,7 +25,7 @@ from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.planner import Planner
-from stoker.engine.service.presenters import row_to_be
+from stoker.engine.service.presenters import resource_view, row_to_be
 from stoker.engine.service.property_changes import property_changes, secrets_in
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
@@ -57,7 +57,12 @@ class UpdatePreviews:
         rows = await self._ports.store.resources(stack.id)
         secrets = await secrets_in(self._ports, stack, rows, evaluation)
         views = await self._changes(stack, rows, given, evaluation, secrets)
-        return await self._ports.workers.compute(lambda: masked_properties(views, secrets))
+
+        def masked() -> list[ChangeView]:
+            shown = masked_properties((view.resource for view in views), secrets)
+            return [replace(v, resource=row) for v, row in zip(views, shown, strict=True)]
+
+        return await self._ports.workers.compute(masked)
 
     async def _changes(
         self,
@@ -162,21 +167,4 @@ class UpdatePreviews:
 
 
 def _change_view(stack: Stack, row: Resource, change: str, cause: Reason) -> ChangeView:
-    return ChangeView(
-        name=row.name,
-        type_name=row.type_name,
-        change=change,
-        resource_id=row.id,
-        physical_id=row.physical_id,
-        action=row.action.value,
-        status=row.status.value,
-        reason=row.reason,
-        stack=stack.address,
-        cause=cause,
-        properties=row.properties,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        metadata=row.metadata,
-        description=row.description,
-        parent_resource=stack.parent_resource,
-    )
+    return ChangeView(resource_view(stack, row, ()), change, cause)
