@@ -98,7 +98,8 @@ class LoopPauses:
         pause = Pause(time.time(), seconds, time.process_time() - self._computed, seen)
         self._count += 1
         self._latest.append(pause)
-        log.warning(
+        tell = log.warning if pause.cpu_seconds > seconds / 2 else log.info
+        tell(  # others kept the cores busy where this process has hardly computed
             "the event loop has paused",
             seconds=f"{seconds:.3f}",
             cpu_seconds=f"{pause.cpu_seconds:.3f}",
