@@ -70,6 +70,8 @@ class Album:
     """The ids of the rows at the last look."""
     _names: dict[str, str] = field(default_factory=dict)
     """The name of each row that there ever was, by id."""
+    _wanted: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The names of the resources in the template of each input, by the input's id."""
 
     def look(self, now: float) -> None:
         """Take a picture if there is anything new."""
@@ -83,9 +85,12 @@ class Album:
             id_, action, status, input_id = stack
             if self.pictures and self._last == (action, status, input_id):
                 return
-            body = connection.exec_driver_sql(
-                "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?", (input_id,)
-            ).scalar_one()
+            if input_id not in self._wanted:  # it never changes; a test may damage it later
+                body = connection.exec_driver_sql(
+                    "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?",
+                    (input_id,),
+                ).scalar_one()
+                self._wanted[input_id] = frozenset(json.loads(body)["resources"])
             rows = connection.exec_driver_sql(
                 "SELECT name, type_name, status, physical_id, properties FROM resources"
                 " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
@@ -96,7 +101,7 @@ class Album:
             for name, type_, state, physical_id, properties in rows
         }
         objects = len(self.cloud.objects)
-        wanted = frozenset(json.loads(body)["resources"])
+        wanted = self._wanted[input_id]
         self.pictures.append(Picture(now, action, status, input_id, wanted, members, objects))
 
     def _look_for_halves(self, connection: sa.Connection) -> None:
