@@ -8,7 +8,7 @@ from dataclasses import replace
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
-from stoker.engine.model.secrets import hidden_values, masked_properties
+from stoker.engine.model.secrets import masked_properties, masking_of
 from stoker.engine.model.views import ChangeView, ResourceView, StackView
 from stoker.engine.service.evaluating import evaluated_new, evaluated_update, require_free
 from stoker.engine.service.guards import most_stacks, require_room
@@ -43,7 +43,8 @@ class Previews:
 
         def view() -> tuple[StackView, Sequence[ResourceView]]:
             outputs = tuple(evaluation.outputs(RecordedReferences()))
-            views = masked_properties(self._views(stack, evaluation), hidden_values(evaluation))
+            masking = masking_of(evaluation)
+            views = [masked_properties(v, masking) for v in self._views(stack, evaluation)]
             return stack_view(stack, evaluation, outputs), views
 
         return await self._ports.workers.compute(view)

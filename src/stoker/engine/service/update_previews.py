@@ -20,7 +20,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Reason, Step, defined
 from stoker.engine.model.records import Input, Resource, Stack, evolve
-from stoker.engine.model.secrets import hidden_values, masked_properties
+from stoker.engine.model.secrets import hidden_values, masked_changes
 from stoker.engine.model.views import ChangeView
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
@@ -57,12 +57,7 @@ class UpdatePreviews:
         rows = await self._ports.store.resources(stack.id)
         secrets = await secrets_in(self._ports, stack, rows, evaluation)
         views = await self._changes(stack, rows, given, evaluation, secrets)
-
-        def masked() -> list[ChangeView]:
-            shown = masked_properties((view.resource for view in views), secrets)
-            return [replace(v, resource=row) for v, row in zip(views, shown, strict=True)]
-
-        return await self._ports.workers.compute(masked)
+        return await self._ports.workers.compute(lambda: masked_changes(views, secrets))
 
     async def _changes(
         self,
@@ -90,12 +85,12 @@ class UpdatePreviews:
             shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
             view = _change_view(stack, shown, "unchanged", Reason.SAME)
             if node is not None:
-                view = replace(
-                    view,
-                    change=_CHANGES[node.change],
-                    cause=node.reason,
-                    forcing=node.forcing,
-                    changed_properties=compared.get(name, ()),
+                view = ChangeView(
+                    view.resource,
+                    _CHANGES[node.change],
+                    node.reason,
+                    node.forcing,
+                    compared.get(name, ()),
                 )
             changes.append(view)
             if not self._show_nested:
