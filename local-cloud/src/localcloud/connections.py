@@ -35,12 +35,17 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request; of one whose head is too long no more is taken."""
-        if self._in_head:
-            self._head_size += len(data)
-            if self._head_size > self.head_bytes:
+        while self._in_head and data and not self.transport.is_closing():
+            # A body that comes along with its head does not count.
+            part = data[: self.head_bytes - self._head_size]
+            if not part:
                 self.transport.abort()
                 return
-        super().data_received(data)
+            self._head_size += len(part)
+            data = data[len(part) :]
+            super().data_received(part)
+        if data:
+            super().data_received(data)
 
     def on_message_begin(self) -> None:
         """Put what cuts the connection beside the request."""

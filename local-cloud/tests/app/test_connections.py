@@ -99,6 +99,15 @@ async def test_a_request_that_does_not_come_ends_its_connection(head: bytes) -> 
             await ask(streams, head)
 
 
+async def test_a_long_body_may_come_along_with_its_head() -> None:
+    body = b"b" * (3 * Hasty.head_bytes)
+    asked = b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    async with served(Hasty) as connect:
+        streams = await connect()
+        for _ in range(2):
+            assert b"200" in await ask(streams, asked)
+
+
 async def test_a_connection_on_which_nothing_is_asked_ends() -> None:
     async with served(Hasty) as connect:
         with pytest.raises(ENDED):
