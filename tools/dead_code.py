@@ -28,6 +28,7 @@ USED_BY_LIBRARIES: Mapping[str, str] = {
     "get_command": "click.Group calls it",
     "isolation_level": "of the sqlite3 connection",
     "list_commands": "click.Group calls it",
+    "regex": "of starlette's convertors",
     "send_400_response": "uvicorn's protocol calls it",
     "should_exit": "of uvicorn.Server",
     "suppress_default_change_warnings": "of oslo.policy's enforcer",

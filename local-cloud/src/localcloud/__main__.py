@@ -78,6 +78,13 @@ _SERVE_OPTIONS = (
         help="How long a token is valid.",
     ),
     click.option(
+        "--object-bytes",
+        type=click.IntRange(1),
+        default=Settings.object_bytes,
+        show_default=True,
+        help="How long an object of the object store may be.",
+    ),
+    click.option(
         "--service",
         "services",
         multiple=True,
@@ -97,7 +104,7 @@ def _serve_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """An OpenStack on this machine: identity, images, networks, and servers that are namespaces.
+    """An OpenStack on this machine: identity, images, objects, networks, and servers (namespaces).
 
     \b
     localcloud up             start it in the background
@@ -146,6 +153,7 @@ def _serve_at(
         region=given["region"],
         foreign_services=tuple(ForeignService(*s.split("=", 1)) for s in given["services"]),
         token_seconds=given["token_seconds"],
+        object_bytes=given["object_bytes"],
         floating_cidr=addresses.cidr,
         image_names=tuple(n.strip() for n in given["image_names"].split(",") if n.strip()),
     )

@@ -19,6 +19,7 @@ from localcloud.identity.routes import service as identity_service
 from localcloud.image.routes import service as image_service
 from localcloud.mount import ServiceApp, strip_prefix
 from localcloud.network.routes import service as network_service
+from localcloud.object_store.routes import service as object_store_service
 from localcloud.settings import Settings
 from localcloud.store import Store
 
@@ -41,6 +42,7 @@ def services(cloud: Cloud) -> list[Service]:
         image_service(cloud),
         network_service(cloud),
         compute_service(cloud),
+        object_store_service(cloud),
     ]
 
 
@@ -52,6 +54,7 @@ class CloudApp:
         self._cloud = cloud
         self.services = services
         self._mounts = {s.prefix: (s, ServiceApp(cloud, s)) for s in services}
+        self._roots = {path: self._mounts[s.prefix] for s in services for path in s.root_paths}
         self.disturbances = Disturbances(cloud)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,6 +62,10 @@ class CloudApp:
         if scope["type"] != "http":
             return
         path = scope["path"]
+        if path in self._roots:
+            service, mount = self._roots[path]
+            await self.disturbances.call(mount, service, scope, receive, send)
+            return
         for prefix, (service, mount) in self._mounts.items():
             below = strip_prefix(path, prefix)
             if below is not None:

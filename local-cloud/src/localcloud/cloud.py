@@ -88,6 +88,8 @@ class Service:
     The token has been checked before a handler runs (see :func:`localcloud.http.context`); every
     :class:`ApiError` that a handler raises becomes an answer by ``render``.
     """
+    root_paths: Sequence[str] = ()
+    """Paths outside the prefix that are this service's, too."""
     normalize: Callable[[str], str] = without_trailing_slash
     """Applied to the path before routing."""
     start: Callable[[], Awaitable[None]] = _nothing

@@ -27,7 +27,9 @@ class RequestContext:
 
     user_id: str
     user_domain_id: str = "default"
+    user_name: str = ""
     project_id: str | None = None
+    project_name: str = ""
     project_domain_id: str | None = None
     domain_id: str | None = None
     """The domain of a domain-scoped token."""

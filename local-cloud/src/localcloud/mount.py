@@ -67,7 +67,7 @@ class ServiceApp:
         if len(path) > _PATH_LIMIT:
             raise NotFound("The resource could not be found.")
         scope = {**scope, "path": path, "root_path": "", "app": self}
-        state = scope["state"] = dict(scope.get("state") or {})
+        state = scope["state"] = {**(scope.get("state") or {}), "request_id": request_id}
         token = Request(scope).headers.get("x-auth-token")
         public = self._service.public(scope["method"], path)
         if token and not public:

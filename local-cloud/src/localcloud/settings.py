@@ -40,6 +40,8 @@ class Settings:
     image_names: tuple[str, ...] = ()
     """Further names of the built-in image."""
     token_seconds: int = 3600
+    object_bytes: int = (5 << 30) + 2
+    """Bytes that one object of the object store may have; Swift has this default."""
     ec2_auth_seconds: int = 900
     """How long after its timestamp an EC2 signature is accepted."""
 

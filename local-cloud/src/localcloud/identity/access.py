@@ -138,7 +138,9 @@ def request_context(access: Access, text: str) -> RequestContext:
     return RequestContext(
         user_id=access.user["id"],
         user_domain_id=access.user["domain_id"],
+        user_name=access.user["name"],
         project_id=project["id"] if project else None,
+        project_name=project["name"] if project else "",
         project_domain_id=project_domain["id"] if project_domain else None,
         domain_id=access.domain["id"] if access.domain else None,
         system=access.token.scope.kind == "system",

@@ -1,0 +1,76 @@
+"""Lists of who may read and write a container: ``.r:*``, ``.rlistings``, ``project:user``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from localcloud.http import RequestContext
+from localcloud.object_store.errors import Refused
+
+_REFERRERS = (".r", ".ref", ".referer", ".referrer")
+_DEFAULT_DOMAIN = "default"
+
+
+def cleaned(header: str, value: str) -> str:
+    """Return a list in its plain form; raises :class:`Refused` for what cannot be understood."""
+    terms = []
+    for term in filter(None, (part.strip() for part in value.split(","))):
+        first, colon, second = (part.strip() for part in term.partition(":"))
+        if not colon or not first.startswith("."):
+            terms.append(term)
+        elif first not in _REFERRERS:
+            raise Refused(400, f"{header}: Unknown designator {first!r} in ACL: {term!r}")
+        elif "write" in header:
+            raise Refused(400, f"{header}: Referrers not allowed in write ACL: {term!r}")
+        else:
+            host = second.removeprefix("-").strip()
+            if host != "*":
+                host = host.removeprefix("*").strip()
+            if host in ("", "."):
+                raise Refused(
+                    400,
+                    f"{header}: No host/domain value after referrer designation in ACL: {term!r}",
+                )
+            terms.append(f".r:{'-' if second.startswith('-') else ''}{host}")
+    return ",".join(terms)
+
+
+@dataclass(frozen=True)
+class AccessList:
+    """A list, taken apart."""
+
+    referrers: Sequence[str]
+    names: Sequence[str]
+    """Roles, ``project:user`` and ``.rlistings``."""
+
+    @staticmethod
+    def parse(value: str) -> "AccessList":
+        """Read a list in its plain form."""
+        terms = [term for term in value.split(",") if term]
+        referrers = [term.removeprefix(".r:") for term in terms if term.startswith(".r:")]
+        return AccessList(referrers, [term for term in terms if not term.startswith(".r:")])
+
+    def allows_anybody(self, referrer: str, *, listing: bool) -> bool:
+        """Whether whoever comes from this page may read, or list."""
+        if listing and ".rlistings" not in self.names:
+            return False
+        host, allowed = urlsplit(referrer).hostname or "unknown", False
+        for rule in self.referrers:
+            pattern = rule.removeprefix("-")
+            if pattern in ("*", host) or (pattern.startswith(".") and host.endswith(pattern)):
+                allowed = not rule.startswith("-")
+        return allowed
+
+    def names_user(self, who: RequestContext) -> bool:
+        """Whether the list names the user, by project and user or by a star for either."""
+        users, projects = {"*", who.user_id}, {"*", who.project_id}
+        if who.user_domain_id == who.project_domain_id == _DEFAULT_DOMAIN:
+            # Elsewhere names may belong to several.
+            users.add(who.user_name.encode().decode("latin-1"))
+            projects.add(who.project_name.encode().decode("latin-1"))
+        pairs = (name.partition(":") for name in self.names if ":" in name)
+        return any(project in projects and user in users for project, _, user in pairs)
+
+    def names_role(self, who: RequestContext) -> bool:
+        """Whether the list names a role of the user."""
+        return not {role.lower() for role in who.roles}.isdisjoint(n.lower() for n in self.names)

@@ -1,0 +1,86 @@
+"""Many objects and containers deleted by one request, and what became of each."""
+
+from collections.abc import Sequence
+from urllib.parse import quote, unquote
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from localcloud.http import TooLarge, read_body
+from localcloud.object_store.access import Access
+from localcloud.object_store.call import Call
+from localcloud.object_store.containers import Containers
+from localcloud.object_store.data import DataFiles
+from localcloud.object_store.errors import Refused, title
+from localcloud.object_store.listings import form_of
+from localcloud.object_store.records import Records
+
+MOST = 10_000
+_BODY_BYTES = 2 << 20
+_AT_ONCE = 100
+
+
+class BulkDeletion:
+    """Deletes what lists name."""
+
+    def __init__(
+        self, records: Records, access: Access, files: DataFiles, containers: Containers
+    ) -> None:
+        self._records = records
+        self._access = access
+        self._files = files
+        self._containers = containers
+
+    async def delete(self, call: Call) -> Response:
+        """Answer POST and DELETE with ``bulk-delete``: the body has a path in each line."""
+        try:
+            body = (await read_body(call.request, _BODY_BYTES)).decode()
+        except TooLarge:
+            raise Refused(413, f"The list is longer than {_BODY_BYTES} bytes.") from None
+        except UnicodeDecodeError:
+            raise Refused(412, "Invalid UTF8") from None
+        paths = [unquote(line.strip()) for line in body.split("\n") if line.strip()]
+        if len(paths) > MOST:
+            raise Refused(413, f"Maximum Bulk Deletes: {MOST} per request")
+        return await self.remove(call, paths)
+
+    async def remove(self, call: Call, paths: Sequence[str]) -> Response:
+        """Delete what the paths below the account name, and say what became of each."""
+        form = form_of(call)
+        deleted, missing, errors = 0, 0, []
+        for start in range(0, len(paths), _AT_ONCE):
+            files = []
+            for path in paths[start : start + _AT_ONCE]:
+                try:
+                    files += self._remove_one(call, path)
+                    deleted += 1
+                except Refused as error:
+                    if error.status == 404:
+                        missing += 1
+                    else:
+                        errors.append([quote(path), f"{error.status} {title(error.status)}"])
+            await self._files.remove(files)
+        status = "400 Bad Request" if errors or not paths else "200 OK"
+        said = {
+            "Number Deleted": deleted,
+            "Number Not Found": missing,
+            "Response Body": "" if paths else "Invalid bulk delete.",
+            "Response Status": status,
+            "Errors": errors,
+        }
+        if form == "application/json":
+            return JSONResponse(said)
+        lines = [f"{name}: {value}" for name, value in said.items() if name != "Errors"]
+        return PlainTextResponse(
+            "\n".join([*lines, "Errors:", *(f"{path}, {why}" for path, why in errors)]) + "\n"
+        )
+
+    def _remove_one(self, call: Call, path: str) -> list[str]:
+        """Delete one thing; returns its file."""
+        container, _, name = path.lstrip("/").partition("/")
+        container_id = f"{call.account}/{container}"
+        if not name:
+            self._access.require_owner(call)
+            self._containers.remove(container_id)
+            return []
+        self._access.require(call, "write", container_id)
+        return [self._records.remove_object(f"{container_id}/{name}")]

@@ -1,0 +1,56 @@
+"""One request on the object store: on what, by whom."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+
+from localcloud.http import RequestContext
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a temporary URL gives: everything below an account or a container, for this call."""
+
+    scope: str
+    expires: str
+    """As headers show it."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request with its path taken apart."""
+
+    request: Request
+    account: str
+    container: str
+    object: str
+    who: RequestContext | None
+    """None for somebody without a valid token."""
+    grant: Grant | None = None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, a character for each byte."""
+        return self.request.headers
+
+    @property
+    def query(self) -> QueryParams:
+        """The parameters."""
+        return self.request.query_params
+
+    @property
+    def method(self) -> str:
+        """The method."""
+        return self.request.method
+
+    @property
+    def container_id(self) -> str:
+        """The key of the container's record."""
+        return f"{self.account}/{self.container}"
+
+    @property
+    def object_id(self) -> str:
+        """The key of the object's record."""
+        return f"{self.account}/{self.container}/{self.object}"

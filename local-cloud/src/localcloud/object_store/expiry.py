@@ -1,0 +1,60 @@
+"""Objects with a moment after which they are gone: hidden at once, and swept soon after."""
+
+import asyncio
+from heapq import heapify, heappop, heappush
+
+from localcloud.cloud import Cloud
+from localcloud.object_store.data import DataFiles
+from localcloud.object_store.records import Records
+from localcloud.store import Document
+
+_SECONDS = 5.0
+_AT_ONCE = 100
+
+
+class Expiry:
+    """Sweeps while the cloud runs."""
+
+    def __init__(self, cloud: Cloud, records: Records, files: DataFiles) -> None:
+        self._store = cloud.store
+        self._records = records
+        self._files = files
+        self._due: list[tuple[int, str]] = []
+        self._gather()
+        records.objects.watch(self._changed)
+        self._next: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to sweep."""
+        loop = asyncio.get_running_loop()
+        self._next = loop.call_later(_SECONDS, self.start)
+        loop.run_in_executor(None, self._files.remove_now, self.sweep())
+
+    def stop(self) -> None:
+        """Sweep no more."""
+        if self._next is not None:
+            self._next.cancel()
+
+    def sweep(self) -> list[str]:
+        """Forget some of the objects that have expired; returns their files."""
+        now = self._records.now()
+        files: list[str] = []
+        with self._store.transaction():
+            while self._due and self._due[0][0] <= now and len(files) < _AT_ONCE:
+                _, key = heappop(self._due)
+                item = self._records.objects.get(key)
+                if item is not None and item["delete_at"] and item["delete_at"] <= now:
+                    self._records.objects.delete(key)
+                    files.append(item["data"])
+        return files
+
+    def _changed(self, before: Document | None, after: Document | None) -> None:
+        if after is not None and after["delete_at"]:
+            heappush(self._due, (after["delete_at"], after["id"]))
+            if len(self._due) > 2 * len(self._records.objects) + _AT_ONCE:
+                self._gather()  # what was changed again and again is in there as often
+
+    def _gather(self) -> None:
+        objects = self._records.objects.values()
+        self._due = [(each["delete_at"], each["id"]) for each in objects if each["delete_at"]]
+        heapify(self._due)

@@ -1,0 +1,89 @@
+"""From a request to a call: its path taken apart, its bearer known, its signature checked."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from urllib.parse import unquote_to_bytes
+
+from starlette.convertors import PathConvertor, register_url_convertor
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from localcloud.cloud import Cloud
+from localcloud.http import RequestContext, Unauthorized, route
+from localcloud.object_store.call import Call
+from localcloud.object_store.errors import Refused, transaction
+from localcloud.object_store.records import Records
+from localcloud.object_store.temporary_urls import grant
+
+ACCOUNT = "/{account}"
+CONTAINER = ACCOUNT + "/{container}"
+OBJECT = CONTAINER + "/{object:name}"
+_CONTAINER_SLASHES = 3
+_UNPACKING = "extract-archive"
+
+Answering = Callable[[Call], Awaitable[Response]]
+
+
+class _Name(PathConvertor):
+    """The name of an object: all the rest of a path, line ends as well."""
+
+    regex = r"[\s\S]+"
+
+
+register_url_convertor("name", _Name())
+
+
+class Requests:
+    """Makes routes of what answers calls."""
+
+    def __init__(self, cloud: Cloud, records: Records) -> None:
+        self._tokens = cloud.tokens
+        self._records = records
+
+    def route(self, method: str, path: str, answer: Answering) -> Route:
+        """Return the route by which calls are answered."""
+
+        async def handle(request: Request) -> Response:
+            response = await answer(self._call(request))
+            response.headers["x-trans-id"] = transaction(request.state.request_id)
+            return response
+
+        return route(method, path, handle)
+
+    def _call(self, request: Request) -> Call:
+        raw = unquote_to_bytes(request.scope.get("raw_path") or b"")
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            raise Refused(412, "Invalid UTF8 or contains NULL") from None
+        if b"\0" in raw:
+            raise Refused(412, "Invalid UTF8 or contains NULL")
+        if _UNPACKING in request.query_params:
+            raise Refused(501, f"{_UNPACKING}: this cloud unpacks no archives.")
+        found = request.path_params
+        call = Call(
+            request,
+            found["account"],
+            found.get("container", ""),
+            found.get("object", ""),
+            self._bearer(request),
+        )
+        return replace(call, grant=grant(call, self._records))
+
+    def _bearer(self, request: Request) -> RequestContext | None:
+        """Return who asks; None where no valid token says so."""
+        token = request.headers.get("x-auth-token") or request.headers.get("x-storage-token")
+        if not token:
+            return None
+        try:
+            return self._tokens.validate(token)
+        except Unauthorized:
+            return None
+
+
+def without_slash_of_containers(path: str) -> str:
+    """Return the path as routes are written; names of objects may end with slashes."""
+    if path.count("/") <= _CONTAINER_SLASHES:
+        return path.rstrip("/") or "/"
+    return path

@@ -1,0 +1,133 @@
+"""How objects come about: what their headers say, and their data put in place at one stroke."""
+
+import mimetypes
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.responses import HTMLResponse, Response
+
+from localcloud.http import boolean
+from localcloud.object_store.call import Call
+from localcloud.object_store.constraints import HEADER_BYTES, metadata_changes
+from localcloud.object_store.data import DataFiles
+from localcloud.object_store.errors import Refused
+from localcloud.object_store.records import Records, http_date
+from localcloud.store import Document
+
+MANIFEST = "x-object-manifest"
+KEPT_HEADERS = (
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "expires",
+    "x-robots-tag",
+    MANIFEST,
+)
+_NOT_HERE = ("x-symlink-target", "x-symlink-target-account")
+
+
+class Uploads:
+    """Writes objects."""
+
+    def __init__(self, records: Records, files: DataFiles) -> None:
+        self._records = records
+        self._files = files
+
+    async def store(
+        self,
+        object_id: str,
+        chunks: AsyncIterator[bytes],
+        attributes: Document,
+        *,
+        etag: str = "",
+        fresh: bool = False,
+    ) -> Document:
+        """Return the object that now has this data.
+
+        Raises :class:`Refused`, and then leaves what was there, where the data is not what the
+        ``etag`` says, or where a ``fresh`` object was to be and there is one.
+        """
+        received = await self._files.receive(chunks)
+        account, container, name = object_id.split("/", 2)
+        item = {
+            "id": object_id,
+            "container": f"{account}/{container}",
+            "name": name,
+            "data": received.name,
+            "size": received.size,
+            "bytes": received.size,
+            "hash": received.md5,
+            "timestamp": self._records.now(),
+            "slo_etag": "",
+            **attributes,
+        }
+        before = self._records.objects.get(object_id)
+        try:
+            if etag and etag != received.md5:
+                raise Refused(422)
+            if fresh and self._records.object(object_id):
+                raise Refused(412)
+            self._records.put_object(item)
+        except BaseException:
+            await self._files.remove([received.name])
+            raise
+        if before is not None:
+            await self._files.remove([before["data"]])
+        return item
+
+
+def attributes(headers: Mapping[str, str], name: str, now: float) -> dict[str, Any]:
+    """Return what the headers say of an object of this name; raises :class:`Refused`."""
+    for header in _NOT_HERE:
+        if header in headers:
+            raise Refused(501, f"{header.title()}: this cloud has no symbolic links.")
+    for header, value in headers.items():
+        if len(value) > HEADER_BYTES:
+            raise Refused(400, f"Header value too long: {header[:80]}")
+    container, _, prefix = headers.get(MANIFEST, "c/p").partition("/")
+    if not (container and prefix) or prefix[0] == "/" or set("?&") & set(container + prefix):
+        raise Refused(400, "X-Object-Manifest must be in the format container/prefix")
+    changes = metadata_changes(headers, "object")
+    return {
+        "metadata": {key: value for key, value in changes.items() if value},
+        "headers": {key: headers[key] for key in KEPT_HEADERS if headers.get(key)},
+        "content_type": _content_type(headers, name),
+        "delete_at": _delete_at(headers, now),
+    }
+
+
+def _content_type(headers: Mapping[str, str], name: str) -> str:
+    given = headers.get("content-type")
+    if given and not boolean(headers.get("x-detect-content-type", "false")):
+        return given
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _delete_at(headers: Mapping[str, str], now: float) -> int | None:
+    for header, base in (("X-Delete-After", int(now)), ("X-Delete-At", 0)):
+        text = headers.get(header.lower())
+        if text is None:
+            continue
+        try:
+            moment = base + int(text)
+        except ValueError:
+            raise Refused(400, f"Non-integer {header}") from None
+        if moment <= now:
+            raise Refused(400, f"{header} in past")
+        return min(moment, 9_999_999_999)
+    return None
+
+
+def must_be_new(call: Call) -> bool:
+    """Whether an object must be new, as the request has it; raises :class:`Refused`."""
+    condition = call.headers.get("if-none-match")
+    if condition not in (None, "*"):
+        raise Refused(400, "If-None-Match only supports *")
+    return condition is not None
+
+
+def created(item: Document, etag: str, extra: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to the request that made an object."""
+    headers = {"etag": etag, "last-modified": http_date(item["timestamp"]), **(extra or {})}
+    return HTMLResponse("", 201, headers)
