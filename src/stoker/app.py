@@ -14,6 +14,7 @@ from starlette.routing import Mount
 from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
 from stoker.api.health import health_route
 from stoker.api.own_engine import OwnEngine
+from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
 from stoker.api.signals.app import MOST_BYTES, application
@@ -105,7 +106,7 @@ class App:
             self._gate.policies,
             settings,
             self._engine,
-            self._templates,
+            Fetching(self._templates, self._cloud.container_files(conf.max_json_body_size)),
             self._cloud.workers.compute,
         )
         signals = application(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
 
+from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.clouds.web_templates import WebLimits, WebTemplates
@@ -38,6 +39,10 @@ class FakePolicy:
 
 async def authenticate(headers: Mapping[str, str], project_id: str | None) -> Caller | None:
     return CALLERS.get(headers.get("x-auth-token", ""))
+
+
+async def no_files(caller: Caller, container: str, without: Collection[str]) -> dict[str, str]:
+    raise AssertionError("no container is read")
 
 
 async def public_address(host: str, port: int) -> list[str]:
@@ -77,6 +82,8 @@ async def client_for(service: FakeService, policy: FakePolicy) -> AsyncIterator[
         token: str | None = "user",
         engines: Any = one_engine,
         web: WebLimits = WEB,
+        files: Any = no_files,
+        known: Any = authenticate,
         **options: Any,
     ) -> Any:
         settings = RestSettings(**options)
@@ -84,11 +91,11 @@ async def client_for(service: FakeService, policy: FakePolicy) -> AsyncIterator[
         app = build(
             service,
             FakeCatalogue(),
-            authenticate,
+            known,
             policy,
             settings,
             engines,
-            fetch,
+            Fetching(fetch, files),
             asyncio.to_thread,
         )
         headers = {} if token is None else {"X-Auth-Token": token}

@@ -139,6 +139,23 @@ def test_the_web_application_is_deployed_changed_and_deleted(
     assert shell.data("server list") == []
 
 
+def test_a_stack_is_made_of_files_in_a_container(shell: Shell, files: Path) -> None:
+    shell.run("container create parts")
+    for name in ("part.yaml", "env.yaml"):
+        shell.run(f"object create parts {files}/{name} --name {name}")
+    printed = shell.run(
+        f"stack create -t {files}/main.yaml -e env.yaml --files-container parts --wait kept"
+    )
+    assert "CREATE_COMPLETE" in printed, printed
+    assert shell.data("stack show kept")["parameters"]["pin"] == "******"
+    said = shell.run("stack output show kept said -f value -c output_value").strip()
+    assert len(said) == len("said: ") + 12  # the length is that of the environment
+    delete(shell, "kept")
+    shell.run("container delete --recursive parts")
+    printed = shell.run(f"stack create -t {files}/main.yaml --files-container parts kept")
+    assert 'there is no container "parts"' in printed
+
+
 def test_a_stack_of_files_is_created_and_shown(shell: Shell, files: Path) -> None:
     printed = shell.run(
         f"stack create -t {files}/main.yaml -e {files}/env.yaml --parameter length=10"

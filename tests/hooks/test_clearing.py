@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.requests import Caller
@@ -151,7 +152,7 @@ def test_the_rest_api_answers_400_to_what_clears_nothing_and_200_to_what_does() 
             policy,
             settings,
             one_engine,
-            no_templates,
+            Fetching(no_templates, no_templates),
             asyncio.to_thread,
         )
         transport = httpx.ASGITransport(app=app)

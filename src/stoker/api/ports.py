@@ -4,10 +4,11 @@ service, no policy language and no database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from stoker.engine.model.interfaces import FetchTemplate
 from stoker.engine.model.requests import Caller
 
 Answer = TypeVar("Answer")
@@ -29,6 +30,26 @@ class Compute(Protocol):
 
     async def __call__(self, call: Callable[[], Answer]) -> Answer:
         """What ``call`` returns or raises."""
+
+
+class FetchFiles(Protocol):
+    """Reads files from the object store."""
+
+    async def __call__(
+        self, caller: Caller, container: str, without: Collection[str]
+    ) -> Mapping[str, str]:
+        """The texts of a container's objects by name, ``without`` those of these names.
+
+        Raises :class:`stoker.kernel.errors.Refused`.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Fetching:
+    """Reads what requests name in place of sending it."""
+
+    template: FetchTemplate
+    files: FetchFiles
 
 
 class VerifySignature(Protocol):

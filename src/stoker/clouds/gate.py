@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stoker.clouds.access import CloudAccess
+from stoker.clouds.containers import ContainerFiles
 from stoker.clouds.credentials import Endpoints
 from stoker.clouds.lookups import Lookups
 from stoker.clouds.sessions import Sessions
@@ -25,6 +26,10 @@ class CloudGate:
     def load(self) -> Callable[[], None]:
         """Imports the SDK ahead of the first call; blocks for about half a second."""
         return self._sessions.load
+
+    def container_files(self, most_bytes: int) -> ContainerFiles:
+        """Reads the files of containers, so many bytes at most."""
+        return ContainerFiles(self._sessions, self.workers, most_bytes)
 
     def close(self) -> None:
         """Close connections and threads."""

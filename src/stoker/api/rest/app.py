@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from stoker.api.interface import check_address, interface, read_body
-from stoker.api.ports import Authenticate, Compute, Engines
+from stoker.api.ports import Authenticate, Compute, Engines, Fetching
 from stoker.api.rest import versions
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call
@@ -23,7 +23,7 @@ from stoker.api.rest.faults import answer, forbidden, method_not_allowed, not_fo
 from stoker.api.rest.links import Links, links_of
 from stoker.api.rest.routes import ROUTES, Router
 from stoker.api.rest.settings import RestSettings
-from stoker.engine.model.interfaces import FetchTemplate, Policy
+from stoker.engine.model.interfaces import Policy
 from stoker.engine.service.service import Service
 from stoker.kernel.time_limit import project
 from stoker.template.describe.catalogue import Catalogue
@@ -45,11 +45,11 @@ def build(
     policy: Policy,
     settings: RestSettings,
     engines: Engines,
-    fetch_template: FetchTemplate,
+    fetching: Fetching,
     compute: Compute,
 ) -> ASGIApp:
     """The REST application, complete with version negotiation and authentication."""
-    api = Api(service, catalogue, engines, policy, settings, fetch_template, compute)
+    api = Api(service, catalogue, engines, policy, settings, fetching, compute)
     fault = partial(answer, debug=settings.debug)
     server = interface(_Server(api, authenticate).respond, fault)
     if not settings.cors_origins:

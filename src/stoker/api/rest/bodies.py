@@ -82,7 +82,7 @@ async def _template(
         raise bad_request(f"template must be an object or a string, not {type(template).__name__}.")
     url = optional_text(body, "template_url")
     if url is not None:
-        return await call.api.fetch_template(url), url
+        return await call.api.fetching.template(url), url
     if required:
         raise bad_request("No template specified: neither template nor template_url is there.")
     return None, None
@@ -123,7 +123,11 @@ async def _files(call: Call, body: Body) -> Mapping[str, str]:
     def texts() -> Mapping[str, str]:
         return {name: _file(name, content) for name, content in found.items()}
 
-    return texts() if long_json.is_short(found) else await call.api.compute(texts)
+    sent = texts() if long_json.is_short(found) else await call.api.compute(texts)
+    container = optional_text(body, "files_container")
+    if container is None:
+        return sent
+    return {**await call.api.fetching.files(call.caller, container, sent), **sent}
 
 
 def _file(name: str, content: Any) -> str:

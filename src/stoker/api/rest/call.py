@@ -9,11 +9,11 @@ from typing import Any
 from starlette.datastructures import QueryParams
 
 from stoker.api.documents import parse_object
-from stoker.api.ports import Compute, Engines
+from stoker.api.ports import Compute, Engines, Fetching
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.links import Links
 from stoker.api.rest.settings import RestSettings
-from stoker.engine.model.interfaces import FetchTemplate, Policy
+from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
@@ -33,7 +33,7 @@ class Api:
     engines: Engines
     policy: Policy
     settings: RestSettings
-    fetch_template: FetchTemplate
+    fetching: Fetching
     compute: Compute
 
 
