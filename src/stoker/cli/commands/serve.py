@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from errno import EADDRINUSE
@@ -21,6 +22,9 @@ from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
 from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
 from stoker.cli.serve_options import DEFAULT_API_PORT, ServeOptions
+
+_FREED_WITHIN = 2.0
+"""Seconds for which a port that was asked for may be taken still."""
 
 
 def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
@@ -143,15 +147,31 @@ def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
     Raises :class:`CommandFailed`.
     """
     if named:
-        return _listen(host, named, settings)
+        return _listen_once_free(host, named, settings)
     try:
         return _listen(host, usual, settings)
     except CommandFailed as error:
-        if not isinstance(error.__cause__, OSError) or error.__cause__.errno != EADDRINUSE:
+        if not _is_taken(error):
             raise
     listener = _listen(host, 0, settings)
     click.echo(f"port {usual} is taken; using port {listener.getsockname()[1]} instead", err=True)
     return listener
+
+
+def _listen_once_free(host: str, port: int, settings: str) -> socket.socket:
+    """A listener; what a service that was killed a moment ago had started may still be ending."""
+    until = time.monotonic() + _FREED_WITHIN
+    while True:
+        try:
+            return _listen(host, port, settings)
+        except CommandFailed as error:
+            if not _is_taken(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.05)
+
+
+def _is_taken(error: CommandFailed) -> bool:
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno == EADDRINUSE
 
 
 def _listen(host: str, port: int, settings: str) -> socket.socket:
