@@ -147,7 +147,7 @@ def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
     Raises :class:`CommandFailed`.
     """
     if named:
-        return _listen_once_free(host, named, settings)
+        return listen_once_free(host, named, settings)
     try:
         return _listen(host, usual, settings)
     except CommandFailed as error:
@@ -158,7 +158,7 @@ def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
     return listener
 
 
-def _listen_once_free(host: str, port: int, settings: str) -> socket.socket:
+def listen_once_free(host: str, port: int, settings: str) -> socket.socket:
     """A listener; what a service that was killed a moment ago had started may still be ending."""
     until = time.monotonic() + _FREED_WITHIN
     while True:
