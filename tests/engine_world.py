@@ -83,6 +83,16 @@ class Lab:
         await self.engine.operations.delete(CALLER, address)
         await self.engine.dispatch.idle()
 
+    async def act(self, action: str) -> None:
+        """Do an action on the stack and wait for the end."""
+        await self.begin_act(action)
+        await self.engine.dispatch.idle()
+
+    async def begin_act(self, action: str) -> None:
+        """Do an action on the stack, do not wait."""
+        address = await self.engine.operations.find(CALLER, "stack")
+        await self.engine.operations.act(CALLER, address, action)
+
     async def stack(self) -> Stack:
         """The stack's row."""
         found = await self.engine.ports.store.find_stack(CALLER.project_id, "stack")

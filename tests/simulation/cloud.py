@@ -40,6 +40,7 @@ class Object:
     ready_at: float
     name: str = ""
     """Of the resource that it was made for."""
+    rests: bool = False
 
 
 @dataclass
@@ -112,6 +113,18 @@ class Cloud:
         if found.properties != dict(properties):
             self.journal.append(f"update {found.name}")
         found.properties = dict(properties)
+        self._lose()
+
+    def rest(self, object_id: str, rests: bool) -> None:
+        """Put the object to rest, or wake it."""
+        found = self.get(object_id)
+        word = "suspend" if rests else "resume"
+        if found.properties.get("fail") == word:
+            raise Refused(f"{found.kind} refused: it will not {word}")
+        if found.rests == rests:
+            raise Busy("409 conflict: it is in that state already")
+        found.rests = rests
+        self.journal.append(f"{word} {found.name}")
         self._lose()
 
     def delete(self, object_id: str) -> None:

@@ -74,6 +74,19 @@ class Thing(ManagedType):
         found = call.cloud.get(str(call.physical_id))
         return Done() if found.ready_at <= call.now else Failed("the object is not built yet")
 
+    def suspend(self, call: Call) -> Outcome:
+        return self._brought(call, rests=True)
+
+    def resume(self, call: Call) -> Outcome:
+        return self._brought(call, rests=False)
+
+    def _brought(self, call: Call, *, rests: bool) -> Outcome:
+        cloud: Connection = call.cloud
+        if cloud.get(str(call.physical_id)).rests == rests:
+            return Done()
+        cloud.rest(call.physical_id, rests, takes=_lag(call))
+        return Wait(after=0.1, reason="the object changes its state")
+
     def find(self, call: Call) -> str | None:
         found: str | None = call.cloud.find(call.token)
         return found

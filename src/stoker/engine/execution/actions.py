@@ -91,12 +91,19 @@ class Actions:
             await self._session.commit(resources=[row], events=[event])
         return row
 
-    async def begin_update(
-        self, row: Resource, operation: Operation, type_: ResourceType, dirty: tuple[str, ...]
+    async def begin_change(
+        self,
+        row: Resource,
+        action: Action,
+        operation: Operation,
+        type_: ResourceType,
+        **changes: Any,
     ) -> Resource:
-        """The same for an update, which must not be overtaken by one that was sent before."""
-        asked = await sent_before(self._session, self._calls, self._waiting, row, operation)
-        row = await self.begin(row, Action.UPDATE, calls=type_, dirty=dirty, asked=asked)
+        """The same for an action that changes the object: none sent before may overtake it."""
+        begun = (row.action, row.status) == (action, Status.IN_PROGRESS)
+        since = operation.created_at if begun else None
+        asked = await sent_before(self._session, self._calls, self._waiting, row, since)
+        row = await self.begin(row, action, calls=type_, asked=asked, **changes)
         self._session.unanswered.pop(row.id, None)
         return row
 

@@ -171,8 +171,9 @@ class Applying:
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
         row = await self._hooks.before(row, Action.UPDATE)
-        row = await self._actions.begin_update(
-            row, self._operation, definition.type, _dirty(row, decision)
+        dirty = _dirty(row, decision)
+        row = await self._actions.begin_change(
+            row, Action.UPDATE, self._operation, definition.type, dirty=dirty
         )
         await self._finish_update(row, definition, decision)
 

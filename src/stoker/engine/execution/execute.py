@@ -16,6 +16,7 @@ from stoker.engine.execution.hooks import Hooks, hook_of
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.visit import Visiting
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
 from stoker.engine.model.plans import Change, Definitions, Node, OnFailure, Phase, Plan, Step
@@ -41,6 +42,7 @@ class Execution:
     ) -> None:
         self.waiting = waiting
         self._session = session
+        self._action = operation.action
         self._plan = operation.plan or Plan()
         self._wanted = wanted
         self._actions = actions = Actions(session, self.waiting)
@@ -51,6 +53,7 @@ class Execution:
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
             Step.APPLY: applying.apply,
             Step.REMOVE: removing.remove,
+            Step.VISIT: Visiting(session, operation, actions, nesting).visit,
         }
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -116,7 +119,7 @@ class Execution:
     def _may_start(self, phase: Phase) -> bool:
         if self.waiting.stopped or self.waiting.expired:
             return False
-        return phase.on_failure is OnFailure.GO_ON or self.waiting.failed is None
+        return phase.on_failure is not OnFailure.STOP or self.waiting.failed is None
 
     async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
         """Whether the node is done; a failure becomes the operation's failure."""
@@ -166,7 +169,7 @@ class Execution:
             type_name = self._wanted.type_names.get(node.name, "")
             row = evolve(session.new_row(node.name), type_name=type_name)
         if row.status is not Status.IN_PROGRESS:
-            action = _failing_action(node, row)
+            action = self._failing_action(node, row)
             row, begun = session.transitions.resource_to(
                 row, action, Status.IN_PROGRESS, "state changed"
             )
@@ -177,9 +180,11 @@ class Execution:
         await session.commit(resources=[failed], events=[*events, event])
         self._fail_by(failed.action, node.name, reason)
 
-
-def _failing_action(node: Node, row: Resource) -> Action:
-    """What was about to be done to a row that is not in progress."""
-    if node.change is Change.REMOVE:
-        return Action.DELETE
-    return Action.CREATE if row.action is Action.INIT else Action.UPDATE
+    def _failing_action(self, node: Node, row: Resource) -> Action:
+        """What was about to be done to a row that is not in progress."""
+        match node.change:
+            case Change.REMOVE:
+                return Action.DELETE
+            case Change.VISIT:
+                return self._action
+        return Action.CREATE if row.action is Action.INIT else Action.UPDATE

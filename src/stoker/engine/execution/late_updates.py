@@ -1,7 +1,8 @@
-"""Updates without an answer: an engine died, or a connection. The cloud may still carry them out.
+"""Changes without an answer: an engine died, or a connection. The cloud may still carry them out.
 
-The same update sent again does no harm: whichever request is done last leaves the object the same.
-Another update must not be overtaken: it waits until the earlier request can no longer be done.
+Updates change an object, and so do suspend and resume. The same change sent again does no harm:
+whichever request is done last leaves the object the same. Another one must not be overtaken: it
+waits until the earlier request can no longer be done.
 What is known of such requests is on record once the update ends or another begins, so that it
 outlives the engine as well.
 """
@@ -11,24 +12,24 @@ from __future__ import annotations
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.records import Resource, evolve
 from stoker.schema.resource_type import Wait
 
 
 async def sent_before(
-    session: Session, calls: TypeCalls, waiting: Waiting, row: Resource, operation: Operation
+    session: Session, calls: TypeCalls, waiting: Waiting, row: Resource, since: float | None
 ) -> tuple[float, ...]:
-    """When requests about the row were sent whose end is not known: for the row, as an update
-    of it begins. Returns once none of them can come after the update. Only types that call a
-    service send any: an update of a nested stack is rows of ours alone.
+    """When requests about the row were sent whose end is not known: for the row, as a change of
+    it begins. Returns once none of them can come after the change; one that was begun ``since``
+    then is the same. Only types that call a service send any: an update of a nested stack is rows
+    of ours alone.
     """
     type_ = session.type_of(row)
     if type_ is None or type_.service is None:
         return ()
     await calls.end_of_orphan(row)
     asked = with_unanswered(session, row).asked
-    begun = (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
-    if begun and (row.action_started_at or 0.0) >= operation.created_at:
+    if since is not None and (row.action_started_at or 0.0) >= since:
         return asked
     limits, sent = session.ports.limits, max(asked, default=0.0)
     left = sent + limits.landing - session.ports.clock.now()
@@ -38,6 +39,6 @@ async def sent_before(
 
 
 def with_unanswered(session: Session, row: Resource) -> Resource:
-    """The row with the time of an update of it that was sent and of whose end nothing is known."""
+    """The row with the time of a change of it that was sent and of whose end nothing is known."""
     sent = session.unanswered.get(row.id)
     return row if sent is None else evolve(row, asked=(*row.asked, sent))

@@ -25,6 +25,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     evolve,
+    is_walked,
 )
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
@@ -106,16 +107,32 @@ class Nesting:
         child = await _child(self._session, row)
         if child is None or child.deleted_at is not None:
             return row
-        operation_id = await _begun(self._session, row, parent, removing=True)
+        operation = self._operation(child.id, Action.DELETE, parent)
+        await self._part(row, operation, parent)
+        return row
+
+    async def pass_on(self, row: Resource, parent: Operation) -> Resource:
+        """Walk the nested stack as its parent is walked; the row comes back still in progress."""
+        child = await _child(self._session, row)
+        if child is None or child.deleted_at is not None:
+            reason = f"the nested stack {row.nested_id} no longer exists"
+            raise ActionFailed(await self._actions.fail(row, reason), reason)
+        if not is_walked(child, parent.action):
+            operation = self._operation(child.id, parent.action, parent)
+            await self._part(row, replace(operation, request=parent.request), parent)
+        return row
+
+    async def _part(self, row: Resource, operation: Operation, parent: Operation) -> None:
+        """Have an operation on the nested stack done as part of the parent's, once."""
+        removing = operation.action is Action.DELETE
+        operation_id = await _begun(self._session, row, parent, removing=removing)
         if operation_id is None:
-            operation = self._operation(child.id, Action.DELETE, parent)
             await self._session.commit(resources=[row], operations=[operation])
             operation_id = operation.id
         try:
-            await self._wait_for(row, child.id, operation_id)
+            await self._wait_for(row, operation.stack_id, operation_id)
         except NestedFailed as failed:
             raise await self._action_failed(row, failed) from failed
-        return row
 
     def _operation(
         self,

@@ -32,6 +32,9 @@ from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
 
+CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
+"""Actions on an object that is there, of which one must not come after another."""
+
 
 class StackRows:
     """A stack that is looked at; nothing here writes."""
@@ -127,13 +130,13 @@ class Session(StackRows):
 
     def __init__(self, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> None:
         super().__init__(ports, stack, rows)
-        updating = (
+        changing = (
             row.id
             for row in self.rows.values()
-            if (row.action, row.status) == (Action.UPDATE, Status.IN_PROGRESS)
+            if row.action in CHANGING and row.status is Status.IN_PROGRESS
         )
-        self.unanswered = ports.orphaned_calls.unanswered(stack, updating, ports.clock.now())
-        """By row: when an update was sent last of which nobody knows whether it has been done."""
+        self.unanswered = ports.orphaned_calls.unanswered(stack, changing, ports.clock.now())
+        """By row: when a change was sent last of which nobody knows whether it has been done."""
         self._intents: dict[str, Event] = {}
         """By row: the events of actions that have begun and that no commit has told of yet."""
         self.transitions = Transitions(ports.clock, ports.ids)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stoker.engine.execution.calls import handed_on, lookups_of, make_call, with_ids
-from stoker.engine.execution.session import Session, StackRows
+from stoker.engine.execution.session import CHANGING, Session, StackRows
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status, evolve
@@ -30,7 +30,7 @@ from stoker.schema.resource_type import (
 )
 
 _MAKING = (Action.CREATE, Action.UPDATE)
-_NO_IDS = (Action.DELETE, Action.CHECK)
+_NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME)
 _ABOUT_OBJECT = frozenset(("read", "check"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
 _LOOKING = _ABOUT_OBJECT | {"find"}
@@ -162,8 +162,8 @@ class TypeCalls:
         return lands
 
     def _note_unanswered(self, row: Resource, lands: float) -> None:
-        """An update has ended without an answer: it may still be done within those seconds."""
-        if lands > 0 and row.action is Action.UPDATE:
+        """A change has ended without an answer: it may still be done within those seconds."""
+        if lands > 0 and row.action in CHANGING:
             ports = self._session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
             self._session.unanswered[row.id] = sent

@@ -15,6 +15,7 @@ class OperationKind(StrEnum):
     SCALE = "scale"
     REFRESH = "refresh"
     MARK = "mark"
+    WALK = "walk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,17 @@ class MarkRequest:
     reason: str
 
 
-Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest
+@dataclass(frozen=True, slots=True)
+class WalkRequest:
+    """Do the operation's action to each resource that there is; what is wanted stays the same."""
+
+    kind: ClassVar = OperationKind.WALK
+
+
+Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest
 _REQUESTS: Mapping[OperationKind, type[Request]] = {
-    each.kind: each for each in (ChangeRequest, ScaleRequest, RefreshRequest, MarkRequest)
+    each.kind: each
+    for each in (ChangeRequest, ScaleRequest, RefreshRequest, MarkRequest, WalkRequest)
 }
 
 

@@ -3,7 +3,7 @@
 A thread cannot be stopped, and what it does to an object must not come later than what is done to
 that object next. Whoever calls about a row therefore lets the call that was left behind end first.
 The calls of a process are kept in one place, as drivers and their sessions come and go. So is what
-a driver knows of the updates that it has sent, for the next one of the same stack.
+a driver knows of the changes that it has sent, for the next one of the same stack.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class OrphanedCalls:
         """The orphaned call about the row; the caller must wait for it."""
         return self._calls.pop(row_id, None)
 
-    def unanswered(self, stack: Stack, updating: Iterable[str], now: float) -> dict[str, float]:
-        """By row: when an update was sent last of which nobody knows whether it has been done.
+    def unanswered(self, stack: Stack, changing: Iterable[str], now: float) -> dict[str, float]:
+        """By row: when a change was sent last of which nobody knows whether it has been done.
 
         For a driver that has just taken the stack over; it keeps the answer up to date. If the
-        last driver belonged to this process, that is what it has left. Else every update that is
+        last driver belonged to this process, that is what it has left. Else every change that is
         under way may have been sent, by a process that is dead or takes itself for alive.
         """
         token, found = self._unanswered.pop(stack.id, (None, {}))
         if token != stack.fencing_token - 1:
-            found = dict.fromkeys(updating, now)
+            found = dict.fromkeys(changing, now)
         if len(self._unanswered) >= _MANY:
             del self._unanswered[next(iter(self._unanswered))]
         self._unanswered[stack.id] = stack.fencing_token, found

@@ -25,6 +25,8 @@ class Change(StrEnum):
     LATER = "later"
     """It depends on a value that does not exist yet."""
     REMOVE = "remove"
+    VISIT = "visit"
+    """The operation's own action is done to it: it is suspended, resumed, checked."""
     PAUSE = "pause"
     """Nothing happens for a while, between two batches."""
 
@@ -70,6 +72,8 @@ class Reason(StrEnum):
     """Another object has, or may have, taken its place."""
     SAME = "same"
     """Nothing differs."""
+    ASKED = "asked"
+    """A user asks for it, of the whole stack."""
 
 
 PAUSE = "/pause/"
@@ -83,6 +87,8 @@ class Step(StrEnum):
     """Bring the resource of a name to its definition."""
     REMOVE = "remove"
     """Take a row and its object away."""
+    VISIT = "visit"
+    """Do the operation's action to a row that stays what it is."""
 
 
 class Direction(StrEnum):
@@ -106,7 +112,7 @@ class Node:
     """One action: on a name, on a row; or a pause."""
 
     key: str
-    """The resource's name when applying, the row's id when removing; a pause has its own."""
+    """The resource's name when applying, the row's id else; a pause has its own."""
     name: str
     change: Change
     needs: frozenset[str]

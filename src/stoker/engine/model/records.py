@@ -162,6 +162,12 @@ class Stack:
         return evolve(self, fencing_token=self.fencing_token + 1)
 
 
+def is_walked(stack: Stack, action: Action) -> bool:
+    """Whether the stack is where a walk would bring it: it rests, or was woken, already."""
+    rest = action in (Action.SUSPEND, Action.RESUME)
+    return rest and (stack.action, stack.status) == (action, Status.COMPLETE)
+
+
 @dataclass(frozen=True, slots=True)
 class TrustRecord:
     """A trust that this service has made, by which all stacks of a user in a project act."""
@@ -228,13 +234,24 @@ Open = TypeVar("Open", Operation, Queued)
 
 
 def foremost(open_: Sequence[Open]) -> Open | None:
-    """The operation that comes first: a mark, the newest change of the stack, the oldest signal.
+    """The operation that comes first: a mark, the newest change of the stack, then the oldest of
+    walks and signals, which wait for their turn.
 
     ``open_`` are those that have not ended, the oldest first.
     """
     marks = [op for op in open_ if op.kind is OperationKind.MARK]
-    changes = [op for op in open_ if op.action is not Action.SIGNAL]
-    return next(iter(marks), changes[-1] if changes else next(iter(open_), None))
+    changes = [op for op in open_ if _takes_over(op)]
+    return next(iter(marks or changes[-1:] or open_), None)
+
+
+def taken_over(open_: Sequence[Open]) -> list[Open]:
+    """The operations on the stack whose work a newer change goes on with; signals are kept."""
+    newest = max((place for place, op in enumerate(open_) if _takes_over(op)), default=0)
+    return [op for op in open_[:newest] if op.action is not Action.SIGNAL]
+
+
+def _takes_over(operation: Operation | Queued) -> bool:
+    return operation.action is not Action.SIGNAL and operation.kind is not OperationKind.WALK
 
 
 @dataclass(frozen=True)

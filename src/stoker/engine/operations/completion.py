@@ -97,13 +97,14 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
 
 
 async def succeed(session: Session, operation: Operation, wanted: Definitions) -> None:
-    """The end of an operation that has done everything."""
+    """The end of an operation that has done everything. ``wanted`` is what the stack is to be."""
     reason = f"Stack {operation.action} completed successfully"
     changes: dict[str, Any] = {}
     if operation.action is Action.DELETE:
         changes["deleted_at"] = session.ports.clock.now()
     else:
-        changes["good_input_id"] = operation.input_id
+        if isinstance(operation.request, ChangeRequest):
+            changes["good_input_id"] = operation.input_id
         if isinstance(wanted, Evaluation) and wanted.template.outputs:
             shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
             await read_attributes(session, shown)

@@ -23,6 +23,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     foremost,
+    taken_over,
 )
 from stoker.engine.operations.completion import refuse
 from stoker.engine.operations.kinds import KINDS
@@ -157,7 +158,7 @@ class Driver:
             next_, over = None, open_
         else:
             next_ = foremost(open_)
-            over = [op for op in open_ if op.action is not Action.SIGNAL][:-1]
+            over = taken_over(open_)
         if over:
             await session.commit(
                 operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in over]

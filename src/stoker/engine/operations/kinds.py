@@ -12,10 +12,12 @@ from stoker.engine.operations.mark import Marking
 from stoker.engine.operations.refresh import Refreshing
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.scale import Scaling
+from stoker.engine.operations.walk import Walk
 
 KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
     OperationKind.CHANGE: StackChange,
     OperationKind.SCALE: Scaling,
     OperationKind.REFRESH: Refreshing,
     OperationKind.MARK: Marking,
+    OperationKind.WALK: Walk,
 }

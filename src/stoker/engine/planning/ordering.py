@@ -5,6 +5,8 @@ Only when all of them are there, the rows that must go are *removed*, dependents
 were built on. So nothing is given up before its replacement exists, a failure in the first phase
 leaves everything in place that a rollback wants back, and a plan can have no cycle: the first
 phase follows the template's graph, the second what was recorded when the rows were built.
+
+An operation that does one thing to each resource follows what was recorded as well.
 """
 
 from __future__ import annotations
@@ -41,10 +43,12 @@ def applied_needs(
     return first
 
 
-def removed_needs(removed: Iterable[Resource]) -> dict[str, frozenset[str]]:
-    """Row id -> ids of the rows that it was built on, among those that go; they go after it."""
-    going = {row.id: row for row in removed}
+def recorded_needs(rows: Iterable[Resource]) -> dict[str, frozenset[str]]:
+    """Row id -> ids of those among the rows that it was built on: they are removed after it, put
+    to sleep after it, woken and looked at before it.
+    """
+    among = {row.id: row for row in rows}
     return {
-        row.id: frozenset(id_ for id_ in row.requires if id_ in going and id_ != row.id)
-        for row in going.values()
+        row.id: frozenset(id_ for id_ in row.requires if id_ in among and id_ != row.id)
+        for row in among.values()
     }

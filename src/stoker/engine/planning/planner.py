@@ -26,7 +26,7 @@ from stoker.engine.model.plans import (
 from stoker.engine.model.records import Resource
 from stoker.engine.planning.decision import NEW, CallFor, Choice, Decision, choose, replaced_rows
 from stoker.engine.planning.facts import RecordedFacts, ReferenceOf
-from stoker.engine.planning.ordering import applied_needs, removed_needs
+from stoker.engine.planning.ordering import applied_needs, recorded_needs
 from stoker.kernel.graph import needs_first
 
 
@@ -148,7 +148,7 @@ def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[st
 
 def _removed(going: Iterable[Resource], decisions: Mapping[str, Decision]) -> Iterator[Node]:
     names = {row.id: row.name for row in going}
-    for row_id, needs in removed_needs(going).items():
+    for row_id, needs in recorded_needs(going).items():
         reason = Reason.REPLACED if names[row_id] in decisions else Reason.NOT_WANTED
         yield Node(row_id, names[row_id], Change.REMOVE, needs, reason, row_id=row_id)
 

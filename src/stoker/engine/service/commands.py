@@ -7,21 +7,29 @@ the input, the operation and, for a new stack, the stack. From then on it surviv
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Append, Dispatcher, Guard, Inside, Ports, StoreFault
-from stoker.engine.model.kinds import ChangeRequest, MarkRequest, OperationKind, Request
-from stoker.engine.model.records import Action, Operation, Stack, Status
+from stoker.engine.model.kinds import (
+    ChangeRequest,
+    MarkRequest,
+    OperationKind,
+    Request,
+    WalkRequest,
+)
+from stoker.engine.model.records import Action, Operation, Stack, Status, is_walked
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.engine.service.evaluating import description_of, evaluated_new, evaluated_update
 from stoker.engine.service.guards import (
-    DeletedAlready,
+    DoneAlready,
     live,
     most_stacks,
     refuse_second_delete,
+    require_rest,
     require_room,
     require_updatable,
     update_under_way,
@@ -31,6 +39,7 @@ from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 
+_WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME}
 _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
 """Seconds between looks at a mark that was accepted; after seven in all the answer is given."""
 
@@ -130,15 +139,32 @@ class Operations:
         )
         try:
             await self._ports.store.commit(change)
-        except DeletedAlready:
+        except DoneAlready:
             self._dispatcher.wake(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:
-        """``cancel_update``; other actions are refused."""
+        """An action on the whole stack. Raises NotSupported for one that there is not."""
         stack = await self._finder.at(caller, address)
-        if action != "cancel_update":
+        if action in _WALKS:
+            await self._walk(stack, _WALKS[action])
+        elif action == "cancel_update":
+            await self._cancel_update(stack)
+        else:
             raise NotSupported(f'the action "{action}" is not available in this release')
-        await self._cancel_update(stack)
+
+    async def _walk(self, stack: Stack, action: Action) -> None:
+        """Have one thing done to each resource; nothing where that was done last."""
+        operation = self._operation(stack, action, request=WalkRequest())
+
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            require_rest(now, inside.queue(stack.id))
+            if is_walked(now, action):
+                raise DoneAlready
+
+        change = Append(stack.id, operations=(operation,), guard=guard)
+        with contextlib.suppress(DoneAlready):
+            await self._ports.store.commit(change)
 
     async def _cancel_update(self, stack: Stack) -> None:
         """Give up the update under way and go back to what the stack was before."""

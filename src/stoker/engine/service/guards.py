@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from stoker.engine.model.interfaces import Inside, Limits
 from stoker.engine.model.records import Action, Queued, Stack, Status
 from stoker.engine.model.requests import Caller
-from stoker.kernel.errors import LimitExceeded, NotFound, NotSupported
+from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
 
 
-class DeletedAlready(Exception):
-    """The stack is being deleted: a request to do that has been met."""
+class DoneAlready(Exception):
+    """The stack is, or is being brought, where a request wants it."""
 
 
 def live(inside: Inside, stack: Stack) -> Stack:
@@ -33,15 +33,40 @@ def is_deleting(stack: Stack) -> bool:
 
 
 def require_updatable(stack: Stack) -> None:
-    """Raise NotSupported for a stack that is being deleted."""
+    """Raise NotSupported for a stack that is being deleted or rests, InProgress while it wakes."""
     if is_deleting(stack):
         raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
+    if is_suspended(stack):
+        raise NotSupported(
+            f"Updating a stack when it is suspended is not supported. Resume {stack.name} first"
+        )
+    resuming = stack.action is Action.RESUME and stack.status is Status.IN_PROGRESS
+    if resuming or stack.requested is Action.RESUME:
+        raise InProgress(_busy(stack, Action.RESUME))
+
+
+def is_suspended(stack: Stack) -> bool:
+    """Whether some of its resources rest, or are about to."""
+    return (stack.requested or stack.action) is Action.SUSPEND
+
+
+def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
+    """Raise InProgress for a stack to which something is done; what waits for its turn, as a
+    signal does, waits no longer than that.
+    """
+    changes = [op for op in queue if op.action is not Action.SIGNAL]
+    if changes:
+        raise InProgress(_busy(stack, changes[-1].action))
+
+
+def _busy(stack: Stack, action: Action) -> str:
+    return f"Stack {stack.name} already has an action ({action}) in progress; wait for its end"
 
 
 def refuse_second_delete(stack: Stack) -> None:
-    """Raise DeletedAlready for a stack that is being deleted."""
+    """Raise DoneAlready for a stack that is being deleted."""
     if is_deleting(stack):
-        raise DeletedAlready
+        raise DoneAlready
 
 
 def update_under_way(stack: Stack, queue: Sequence[Queued]) -> str:

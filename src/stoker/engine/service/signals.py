@@ -28,7 +28,7 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.service.guards import live
+from stoker.engine.service.guards import is_suspended, live
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
@@ -39,6 +39,7 @@ from stoker.kernel.errors import (
     Invalid,
     LimitExceeded,
     NotFound,
+    NotSupported,
 )
 from stoker.schema.resource_type import AdjustsGroup, Signals, can
 from stoker.template.environment.registry import HOOKS
@@ -103,6 +104,8 @@ class SignalService:
             )
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and no longer takes signals")
+        if is_suspended(stack):
+            raise NotSupported(_resting(stack))
         await stack_rows.load_signals()
         most = self._ports.limits.signals_per_resource
         known = len(stack_rows.signals.get(row.id, ()))
@@ -178,7 +181,8 @@ class SignalService:
         )
 
         def guard(inside: Inside) -> None:
-            live(inside, stack)
+            if is_suspended(live(inside, stack)):
+                raise NotSupported(_resting(stack))
             if not inside.has_resource(policy.id):
                 raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
@@ -201,3 +205,7 @@ class SignalService:
             guard=guard,
         )
         await self._ports.store.commit(change)
+
+
+def _resting(stack: Stack) -> str:
+    return f"Signal resource during SUSPEND is not supported. Resume {stack.name} first"

@@ -31,6 +31,7 @@ from stoker.schema.resource_type.capabilities import (
     ShowsSignals,
     Signals,
     Snapshots,
+    Suspends,
     Sweeps,
     Updates,
     Validates,
@@ -59,5 +60,6 @@ __all__ = [
     "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "Nested",
     "NestingCall", "NestingType", "NoChange", "Outcome", "Reads", "Releases", "Replaces", "Resized",
     "ResourceType", "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots",
-    "StackFacts", "Sweeps", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
+    "StackFacts", "Suspends", "Sweeps", "Update", "Updates", "Validates", "Wait", "can",
+    "has_attribute",
 ]  # fmt: skip

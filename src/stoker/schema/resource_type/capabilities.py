@@ -74,6 +74,17 @@ class Checks(Protocol):
 
 
 @runtime_checkable
+class Suspends(Protocol):
+    """The object can rest, and be woken. What a stack holds besides stays as it is meanwhile."""
+
+    def suspend(self, call: Call) -> Outcome:
+        """Put the object to rest; one that rests already is ``Done()``."""
+
+    def resume(self, call: Call) -> Outcome:
+        """Wake the object; one that is awake is ``Done()``."""
+
+
+@runtime_checkable
 class Releases(Protocol):
     """The object holds what only one can have, as an address, and a replacement may need it.
 

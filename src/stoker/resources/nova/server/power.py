@@ -1,9 +1,10 @@
-"""Imaging and removing a server."""
+"""Suspending, resuming, imaging and removing a server."""
 
 from __future__ import annotations
 
 from stoker.clouds.collections import IMAGES, SERVERS
-from stoker.resources.nova.server.states import TASK
+from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.resources.nova.server.states import BROKEN, TASK, broken, live
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
@@ -12,6 +13,25 @@ _GONE = frozenset({"DELETED", "SOFT_DELETED"})
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LONGEST_QUEUED = 60.0
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
+
+
+def brought_to(call: Call, status: str, action: str) -> Outcome:
+    """Ask for the action until the server has the status; one that has it is left alone."""
+    server = live(call)
+    if server.get("status") == status and not server.get(TASK):
+        return Done()
+    if server.get("status") in BROKEN:
+        return broken(server)
+    if not server.get(TASK):
+        path = SERVERS.at(call.object_id, "/action")
+        try:
+            SERVERS.ask(call.cloud, "POST", path, json={action: None})
+        except CloudFault as fault:
+            if not is_conflict(fault):
+                raise
+            if "task_state" not in fault.message:
+                return Failed(describe(fault))
+    return Wait(polling_pause(call), reason=f"the server is to be {status}")
 
 
 def take_image(call: Call) -> Outcome:

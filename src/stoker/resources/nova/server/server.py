@@ -19,10 +19,10 @@ from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
 from stoker.resources.nova.server.create import finished, request, settle, user_data
 from stoker.resources.nova.server.ports import delete_own_ports
-from stoker.resources.nova.server.power import is_removed, take_image
+from stoker.resources.nova.server.power import brought_to, is_removed, take_image
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
-from stoker.resources.nova.server.states import ACTIVE, broken
+from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, broken
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
@@ -97,6 +97,14 @@ class Server(ManagedType):
     def reclaim(self, call: Call) -> Outcome:
         """Take them again."""
         return reclaim(call)
+
+    def suspend(self, call: Call) -> Outcome:
+        """Suspend the server, and wait until it is."""
+        return brought_to(call, SUSPENDED, "suspend")
+
+    def resume(self, call: Call) -> Outcome:
+        """Resume the server, and wait until it is active."""
+        return brought_to(call, ACTIVE, "resume")
 
     def snapshot(self, call: Call) -> Outcome:
         """Make an image of the server; its id is kept as ``snapshot_image_id``."""

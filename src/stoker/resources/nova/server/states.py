@@ -11,6 +11,7 @@ from stoker.resources.rest import went_to
 from stoker.schema.resource_type import Call, Failed
 
 ACTIVE = "ACTIVE"
+SUSPENDED = "SUSPENDED"
 BROKEN = frozenset({"ERROR", "DELETED", "SOFT_DELETED", "UNKNOWN"})
 TASK = "OS-EXT-STS:task_state"
 """The field with what the service is doing to a server."""

@@ -1,0 +1,97 @@
+"""Does the action of a walk to one row: the visit step of an operation.
+
+The object is called with what was last applied, and the row says afterwards what it said before
+of everything but its status. An action is a line in ``METHODS``, and a rule about the states in
+which a resource may be where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
+from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import Work
+from stoker.engine.model.plans import Node
+from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.schema.resource_type import Call, ManagedType, Outcome, ResourceType, Suspends, can
+
+Method = Callable[[Call], Outcome]
+
+METHODS: Mapping[Action, Callable[[ResourceType], Method | None]] = {
+    Action.SUSPEND: lambda type_: type_.suspend if can(type_, Suspends) else None,
+    Action.RESUME: lambda type_: type_.resume if can(type_, Suspends) else None,
+}
+"""What each action calls; None for types that have nothing to do then."""
+
+
+class Visiting:
+    """The visit steps of one operation."""
+
+    def __init__(
+        self, session: Session, operation: Operation, actions: Actions, nesting: Nesting
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._action = operation.action
+        self._actions = actions
+        self._nesting = nesting
+
+    async def visit(self, node: Node) -> None:
+        """Do the action; nothing when an earlier run of this operation has done it."""
+        row = self._session.rows[node.key]
+        if row.operation_id == self._operation.id and row.status is Status.COMPLETE:
+            return
+        if not _may(self._action, row):
+            state = (row.action.value, row.status.value)
+            raise self._refused(row, f"State {state} invalid for {self._action.lower()}")
+        if is_nested(row):
+            row = await self._begin(row, None)
+            row = await self._nesting.pass_on(row, self._operation)
+        else:
+            row = await self._call(row)
+        await self._complete(row)
+
+    async def _call(self, row: Resource) -> Resource:
+        """The row once its type has done what it does in the action, if anything."""
+        type_ = self._session.type_of(row)
+        if not isinstance(type_, ManagedType):
+            row = await self._begin(row, None)
+            reason = f"the resource type {row.type_name} is not installed here; install it again"
+            raise ActionFailed(await self._actions.fail(row, reason), reason)
+        method = None if row.external else METHODS[self._action](type_)
+        row = await self._begin(row, None if method is None else type_)
+        if method is None:
+            return row
+        return await self._actions.run(row, Work(type_, method, row.properties))
+
+    async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
+        if (row.action, row.status) == (self._action, Status.IN_PROGRESS):
+            return row  # an engine that died has begun it
+        if calls is None:
+            return await self._actions.begin(row, self._action, calls=None)
+        return await self._actions.begin_change(row, self._action, self._operation, calls)
+
+    async def _complete(self, row: Resource) -> None:
+        done, told = self._session.transitions.resource_to(
+            row, self._action, Status.COMPLETE, row.reason, operation_id=self._operation.id
+        )
+        await self._session.commit(resources=[done], events=[told])
+
+    def _refused(self, row: Resource, reason: str) -> ActionFailed:
+        """The failure of an action that was not begun: the row stays as it is."""
+        shown = evolve(row, action=self._action)
+        return ActionFailed(shown, reason_of_resource(row.name, reason, "Error"))
+
+
+def _may(action: Action, row: Resource) -> bool:
+    """Whether the action may be done to a resource in that state.
+
+    An action in progress has been begun by this operation, or by one that it has superseded.
+    """
+    if action is Action.RESUME:
+        return row.action is Action.RESUME or (
+            (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
+        )
+    return row.action is action or row.status is Status.COMPLETE

@@ -1,0 +1,58 @@
+"""The walk of a stack: one thing is done to each resource that there is, as to suspend it.
+
+What the stack is to be stays the same. The plan is a phase over the rows, stored before the first
+action; nested stacks are walked by operations of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.plans import Nothing
+from stoker.engine.model.records import Operation
+from stoker.engine.model.secrets import masking_of
+from stoker.engine.operations.completion import begin, fail, succeed
+from stoker.engine.operations.running import Running
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.walks import plan_of_walk
+
+
+class Walk(Running):
+    """One walk of a stack."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        self.operation = operation
+        self.waiting = Waiting()
+        self._session = session
+        self._execution: Execution | None = None
+
+    async def prepare(self) -> None:
+        """Evaluate what the stack is: for its outputs, and for what no text may show."""
+        session = self._session
+        wanted = await evaluation_at(session.ports, session.stack, session.stack.input_id)
+        session.masking = await session.ports.workers.compute(lambda: masking_of(wanted))
+        self._wanted = wanted
+
+    async def run(self) -> None:
+        """Begin, visit every row, end."""
+        session = self._session
+        if self.operation.plan is None:
+            plan = plan_of_walk(self.operation.action, list(session.rows.values()))
+            self.operation = await begin(session, replace(self.operation, plan=plan))
+        self._execution = Execution(session, self.operation, Nothing(), frozenset(), self.waiting)
+        await self._execution.run()
+        if self.waiting.stopped:
+            return
+        if self.waiting.failed is None:
+            await succeed(session, self.operation, self._wanted)
+        else:
+            await fail(session, self.operation, self.waiting.failed)
+
+    async def expire(self, reason: str) -> None:
+        """The time is up, also for calls under way."""
+        self.waiting.expire(reason)
+        if self._execution is not None:
+            await self._execution.abandon()

@@ -1,0 +1,214 @@
+"""Walks: suspend and resume do one thing to each resource, and leave what is wanted alone."""
+
+from __future__ import annotations
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.requests import StackRequest
+from stoker.kernel.errors import InProgress, NotFound, NotSupported
+
+CHAIN = template(
+    {"a": thing(value="1"), "b": thing(uses={"get_resource": "a"}), "c": thing(depends_on="b")}
+)
+
+
+def resting(lab: Lab) -> dict[str, bool]:
+    """Which objects rest, by the names of their resources."""
+    return {found.name: found.rests for found in lab.cloud.objects.values()}
+
+
+async def states(lab: Lab) -> dict[str, str]:
+    return {name: f"{row.action}_{row.status}" for name, row in (await lab.rows()).items()}
+
+
+def test_a_suspend_puts_every_object_to_rest_and_a_resume_wakes_it() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN)
+        before = await lab.rows()
+        for action, state, rests in (("suspend", "SUSPEND", True), ("resume", "RESUME", False)):
+            await lab.act(action)
+            assert await lab.status() == f"{state}_COMPLETE"
+            assert (await lab.stack()).reason == f"Stack {state} completed successfully"
+            assert set(resting(lab).values()) == {rests}
+            rows = await lab.rows()
+            assert {f"{row.action}_{row.status}" for row in rows.values()} == {f"{state}_COMPLETE"}
+            for name, row in rows.items():
+                assert row.physical_id == before[name].physical_id
+                assert row.properties == before[name].properties
+
+    in_lab(story)
+
+
+def test_dependents_rest_first_and_dependencies_wake_first() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN)
+        lab.cloud.journal.clear()
+        await lab.act("suspend")
+        await lab.act("resume")
+        assert lab.cloud.journal == [f"suspend {n}" for n in "cba"] + [f"resume {n}" for n in "abc"]
+
+    in_lab(story)
+
+
+def test_each_resource_tells_of_its_beginning_and_its_end() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "s": {"type": "OS::Heat::RandomString"}}))
+        told = len(await lab.history())
+        await lab.act("suspend")
+        assert sorted((await lab.history())[told:]) == [
+            "a SUSPEND_COMPLETE",
+            "a SUSPEND_IN_PROGRESS",
+            "s SUSPEND_COMPLETE",
+            "s SUSPEND_IN_PROGRESS",
+        ]
+
+    in_lab(story)
+
+
+def test_what_was_done_last_is_not_done_again() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN)
+        for action in ("suspend", "resume"):
+            await lab.act(action)
+            told = len(await lab.events())
+            await lab.act(action)
+            assert len(await lab.events()) == told
+            assert await lab.status() == f"{action.upper()}_COMPLETE"
+
+    in_lab(story)
+
+
+def test_a_resume_of_what_does_not_rest_fails_and_changes_no_resource() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        await lab.act("resume")
+        assert await lab.status() == "RESUME_FAILED"
+        assert (await lab.stack()).reason == (
+            "Resource RESUME failed: Error: resources.a:"
+            " State ('CREATE', 'COMPLETE') invalid for resume"
+        )
+        assert await states(lab) == {"a": "CREATE_COMPLETE"}
+
+    in_lab(story)
+
+
+def test_a_suspend_of_what_has_failed_fails() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(fail="create")}))
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_FAILED"
+        assert "State ('CREATE', 'FAILED') invalid for suspend" in (await lab.stack()).reason
+
+    in_lab(story)
+
+
+def test_a_failure_ends_a_suspend_and_it_can_be_asked_for_again() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(), "b": thing(depends_on="a", fail="suspend")}))
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_FAILED"
+        assert (await lab.stack()).reason.startswith("Resource SUSPEND failed: resources.b: ")
+        assert await states(lab) == {"a": "CREATE_COMPLETE", "b": "SUSPEND_FAILED"}
+        assert resting(lab) == {"a": False, "b": False}
+        for found in lab.cloud.objects.values():
+            found.properties["fail"] = None
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_COMPLETE"
+        assert resting(lab) == {"a": True, "b": True}
+
+    in_lab(story)
+
+
+def test_an_object_that_is_gone_fails_a_suspend() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        lab.cloud.vanish("a")
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_FAILED"
+        assert await states(lab) == {"a": "SUSPEND_FAILED"}
+
+    in_lab(story)
+
+
+def test_a_stack_that_rests_is_not_updated_and_takes_no_signals() -> None:
+    async def story(lab: Lab) -> None:
+        handle = {"type": "Sim::Handle"}
+        address = await lab.create(template({"a": thing(), "h": handle}))
+        # an update that was read before is refused where it is recorded
+        seen = lab.as_seen(await lab.stack())
+        await lab.act("suspend")
+        for operations in (lab.engine.operations, seen):
+            with pytest.raises(NotSupported, match="Updating a stack when it is suspended"):
+                await operations.update(CALLER, address, StackRequest(template=CHAIN))
+        with pytest.raises(NotSupported, match="Signal resource during SUSPEND"):
+            await lab.engine.signals.signal(CALLER, address, "h", {})
+        await lab.act("resume")
+        await lab.engine.signals.signal(CALLER, address, "h", {})
+        await lab.update(template({"a": thing(value="2"), "h": handle}))
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("action", ["suspend", "resume"])
+def test_nothing_is_walked_while_something_else_is_under_way(action: str) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="1", lag=9)}))
+        await lab.begin_update(template({"a": thing(value="2", lag=9)}))
+        with pytest.raises(InProgress, match="UPDATE"):
+            await lab.begin_act(action)
+        await lab.engine.dispatch.idle()
+        await lab.begin_act("suspend")
+        await lab.pass_time(3)
+        with pytest.raises(InProgress, match="SUSPEND"):
+            await lab.begin_act(action)
+        await lab.engine.dispatch.idle()
+        await lab.begin_act("resume")
+        address = (await lab.stack()).address
+        with pytest.raises(InProgress, match="RESUME"):
+            await lab.engine.operations.update(CALLER, address, StackRequest(template=CHAIN))
+        await lab.pass_time(3)
+        with pytest.raises(InProgress, match="RESUME"):
+            await lab.engine.operations.update(CALLER, address, StackRequest(template=CHAIN))
+
+    in_lab(story)
+
+
+def test_a_delete_takes_over_from_a_suspend() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing(lag=5), "b": thing(depends_on="a")}))
+        await lab.begin_act("suspend")
+        await lab.pass_time(3)
+        await lab.delete()
+        gone = await lab.engine.views.stack(CALLER, address)
+        assert (gone.action, gone.status) == ("DELETE", "COMPLETE")
+        assert lab.cloud.objects == {}
+        assert "suspend a" in lab.cloud.journal
+        with pytest.raises(NotFound):
+            await lab.engine.operations.act(CALLER, address, "suspend")
+
+    in_lab(story)
+
+
+def test_a_stack_that_rests_can_be_deleted() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(CHAIN)
+        await lab.act("suspend")
+        await lab.delete()
+        assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_a_suspend_that_takes_too_long_fails_at_its_time_limit() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(lag=1), "b": thing()}), timeout_mins=1)
+        lab.cloud.down = (0, 1e12)
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_FAILED"
+        assert (await lab.stack()).reason == "Suspend timed out"
+        assert set((await states(lab)).values()) == {"SUSPEND_FAILED"}
+
+    in_lab(story)
