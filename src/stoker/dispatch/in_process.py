@@ -18,6 +18,7 @@ from stoker.engine.model.records import Operation, OperationStatus, Stack, Statu
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
+from stoker.schema.software import NO_SOFTWARE
 
 log = Log(__name__)
 
@@ -51,7 +52,8 @@ class InProcess(Dispatcher, Observer):
                 self._wake(new.id, (new.taken, operation))
             else:
                 self._wake(operation.stack_id)
-        if isinstance(change, Append) and change.signals:
+        told = isinstance(change, Append) and (change.signals or change.software is not NO_SOFTWARE)
+        if told and change.stack_id:
             self._wake(change.stack_id)
         for stack in change.stacks:
             if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:

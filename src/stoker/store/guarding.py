@@ -9,23 +9,19 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Inside
 from stoker.engine.model.records import Queued, Stack
 from stoker.store import queries, rows, tables
-from stoker.store.encryption import Cipher
+from stoker.store.software import SoftwareInTransaction
 
 _LIVE = sa.select(sa.func.count()).where(
     tables.stacks.c.project_id == sa.bindparam("project"), tables.stacks.c.live_name.is_not(None)
 )
 
 
-class InTransaction(Inside):
+class InTransaction(SoftwareInTransaction, Inside):
     """Reads of one transaction. What they say stays true until it ends.
 
     SQLite has one writing transaction at a time. In other databases the rows are locked, and for
     what are no rows yet, the project is.
     """
-
-    def __init__(self, connection: sa.Connection, cipher: Cipher) -> None:
-        self._connection = connection
-        self._cipher = cipher
 
     def stack(self, stack_id: str) -> Stack | None:
         """One stack, locked."""
@@ -53,7 +49,5 @@ class InTransaction(Inside):
 
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks there are; nobody makes one meanwhile who asks this too."""
-        if self._connection.dialect.name == "postgresql":
-            key = sa.func.hashtext(project_id)
-            self._connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+        queries.lock_project(self._connection, project_id)
         return int(self._connection.execute(_LIVE, {"project": project_id}).scalar_one())

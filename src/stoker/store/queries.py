@@ -132,6 +132,21 @@ def event_page(stack_ids: Sequence[str], query: EventQuery) -> sa.Select[Any]:
     return _paged(select, events, columns, query.page, descending=descending)
 
 
+def in_pages(select: sa.Select[Any], table: sa.Table, page: Page) -> sa.Select[Any]:
+    """The rows of a numbered table, oldest first, cut to the page."""
+    return _paged(select, table, [table.c.number], page, descending=False)
+
+
+def lock_project(connection: sa.Connection, project_id: str) -> None:
+    """Wait until nobody else who asks for this writes for the project, until the transaction ends.
+
+    SQLite has one writing transaction at a time.
+    """
+    if connection.dialect.name == "postgresql":
+        key = sa.func.hashtext(project_id)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+
+
 def _paged(
     select: sa.Select[Any],
     table: sa.Table,

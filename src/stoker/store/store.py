@@ -15,6 +15,7 @@ from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
+from stoker.store.software import SqlSoftware
 from stoker.store.tidying import tidy
 
 
@@ -24,6 +25,12 @@ class SqlStore(SqlReads):
     def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
         super().__init__(engine, cipher, runner)
         self._commits = GroupCommit(engine, cipher, runner)
+        self._software = SqlSoftware(engine, cipher, runner)
+
+    @property
+    def software(self) -> SqlSoftware:
+        """Software configs and deployments."""
+        return self._software
 
     def observe(self, observer: Observer) -> None:
         """Tell the observer of every change from now on."""

@@ -230,3 +230,32 @@ signals = sa.Table(
     sa.Column("received_at", sa.Float, nullable=False),
     _column("details", Kind.ENCRYPTED),
 )
+
+software_configs = sa.Table(
+    "software_configs",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("project_id", _ID, nullable=False, index=True),
+    sa.Column("created_at", sa.Float, nullable=False),
+    _column("name", Kind.JSON),
+    _column("group", Kind.JSON),
+    _column("content", Kind.ENCRYPTED),
+    comment="content is the config with its inputs, outputs and options",
+)
+
+software_deployments = sa.Table(
+    "software_deployments",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("project_id", _ID, nullable=False),
+    sa.Column("stack_id", _ID),
+    sa.Column("config_id", _ID, nullable=False, index=True),
+    sa.Column("server_id", _NAME, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("updated_at", sa.Float),
+    _column("content", Kind.ENCRYPTED),
+    sa.Index("ix_software_deployments_server", "project_id", "server_id"),
+    comment="content is the state with the values of inputs and outputs",
+)

@@ -11,10 +11,12 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Append, Change, Fenced, Guard, OwnedWrite, StoreFault
 from stoker.kernel.errors import name_taken
+from stoker.schema.software import NO_SOFTWARE
 from stoker.store import rows, tables
 from stoker.store.encryption import Cipher, EncryptOnce
 from stoker.store.guarding import InTransaction
 from stoker.store.prepared import Prepared, prepared
+from stoker.store.software import write_software
 from stoker.store.taking import take_new
 
 
@@ -144,6 +146,9 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
         for delete in (_RESOURCE_GONE, _SIGNALS_OF_GONE):
             prepared(connection, delete).execute(connection, *dropped)
     take_new(connection, changes)
+    for change in changes:
+        if change.software is not NO_SOFTWARE:
+            write_software(connection, change.software, cipher, _insert)
     if heard := [{"gone": signal_id} for change in owned for signal_id in change.dropped_signals]:
         prepared(connection, _SIGNAL_GONE).execute(connection, *heard)
 

@@ -11,8 +11,6 @@ from stoker.kernel.errors import NotSupported
 
 _STACK = "/stacks/{stack_name}/{stack_id}"
 _SNAPSHOT = _STACK + "/snapshots/{snapshot_id}"
-_CONFIG = "/software_configs/{config_id}"
-_DEPLOYMENT = "/software_deployments/{deployment_id}"
 
 ADDRESSES = {
     "Abandoning stacks is": (("DELETE", _STACK + "/abandon", "stacks:abandon"),),
@@ -23,20 +21,6 @@ ADDRESSES = {
         ("GET", _SNAPSHOT, "stacks:show_snapshot"),
         ("DELETE", _SNAPSHOT, "stacks:delete_snapshot"),
         ("POST", _SNAPSHOT + "/restore", "stacks:restore_snapshot"),
-    ),
-    "Software configurations are": (
-        ("GET", "/software_configs", "software_configs:index"),
-        ("POST", "/software_configs", "software_configs:create"),
-        ("GET", _CONFIG, "software_configs:show"),
-        ("DELETE", _CONFIG, "software_configs:delete"),
-    ),
-    "Software deployments are": (
-        ("GET", "/software_deployments", "software_deployments:index"),
-        ("POST", "/software_deployments", "software_deployments:create"),
-        ("GET", "/software_deployments/metadata/{server_id}", "software_deployments:metadata"),
-        ("GET", _DEPLOYMENT, "software_deployments:show"),
-        ("PUT", _DEPLOYMENT, "software_deployments:update"),
-        ("DELETE", _DEPLOYMENT, "software_deployments:delete"),
     ),
 }
 """What is missing, by the beginning of the refusal: method, path below the project, policy."""

@@ -20,6 +20,7 @@ from stoker.api.rest import (
     resource_types,
     resources,
     service_info,
+    software,
     stacks,
     templates,
 )
@@ -41,6 +42,8 @@ class Operation:
 
 _STACK = "/stacks/{stack_name}/{stack_id}"
 _RESOURCE = _STACK + "/resources/{resource_name}"
+_CONFIG = "/software_configs/{config_id}"
+_DEPLOYMENT = "/software_deployments/{deployment_id}"
 _LOOKUP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -96,6 +99,25 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _STACK + "/events", events.index, "events:index"),
     Operation("GET", _RESOURCE + "/events", events.index_of_resource, "events:index"),
     Operation("GET", _RESOURCE + "/events/{event_id}", events.show, "events:show"),
+    Operation("GET", "/software_configs", software.list_configs, "software_configs:index"),
+    Operation("POST", "/software_configs", software.create_config, "software_configs:create"),
+    Operation("GET", _CONFIG, software.show_config, "software_configs:show"),
+    Operation("DELETE", _CONFIG, software.delete_config, "software_configs:delete"),
+    Operation(
+        "GET", "/software_deployments", software.list_deployments, "software_deployments:index"
+    ),
+    Operation(
+        "POST", "/software_deployments", software.create_deployment, "software_deployments:create"
+    ),
+    Operation(
+        "GET",
+        "/software_deployments/metadata/{server_id}",
+        software.metadata,
+        "software_deployments:metadata",
+    ),
+    Operation("GET", _DEPLOYMENT, software.show_deployment, "software_deployments:show"),
+    Operation("PUT", _DEPLOYMENT, software.update_deployment, "software_deployments:update"),
+    Operation("DELETE", _DEPLOYMENT, software.delete_deployment, "software_deployments:delete"),
     *(
         Operation(method, path, partial(not_served.refuse, what=what), rule)
         for what, addresses in not_served.ADDRESSES.items()

@@ -33,6 +33,7 @@ _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME)
 _ABOUT_OBJECT = frozenset(("read", "check"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
+_NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 _LOOKING = _ABOUT_OBJECT | {"find"}
 """Methods that change nothing: it does not matter when they are done."""
 SHORT_PAUSE = 2.0
@@ -189,7 +190,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
     def connected() -> Any:
         made = replace(call, cloud=ports.clouds.connection(stack))
         looks = can(type_, Adopts) and method == type_.find
-        if looks or not (row.action in _NO_IDS or method.__name__ in _ABOUT_OBJECT):
+        if looks or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
             made = replace(made, properties=_with_ids(stack_rows, type_, made.properties))
             if made.update.previous and row.action is Action.UPDATE:
                 previous = _with_ids(stack_rows, type_, made.update.previous)

@@ -22,11 +22,13 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
+from stoker.engine.model.software import KeepsSoftware, SoftwareInside
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.resource_type import ResourceType, Signalling
+from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import CustomCheck, NameLookup
 
 Result = TypeVar("Result")
@@ -49,7 +51,7 @@ class StoreFault(Exception):
         self.passing = passing
 
 
-class Inside(Protocol):
+class Inside(SoftwareInside, Protocol):
     """What a guard may look at: rows in the transaction that it guards, which nobody changes
     before that ends.
     """
@@ -79,7 +81,10 @@ It runs on the store's thread: it computes nothing and waits for nothing.
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """What anybody may add to a stack, in one transaction: requests, signals, and their events."""
+    """What anybody may add to a stack, in one transaction: requests, signals, and their events.
+
+    Configs and deployments that belong to no stack come with the empty text as its id.
+    """
 
     stack_id: str
     stacks: tuple[Stack, ...] = ()
@@ -90,6 +95,7 @@ class Append:
     signals: tuple[StoredSignal, ...] = ()
     taken: tuple[str, ...] = ()
     """Ids of those of the new stacks that this engine takes over at once."""
+    software: SoftwareChange = NO_SOFTWARE
     guard: Guard | None = None
     """What was read to make the change is looked at by it again."""
 
@@ -112,6 +118,7 @@ class OwnedWrite:
     """Ids; the signals of these resources go as well."""
     dropped_signals: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    software: SoftwareChange = NO_SOFTWARE
 
 
 Change = Append | OwnedWrite
@@ -151,7 +158,7 @@ class Observer(Protocol):
         """A change was written, or, if that is not certain, may have been. Returns at once."""
 
 
-class Store(TakesOver, Protocol):
+class Store(TakesOver, KeepsSoftware, Protocol):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """
@@ -365,6 +372,9 @@ class Limits:
     nested_depth: int = 5
     events_per_stack: int = 1000
     signals_per_resource: int = 1000
+    configs_per_project: int = 4096
+    """-1 for no bound, as for the next."""
+    deployments_per_project: int = 4096
     timeout_mins: float = 60
     """For stacks that name none."""
     failure_grace: float = 240.0

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
-from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, StackQuery
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import HIDDEN, ShownFacts
+from stoker.engine.planning.facts import ShownFacts
+from stoker.engine.service.live_values import attributes_of, metadata_of, refreshed
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import (
     current_rows,
@@ -26,7 +25,6 @@ from stoker.engine.service.presenters import (
 )
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NOT_FOUND, NotFound
-from stoker.schema.resource_type import Reads, ShowsSignals, can
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -143,19 +141,19 @@ class Queries:
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
         session = await self._session(stack, rows)
-        attributes = {**dict.fromkeys(with_attributes), **_attributes(session, row)}
+        attributes = {**dict.fromkeys(with_attributes), **attributes_of(session, row)}
         needed = _needed_by(rows)
         return resource_view(
-            stack, row, needed.get(row.name, ()), attributes, self._metadata(session, row)
+            stack, row, needed.get(row.name, ()), attributes, await metadata_of(session, row)
         )
 
     async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
-        """The metadata of a resource, with what its signals add."""
+        """The metadata of a resource, with what its signals and deployments add."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
         require_own(caller, row)
-        return self._metadata(await self._session(stack, rows), row)
+        return await metadata_of(await self._session(stack, rows), row)
 
     async def events(
         self, caller: Caller, address: StackAddress, query: EventQuery
@@ -194,18 +192,10 @@ class Queries:
         session = await self._session(stack, await self._store.resources(stack.id))
 
         def compute() -> list[Output]:
-            rows = {name: _refreshed(session, row) for name, row in session.current.items()}
+            rows = {name: refreshed(session, row) for name, row in session.current.items()}
             return evaluation.outputs(ShownFacts(rows, session.reference_of))
 
         return await self._ports.workers.compute(compute)
-
-    def _metadata(self, session: StackRows, row: Resource) -> Mapping[str, Any]:
-        type_ = session.type_of(row)
-        if can(type_, ShowsSignals):
-            call = make_call(session, row, type_)
-            received = call.signals.get(str(session.reference_of(row)), ())
-            return {**row.metadata, **type_.signal_metadata(received)}
-        return row.metadata
 
 
 def _resource_views(
@@ -222,35 +212,11 @@ def _resource_views(
             stack,
             row,
             needed.get(row.name, ()),
-            None if session is None else _attributes(session, row),
+            None if session is None else attributes_of(session, row),
         )
         for row in current
     )
     return [view for view in views if matches(view, filters)]
-
-
-def _attributes(session: StackRows, row: Resource) -> dict[str, Any]:
-    """All attributes that the type declares, and what else is recorded."""
-    type_ = session.type_of(row)
-    recorded = _refreshed(session, row).attributes
-    declared = () if type_ is None else type_.attributes
-    return {
-        **{name: recorded.get(name) for name in declared},
-        **{name: value for name, value in recorded.items() if name not in HIDDEN},
-    }
-
-
-def _refreshed(session: StackRows, row: Resource) -> Resource:
-    """The row with those attributes afresh that change by themselves and need no cloud."""
-    type_ = session.type_of(row) if row.physical_id is not None else None
-    if type_ is None or type_.service is not None or not can(type_, Reads):
-        return row
-    changing = [name for name, declared in type_.attributes.items() if not declared.cached]
-    if not changing:
-        return row
-    read = type_.read(make_call(session, row, type_))
-    fresh = {name: read[name] for name in changing if name in read}
-    return replace(row, attributes={**row.attributes, **fresh})
 
 
 def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.previews import Previews
 from stoker.engine.service.queries import Queries
 from stoker.engine.service.signals import SignalService
+from stoker.engine.service.software import Software
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class Service:
     """What says what templates and types are."""
     signals: SignalService
     """What lets servers and alarms call back."""
+    software: Software
+    """What keeps software configs and deployments."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
@@ -43,4 +46,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         Queries(ports, finder),
         Descriptions(ports),
         SignalService(ports, finder),
+        Software(ports),
     )

@@ -25,6 +25,7 @@ from stoker.schema.resource_type.capabilities import (
     Checks,
     DependsImplicitly,
     Foresees,
+    PublishesMetadata,
     Reads,
     Releases,
     Replaces,
@@ -33,6 +34,7 @@ from stoker.schema.resource_type.capabilities import (
     Snapshots,
     Suspends,
     Sweeps,
+    TakesDeployments,
     Updates,
     Validates,
     can,
@@ -58,8 +60,8 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Done", "Failed",
     "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "Nested",
-    "NestingCall", "NestingType", "NoChange", "Outcome", "Reads", "Releases", "Replaces", "Resized",
-    "ResourceType", "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots",
-    "StackFacts", "Suspends", "Sweeps", "Update", "Updates", "Validates", "Wait", "can",
-    "has_attribute",
+    "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads", "Releases",
+    "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals", "Signal", "Signalling",
+    "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update",
+    "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

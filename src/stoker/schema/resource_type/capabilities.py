@@ -130,6 +130,28 @@ class ShowsSignals(Protocol):
 
 
 @runtime_checkable
+class TakesDeployments(Protocol):
+    """The type is a server that software deployments can be for; its metadata shows them."""
+
+    def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
+        """Whether this server does."""
+
+
+@runtime_checkable
+class PublishesMetadata(TakesDeployments, Protocol):
+    """The type is a server that may read its metadata elsewhere, as from an object store."""
+
+    def publishes(self, properties: Mapping[str, Any]) -> bool:
+        """Whether this server does, instead of asking this service."""
+
+    def publish(self, call: Call) -> None:
+        """Put ``call.metadata`` where the server ``call.physical_id`` reads it.
+
+        Properties are as they were given: names may stand for ids.
+        """
+
+
+@runtime_checkable
 class Validates(Protocol):
     """The type checks more than its declarations can say."""
 

@@ -1,0 +1,47 @@
+"""Brings the metadata of servers to where they read it, for those that do not ask this service.
+
+Deployments to one server may change at the same time, in several processes. Whoever has written
+the metadata looks again whether they are still like this, so the last one to write knows all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.server_metadata import server_metadata
+from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.type_calls import Work, bound_call
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Resource
+from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
+
+_MOST_LOOKS = 20
+
+
+async def publish(ports: Ports, project_id: str, server_id: str) -> None:
+    """Tell a server of its deployments, unless it asks for them itself.
+
+    Raises what the cloud refuses with; it is safe to repeat.
+    """
+    for row in await ports.store.software.standing_for(project_id, server_id):
+        stack = await ports.store.stack(row.stack_id)
+        if stack is not None:
+            await publish_row(StackRows(ports, stack, [row]), row)
+
+
+async def publish_row(stack_rows: StackRows, row: Resource) -> None:
+    """The same for the server of a row."""
+    ports, type_ = stack_rows.ports, stack_rows.type_of(row)
+    if not isinstance(type_, ManagedType) or not can(type_, PublishesMetadata):
+        return
+    if not type_.publishes(row.properties):
+        return
+    told = None
+    for _ in range(_MOST_LOOKS):
+        metadata = await server_metadata(ports, stack_rows.stack, row)
+        if metadata == told:
+            return
+        work = Work(type_, type_.publish, row.properties)
+        call = await bound_call(stack_rows, replace(row, metadata=metadata), work)
+        await ports.workers.run(type_.service, call)
+        told = metadata

@@ -1,0 +1,50 @@
+"""Values of resources that change without an operation: what rows alone do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.server_metadata import server_metadata
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.records import Resource
+from stoker.engine.planning.facts import HIDDEN
+from stoker.schema.resource_type import Reads, ShowsSignals, TakesDeployments, can
+
+
+async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
+    """The metadata of a resource, with what its signals and deployments add."""
+    type_ = session.type_of(row)
+    if can(type_, TakesDeployments) and type_.takes_deployments(row.properties):
+        return await server_metadata(session.ports, session.stack, row)
+    if can(type_, ShowsSignals):
+        call = make_call(session, row, type_)
+        received = call.signals.get(str(session.reference_of(row)), ())
+        return {**row.metadata, **type_.signal_metadata(received)}
+    return row.metadata
+
+
+def attributes_of(session: StackRows, row: Resource) -> dict[str, Any]:
+    """All attributes that the type declares, and what else is recorded."""
+    type_ = session.type_of(row)
+    recorded = refreshed(session, row).attributes
+    declared = () if type_ is None else type_.attributes
+    return {
+        **{name: recorded.get(name) for name in declared},
+        **{name: value for name, value in recorded.items() if name not in HIDDEN},
+    }
+
+
+def refreshed(session: StackRows, row: Resource) -> Resource:
+    """The row with those attributes afresh that change by themselves and need no cloud."""
+    type_ = session.type_of(row) if row.physical_id is not None else None
+    if type_ is None or type_.service is not None or not can(type_, Reads):
+        return row
+    changing = [name for name, declared in type_.attributes.items() if not declared.cached]
+    if not changing:
+        return row
+    read = type_.read(make_call(session, row, type_))
+    fresh = {name: read[name] for name in changing if name in read}
+    return replace(row, attributes={**row.attributes, **fresh})

@@ -1,0 +1,170 @@
+"""Software configs and deployments: what is told to the software on servers, and what it answers.
+
+A config is text or a map with its inputs and outputs, and never changes. A deployment gives a
+config to a server; whoever applies it there answers with the values of the outputs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.kernel.clock import isoformat
+from stoker.kernel.diagnostics import format_path
+from stoker.kernel.errors import Invalid
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.conversion import (
+    Mismatch,
+    to_boolean,
+    to_json_parameter,
+    to_list_parameter,
+    to_number,
+)
+from stoker.schema.properties import Property, Type
+from stoker.schema.values import check_properties
+
+Entry = Mapping[str, Any]
+"""An input or an output, as it is declared."""
+
+_TYPE = Property(
+    Type.STRING,
+    "Type of the value.",
+    default="String",
+    constraints=(AllowedValues(["String", "Number", "CommaDelimitedList", "Json", "Boolean"]),),
+)
+INPUT: Mapping[str, Property] = {
+    "name": Property(Type.STRING, "Name of the input.", required=True),
+    "description": Property(Type.STRING, "What the input is for."),
+    "type": _TYPE,
+    "default": Property(Type.ANY, "Value if none is given."),
+    "replace_on_change": Property(
+        Type.BOOLEAN,
+        "Whether a new value replaces the deployment instead of updating it.",
+        default=False,
+    ),
+}
+"""What a config says of an input."""
+OUTPUT: Mapping[str, Property] = {
+    "name": Property(Type.STRING, "Name of the output.", required=True),
+    "description": Property(Type.STRING, "What the output tells."),
+    "type": _TYPE,
+    "error_output": Property(
+        Type.BOOLEAN,
+        "Whether a value in this output means that the deployment failed.",
+        default=False,
+    ),
+}
+"""What a config says of an output."""
+_INPUT_WITH_VALUE = {**INPUT, "value": Property(Type.ANY, "Value that the server gets.")}
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "Number": to_number,
+    "CommaDelimitedList": to_list_parameter,
+    "Json": to_json_parameter,
+    "Boolean": to_boolean,
+}
+"""What reads values of a type; those of type String may be anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareConfig:
+    """A config. Name, group and options are whatever JSON their author has sent."""
+
+    id: str
+    project_id: str
+    created_at: float
+    name: Any = None
+    group: Any = None
+    config: Any = None
+    inputs: Sequence[Entry] = ()
+    outputs: Sequence[Entry] = ()
+    options: Any = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The content; JSON where it is no text."""
+        return self.config if isinstance(self.config, str) else json.dumps(self.config)
+
+    def as_told(self) -> dict[str, Any]:
+        """The config as clients and servers get it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "group": self.group,
+            "creation_time": isoformat(self.created_at),
+            "config": self.config,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "options": self.options,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A config that a server is given, and how far that is."""
+
+    id: str
+    project_id: str
+    created_at: float
+    config_id: str
+    server_id: str
+    stack_id: str | None = None
+    """The stack of the resource that has made it."""
+    action: Any = None
+    status: Any = None
+    reason: Any = None
+    input_values: Any = field(default_factory=dict)
+    output_values: Any = None
+    updated_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SoftwareChange:
+    """Configs and deployments to record, and to drop, in one transaction."""
+
+    configs: tuple[SoftwareConfig, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Ids. A config that a deployment still refers to stays."""
+
+
+NO_SOFTWARE = SoftwareChange()
+
+
+def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
+    """Inputs as they are stored. Raises Invalid naming what is wrong with which."""
+    found = [_checked("inputs", i, entry, _INPUT_WITH_VALUE) for i, entry in enumerate(given)]
+    for number, entry in enumerate(found):
+        _check_default(number, entry)
+        if not entry["replace_on_change"]:
+            del entry["replace_on_change"]
+    return found
+
+
+def checked_outputs(given: Sequence[Any]) -> list[dict[str, Any]]:
+    """Outputs as they are stored. Raises Invalid naming what is wrong with which."""
+    return [_checked("outputs", i, entry, OUTPUT) for i, entry in enumerate(given)]
+
+
+def _checked(what: str, number: int, given: Any, schema: Mapping[str, Property]) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise Invalid(f"{what}[{number}] is a map with a name, not {type(given).__name__}.")
+    checked = check_properties(given, schema, (what, number))
+    if checked.errors:
+        first = checked.errors[0]
+        raise Invalid(f"{format_path(first.path)}: {first.message}")
+    values = checked.values
+    kept = {name for name in schema if values[name] is not None or given.get(name) is not None}
+    return {name: values[name] for name in schema if name in kept}
+
+
+def _check_default(number: int, entry: Mapping[str, Any]) -> None:
+    read = _READ.get(entry["type"])
+    if read is None or "default" not in entry:
+        return
+    try:
+        read(entry["default"])
+    except Mismatch as mismatch:
+        name = entry["name"]
+        raise Invalid(f"inputs[{number}].default: the default of {name}: {mismatch}.") from None
