@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources import declare
-from stoker.resources.heat import members
-from stoker.resources.heat.batches import ROLLING, in_batches
-from stoker.resources.heat.capacity import adjusted, bounded
+from stoker.resources import declare, members
+from stoker.resources.batches import ROLLING, in_batches
+from stoker.resources.capacity import adjusted, bounded
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,
