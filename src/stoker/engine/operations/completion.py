@@ -98,8 +98,12 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
     return stack, [event]
 
 
-async def succeed(session: Session, operation: Operation, wanted: Definitions) -> None:
-    """The end of an operation that has done everything. ``wanted`` is what the stack is to be."""
+async def succeed(
+    session: Session, operation: Operation, wanted: Definitions, note: str = ""
+) -> None:
+    """The end of an operation that has done everything. ``wanted`` is what the stack is to be, the
+    ``note`` comes after the reason of the stack.
+    """
     reason = f"Stack {operation.action} completed successfully"
     changes: dict[str, Any] = {}
     if operation.action is Action.DELETE:
@@ -111,7 +115,7 @@ async def succeed(session: Session, operation: Operation, wanted: Definitions) -
             shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
             await read_attributes(session, shown)
     stack, event = session.transitions.stack_to(
-        session.stack, operation.action, Status.COMPLETE, reason, **changes
+        session.stack, operation.action, Status.COMPLETE, reason + note, **changes
     )
     ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
     if operation.action is Action.DELETE:
@@ -137,10 +141,10 @@ async def _give_back(ports: Ports, stack: Stack) -> None:
         log.warning("credentials left behind", stack=stack.id, error=str(error))
 
 
-async def fail(session: Session, operation: Operation, reason: str) -> None:
+async def fail(session: Session, operation: Operation, reason: str, note: str = "") -> None:
     """The end of a failed operation and, where asked for, the start of the way back."""
     stack, event = session.transitions.stack_to(
-        session.stack, operation.action, Status.FAILED, reason
+        session.stack, operation.action, Status.FAILED, reason + note
     )
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
     left, told = unfinished(session, reason)

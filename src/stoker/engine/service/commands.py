@@ -31,6 +31,7 @@ from stoker.engine.service.guards import (
     live,
     most_stacks,
     refuse_second_delete,
+    require_awake,
     require_rest,
     require_room,
     require_updatable,
@@ -40,7 +41,7 @@ from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 
-_WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME}
+_WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
 """Whether the stack goes back."""
 _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
@@ -162,6 +163,8 @@ class Operations:
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
+            if action is Action.CHECK:
+                require_awake(now)
             if is_walked(now, action):
                 raise DoneAlready
 

@@ -50,6 +50,14 @@ def is_suspended(stack: Stack) -> bool:
     return (stack.requested or stack.action) is Action.SUSPEND
 
 
+def require_awake(stack: Stack) -> None:
+    """Raise NotSupported for a stack that rests: its resources are not as they should be."""
+    if is_suspended(stack):
+        raise NotSupported(
+            f"Checking a stack when it is suspended is not supported. Resume {stack.name} first"
+        )
+
+
 def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
     """Raise InProgress for a stack to which something is done; what waits for its turn, as a
     signal does, waits no longer than that.
