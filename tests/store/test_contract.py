@@ -210,6 +210,21 @@ async def test_what_is_written_is_read_as_it_was(stores: TwoProcesses) -> None:
     assert await other.operation_status(operation.id) == (OperationStatus.WAITING, "")
 
 
+async def test_users_of_a_stack_find_it_by_name_nested_or_not(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    root = replace(stack_in("p"), user_project_id=project)
+    nested = replace(stack_in("p", "nested"), user_project_id=project, parent_id=root.id)
+    gone = replace(stack_in("p", "gone"), user_project_id=project, deleted_at=9.0)
+    for stack in (root, nested, gone):
+        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    found = [
+        await stores.other.find_stack(project, name)
+        for name in ("stack", "nested", "gone", "other")
+    ]
+    assert [stack and stack.id for stack in found] == [root.id, nested.id, None, None]
+    assert await stores.other.find_stack("p", "nested") is None
+
+
 async def test_no_two_takers_get_the_same_fencing_token(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = await asyncio.gather(

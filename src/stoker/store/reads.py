@@ -36,7 +36,21 @@ _STACK_ID: sa.BindParameter[str] = sa.bindparam("stack")
 _ALL = sa.select(tables.stacks)
 _STACK = with_requested(_ALL.where(tables.stacks.c.id == _STACK_ID))
 _NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name")))
-_NAMED_IN_PROJECT = _NAMED.where(tables.stacks.c.project_id == sa.bindparam("project"))
+_NAMED_IN_PROJECT = with_requested(
+    _ALL.where(
+        sa.or_(
+            sa.and_(
+                tables.stacks.c.project_id == sa.bindparam("project"),
+                tables.stacks.c.live_name == sa.bindparam("name"),
+            ),
+            sa.and_(
+                tables.stacks.c.user_project_id == sa.bindparam("project"),
+                tables.stacks.c.name == sa.bindparam("name"),
+                tables.stacks.c.deleted_at.is_(None),
+            ),
+        )
+    )
+)
 _CHILDREN = with_requested(
     _ALL.where(
         tables.stacks.c.parent_id == sa.bindparam("parent"), tables.stacks.c.deleted_at.is_(None)

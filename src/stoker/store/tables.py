@@ -106,6 +106,7 @@ stacks = sa.Table(
     sa.Column("depth", sa.Integer, nullable=False),
     sa.UniqueConstraint("project_id", "live_name"),
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at"),
+    sa.Index("ix_stacks_users", "user_project_id", "name"),
 )
 
 trusts = sa.Table(

@@ -178,7 +178,10 @@ class Store(TakesOver, KeepsSoftware, Protocol):
         """One stack by id, deleted ones included."""
 
     async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
-        """The live stack of a name; a project of None searches all. Nested ones are not found."""
+        """The live stack of a name; a project of None searches all.
+
+        Nested ones are found in the project of their stack users only.
+        """
 
     async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
         """Stacks of a project (None: of all), filtered, sorted and paged."""
