@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+# services that run side by side would all ask for the usual one
+os.environ.setdefault("STOKER_CFN_PORT", "0")
 
 LONGEST = (
     "tests/recovery/test_kill.py",

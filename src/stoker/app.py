@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from starlette.types import ASGIApp
 
+from stoker.api.cfn import app as cfn_app
+from stoker.api.cfn.call import Api, CfnSettings
+from stoker.api.cloudformation import endpoint
 from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
 from stoker.api.health import health_route
 from stoker.api.own_engine import OwnEngine
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import settings_from
-from stoker.api.signals.app import MOST_BYTES, application
+from stoker.api.signals import app as signals_app
+from stoker.api.signed import Senders
 from stoker.clouds import faults
 from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
@@ -40,6 +46,14 @@ from stoker.store.opening import OpenStore
 from stoker.template.describe.catalogue import Catalogue
 
 log = Log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An application, and what makes the protocol of each connection that it is served on."""
+
+    asgi: ASGIApp
+    protocol: Any
 
 
 class App:
@@ -92,33 +106,40 @@ class App:
         self._pauses = LoopPauses()
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch)
-        self.asgi = self._interfaces(conf, types, registry)
-        gate = ConnectionGate(limits_from(conf.heat_api))
-        self.protocol: Any = partial(GuardedProtocol, gate)
-        """Makes the protocol of each connection that :attr:`asgi` is served on."""
+        cloudformation = self._cloudformation(conf)
+        self.cfn = self._served(cloudformation, conf.heat_api_cfn)
+        # servers that were made when the endpoint lay there know it by this address
+        below = Mount("/cfn", app=cloudformation)
+        rest = Mount("/", app=self._rest(conf, types, registry))
+        self.api = self._served(Starlette(routes=[below, rest]), conf.heat_api)
 
-    def _interfaces(self, conf: Any, types: Registry, registry: Mapping[str, Any]) -> Starlette:
-        settings = settings_from(conf)
-        rest = build(
+    def _served(self, interface: ASGIApp, listener: Any) -> Served:
+        health = health_route(lambda: {"event_loop": self._pauses.report()})
+        application = Starlette(routes=[health, Mount("/", app=interface)])
+        return Served(application, partial(GuardedProtocol, ConnectionGate(limits_from(listener))))
+
+    def _rest(self, conf: Any, types: Registry, registry: Mapping[str, Any]) -> ASGIApp:
+        return build(
             self.service,
             Catalogue(types, WITHDRAWN, registry),
             self._gate.authenticate,
             self._gate.policies,
-            settings,
+            settings_from(conf),
             self._engine,
             Fetching(self._templates, self._cloud.container_files(conf.max_json_body_size)),
             self._cloud.workers.compute,
         )
-        signals = application(
-            self.service,
-            self._gate.verify_signature,
-            self._gate.authenticate,
-            self._gate.policies,
-            min(settings.max_json_body_size, MOST_BYTES),
-            self._cloud.workers.compute,
+
+    def _cloudformation(self, conf: Any) -> ASGIApp:
+        senders = Senders(self._gate.verify_signature, self._gate.authenticate)
+        most, compute = conf.max_json_body_size, self._cloud.workers.compute
+        settings = CfnSettings(most, tuple(conf.hidden_stack_tags))
+        api = Api(self.service, settings, self._templates, compute)
+        queries = cfn_app.application(api, senders, self._gate.policies)
+        signals = signals_app.application(
+            self.service, senders, self._gate.policies, min(most, signals_app.MOST_BYTES), compute
         )
-        health = health_route(lambda: {"event_loop": self._pauses.report()})
-        return Starlette(routes=[health, Mount("/cfn", app=signals), Mount("/", app=rest)])
+        return endpoint(queries, signals)
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""

@@ -29,7 +29,7 @@ _SERVICE = (
     ),
     cfg.StrOpt(
         "heat_metadata_server_url",
-        help="Root URL of the CloudFormation endpoint that servers read metadata from.",
+        help="URL of the CloudFormation API, as servers reach it. Empty: from the catalog.",
     ),
     cfg.StrOpt(
         "heat_waitcondition_server_url",
@@ -250,7 +250,6 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
     "DEFAULT": (
         "region_name_for_shared_services",
         "server_keystone_endpoint_type",
-        "heat_metadata_server_url",
         "heat_watch_server_url",
         "instance_connection_is_secure",
         "instance_connection_https_validate_certificates",
@@ -271,7 +270,7 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
         "reauthentication_auth_method",
     ),
     "heat_api": _LISTENER_NAMES[:3],
-    "heat_api_cfn": _LISTENER_NAMES,
+    "heat_api_cfn": _LISTENER_NAMES[:3],
     "heat_api_cloudwatch": _LISTENER_NAMES,
     "keystone_authtoken": ("auth_type",),
     "trustee": (

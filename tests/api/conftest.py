@@ -15,6 +15,7 @@ from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
 from stoker.clouds.web_templates import WebLimits, WebTemplates
 from stoker.engine.model.requests import Caller
+from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, Forbidden, Refused
 
 from .fake_service import PROJECT, FakeCatalogue, FakeService, one_engine
 
@@ -41,6 +42,33 @@ async def authenticate(headers: Mapping[str, str], project_id: str | None) -> Ca
     return CALLERS.get(headers.get("x-auth-token", ""))
 
 
+@dataclass
+class FakeVerifier:
+    """Accepts the signature ``good``; remembers what it was shown."""
+
+    caller: Caller = field(default_factory=lambda: Caller(PROJECT, "u", is_stack_user=True))
+    shown: tuple[str, str, str, bytes] | None = None
+    """Method, host, path and body."""
+
+    async def __call__(
+        self,
+        *,
+        method: str,
+        host: str,
+        path: str,
+        params: Mapping[str, str],
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> Caller:
+        self.shown = (method, host, path, body)
+        signatures = (params.get("Signature"), params.get("X-Amz-Signature"))
+        if "down" in signatures:
+            raise Refused("no answer", UNAVAILABLE)
+        if "good" not in signatures and "Signature=good" not in headers.get("authorization", ""):
+            raise Forbidden("The signature is wrong.", WRONG_SIGNATURE)
+        return self.caller
+
+
 async def no_files(caller: Caller, container: str, without: Collection[str]) -> dict[str, str]:
     raise AssertionError("no container is read")
 
@@ -63,6 +91,11 @@ def templates(request: httpx.Request) -> httpx.Response:
 @pytest.fixture
 def service() -> FakeService:
     return FakeService()
+
+
+@pytest.fixture
+def verifier() -> FakeVerifier:
+    return FakeVerifier()
 
 
 @pytest.fixture

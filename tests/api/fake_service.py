@@ -42,6 +42,8 @@ class FakeService:
     signalled: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
     refusal: Exception | None = None
     change: str = "updated"
+    given: dict[str, Any] = field(default_factory=dict)
+    """The parameters of each stack."""
 
     @property
     def operations(self) -> FakeService:
@@ -72,9 +74,8 @@ class FakeService:
             "Stack CREATE completed successfully",
             CREATED,
             parameters={"OS::stack_id": address.id},
-            outputs=(Output("o", "v", "an output"),),
             owner="demo",
-            **fields,
+            **{"outputs": (Output("o", "v", "an output"),), **fields},
         )
         self.known[address.id] = view
         return view
@@ -150,7 +151,7 @@ class FakeService:
 
     async def environment(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
         self._view(stack)
-        return {"parameters": {}}
+        return {"parameters": self.given}
 
     async def files(self, caller: Caller, stack: StackAddress) -> Mapping[str, str]:
         self._view(stack)
@@ -179,7 +180,8 @@ class FakeService:
         self._ask("resource", tuple(with_attributes))
         if name != "a":
             raise NotFound(f'There is no resource "{name}".', RESOURCE_NOT_FOUND)
-        return replace(_resource(stack, name), attributes={"output": 1})
+        found = _resource(stack, name)
+        return replace(found, attributes={"output": 1}, metadata={"Init": ["<&>"]})
 
     async def metadata(self, caller: Caller, stack: StackAddress, name: str) -> Mapping[str, Any]:
         self._view(stack)

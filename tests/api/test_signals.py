@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 from urllib.parse import quote
 
@@ -10,48 +10,18 @@ import httpx
 import pytest
 
 from stoker.api.signals.app import application
-from stoker.engine.model.requests import Caller
+from stoker.api.signed import Senders
 from stoker.kernel.addresses import ResourceAddress
-from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, Forbidden, Refused
 
-from .conftest import FakePolicy, authenticate
-from .fake_service import PROJECT, FakeService
+from .conftest import FakePolicy, FakeVerifier, authenticate
+from .fake_service import FakeService
 
-SENDER = Caller(PROJECT, "u", is_stack_user=True)
-
-
-class FakeVerifier:
-    """Accepts the signature ``good``; remembers what it was shown."""
-
-    def __init__(self) -> None:
-        self.shown: dict[str, object] = {}
-
-    async def __call__(
-        self,
-        *,
-        method: str,
-        host: str,
-        path: str,
-        params: Mapping[str, str],
-        headers: Mapping[str, str],
-        body: bytes,
-    ) -> Caller:
-        self.shown = {"method": method, "host": host, "path": path, "body": body}
-        if params.get("Signature") == "down":
-            raise Refused("no answer", UNAVAILABLE)
-        if params.get("Signature") != "good":
-            raise Forbidden("The signature is wrong.", WRONG_SIGNATURE)
-        return SENDER
-
-
-@pytest.fixture
-def verifier() -> FakeVerifier:
-    return FakeVerifier()
+SENDERS = Senders(FakeVerifier(), authenticate)
 
 
 @pytest.fixture
 def client(service: FakeService, verifier: FakeVerifier, policy: FakePolicy) -> httpx.AsyncClient:
-    app = application(service, verifier, authenticate, policy, 1000, asyncio.to_thread)
+    app = application(service, Senders(verifier, authenticate), policy, 1000, asyncio.to_thread)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://CFN:8000")
 
 
@@ -91,12 +61,8 @@ async def test_signature_is_checked_over_the_unquoted_path(
     client: httpx.AsyncClient, verifier: FakeVerifier, arn: str
 ) -> None:
     await client.post(f"/v1/signal/{quote(arn, safe='')}?Signature=good", content=b"{}")
-    assert verifier.shown == {
-        "method": "POST",
-        "host": "cfn:8000",
-        "path": f"/v1/signal/{arn}",
-        "body": b"",
-    }
+    shown = ("POST", "cfn:8000", f"/v1/signal/{arn}", b"")
+    assert verifier.shown == shown
 
 
 @pytest.mark.parametrize(
@@ -134,7 +100,7 @@ async def test_a_long_body_is_read_beside_the_event_loop(service: FakeService, a
         computed.append(await asyncio.to_thread(call))
         return computed[-1]
 
-    app = application(service, FakeVerifier(), authenticate, FakePolicy(), 1_000_000, compute)
+    app = application(service, SENDERS, FakePolicy(), 1_000_000, compute)
     details = {"data": ["x"] * 10_000}
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://cfn:8000") as client:
@@ -219,9 +185,7 @@ async def test_metadata_in_the_answer_needs_its_own_policy(
 async def test_body_of_a_sender_who_is_not_known_is_not_read(
     service: FakeService, arn: str, query: str, headers: dict[str, str], most: int
 ) -> None:
-    app = application(
-        service, FakeVerifier(), authenticate, FakePolicy(), 64_000_000, asyncio.to_thread
-    )
+    app = application(service, SENDERS, FakePolicy(), 64_000_000, asyncio.to_thread)
     read = 0
 
     async def body() -> AsyncIterator[bytes]:

@@ -146,7 +146,9 @@ async def test_configured_addresses_win_over_the_catalog(
     fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     chosen = settings(
-        orchestration_url="http://me:1", waitcondition_url="http://me:2/v1/waitcondition"
+        orchestration_url="http://me:1",
+        waitcondition_url="http://me:2/v1/waitcondition",
+        metadata_url="http://me:3",
     )
     keystone = Keystone(chosen, clock, fake.transport())
     keystone.open()
@@ -156,6 +158,8 @@ async def test_configured_addresses_win_over_the_catalog(
     assert url.startswith("http://me:1/v1/up/stacks/")
     url = await asyncio.to_thread(signalling.presigned_url, call, "signal")
     assert url.startswith("http://me:2/v1/signal/arn")
+    url = await asyncio.to_thread(signalling.metadata_url, call)
+    assert url == "http://me:3/v1/"
     await keystone.close()
 
 

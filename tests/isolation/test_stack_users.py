@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 
 from tests.isolation.people import Person, demo, token_of
@@ -38,6 +39,27 @@ def test_it_signals_and_reads_its_own_resource(user: tuple[Person, str]) -> None
     answer = person.ask("GET", f"{path}/resources/one/metadata")
     assert answer.status_code == 200, answer.text
     assert "x" in answer.json()["metadata"]
+
+
+def test_it_asks_the_cloudformation_api_for_its_own_resource_alone(
+    service: Service, user: tuple[Person, str]
+) -> None:
+    person, _ = user
+
+    def ask(action: str, name: str) -> httpx.Response:
+        query = {"Action": action, "StackName": NAME, "LogicalResourceId": name}
+        headers = {"X-Auth-Token": person.token}
+        return httpx.get(f"{service.url}/cfn/v1/", params=query, headers=headers, timeout=60)
+
+    assert ask("DescribeStackResource", "one").status_code == 200
+    for action, name in [
+        ("DescribeStackResource", "two"),
+        ("DescribeStackResources", "one"),
+        ("DescribeStacks", "one"),
+        ("DeleteStack", "one"),
+    ]:
+        answer = ask(action, name)
+        assert (answer.status_code, "AccessDenied" in answer.text) == (403, True), action
 
 
 @pytest.mark.parametrize("name", ["two", "plain"])

@@ -72,8 +72,8 @@ class RecordedSignalling:
     def signal_url(self, call: Call) -> str:
         return f"http://stoker/v1/signal/{call.name}"
 
-    def cfn_url(self, call: Call) -> str:
-        return "http://cfn.example/v1"
+    def metadata_url(self, call: Call) -> str:
+        return "http://cfn.example/v1/"
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         return f"http://cfn/v1/{path}/{call.name}?AWSAccessKeyId={call.data['access']}"

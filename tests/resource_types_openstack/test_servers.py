@@ -415,8 +415,8 @@ class StackUsers:
     def create_keypair(self, call: Call, user_id: str) -> dict[str, str]:
         return {"access": "a", "secret": "s"}
 
-    def cfn_url(self, call: Call) -> str:
-        return "http://cfn.example/v1"
+    def metadata_url(self, call: Call) -> str:
+        return "http://cfn.example/v1/"
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,12 @@ def interface(
     return application
 
 
+def path_of(request: Request) -> str:
+    """The path of a request below the place where the application is mounted."""
+    path: str = request.scope["path"]
+    return path.removeprefix(request.scope.get("root_path", ""))
+
+
 def check_address(request: Request) -> None:
     """Raise a refusal (400) of an address with too many parameters, or with a NUL character."""
     query = request.query_params.multi_items()

@@ -31,6 +31,7 @@ class Running:
     cloud_pid: int | None = None
     ready: bool = False
     cloud_port: int | None = None
+    cfn_port: int | None = None
 
 
 def default_data_dir() -> Path:

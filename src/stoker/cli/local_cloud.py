@@ -30,13 +30,13 @@ _PF_EXITING = 0x4
 class LocalCloud:
     """A local cloud that lives as long as this process."""
 
-    def __init__(self, data_dir: Path, listener: socket.socket, api_url: str) -> None:
+    def __init__(self, data_dir: Path, listener: socket.socket, api_url: str, cfn_url: str) -> None:
         """Start the process, which takes over the listener; it is not ready yet."""
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
         command += ["--listen-fd", str(listener.fileno()), "--parent", str(os.getpid())]
         command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
-        command += ["--service", f"cloudformation={api_url}/cfn/v1"]
+        command += ["--service", f"cloudformation={cfn_url}/v1"]
         self.started_at = time.time()
         """Nothing that was asked of the cloud before is done any more."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_API_PORT = 8004
+DEFAULT_CFN_PORT = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Where the service is served."""
+
+    api: socket.socket
+    cfn: socket.socket
+
+
+def port_of(listener: socket.socket) -> int:
+    """The port of a listener."""
+    port: int = listener.getsockname()[1]
+    return port
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,15 +30,14 @@ class ServeOptions:
 
     data_dir: Path
     host: str = "127.0.0.1"
-    port: int = 0
-    """0 until one is chosen."""
-    cloud_port: int = 0
-    """0 for a usual one."""
+    port: int | None = None
+    """None for the usual one, 0 for a free one; so the ports below."""
+    cfn_port: int | None = None
+    cloud_port: int | None = None
     local_cloud: bool = True
     config_files: tuple[Path, ...] = ()
 
-    @property
-    def url(self) -> str:
-        """Where the API is served."""
+    def url_of(self, port: int) -> str:
+        """The root URL of what is served at a port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"http://{host}:{port}"

@@ -22,11 +22,11 @@ from oslo_config import cfg
 from sqlalchemy.exc import SQLAlchemyError
 
 from stoker import config
-from stoker.app import App
+from stoker.app import App, Served
 from stoker.cli.client_files import write_client_files
 from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import LocalCloud
-from stoker.cli.serve_options import ServeOptions
+from stoker.cli.serve_options import Listeners, ServeOptions
 from stoker.cli.service_log import configure_log
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
@@ -43,7 +43,7 @@ so that no request meets a connection that is just being closed."""
 
 def serve(
     options: ServeOptions,
-    listener: socket.socket,
+    listeners: Listeners,
     cloud: LocalCloud | None,
     on_ready: Callable[[], None],
 ) -> None:
@@ -53,12 +53,12 @@ def serve(
     """
     os.umask(0o077)  # the files of the service are its own; the cloud runs already
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(options, listener, cloud, on_ready))
+        runner.run(_serve(options, listeners, cloud, on_ready))
 
 
 async def _serve(
     options: ServeOptions,
-    listener: socket.socket,
+    listeners: Listeners,
     cloud: LocalCloud | None,
     on_ready: Callable[[], None],
 ) -> None:
@@ -66,7 +66,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with _running(options, listener, cloud):
+    async with _running(options, listeners, cloud):
         on_ready()
         stopping = asyncio.ensure_future(stop.wait())
         waits: list[asyncio.Future[Any]] = [stopping]
@@ -93,7 +93,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def _running(
-    options: ServeOptions, listener: socket.socket, cloud: LocalCloud | None
+    options: ServeOptions, listeners: Listeners, cloud: LocalCloud | None
 ) -> AsyncIterator[None]:
     async with contextlib.AsyncExitStack() as closing:
         if cloud is not None:
@@ -108,34 +108,40 @@ async def _running(
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
             raise _unusable(error) from None
         closing.push_async_callback(app.close)
-        server = _Server(
-            uvicorn.Config(
-                app.asgi,
-                http=app.protocol,
-                ws="none",
-                interface="asgi3",
-                proxy_headers=False,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=5,
-                timeout_keep_alive=IDLE_SECONDS,
-            )
+        await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
+        await closing.enter_async_context(_answering(app.api, listeners.api))
+        await app.start()
+        yield
+
+
+@asynccontextmanager
+async def _answering(served: Served, listener: socket.socket) -> AsyncIterator[None]:
+    """Answer requests inside the block."""
+    server = _Server(
+        uvicorn.Config(
+            served.asgi,
+            http=served.protocol,
+            ws="none",
+            interface="asgi3",
+            proxy_headers=False,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+            timeout_keep_alive=IDLE_SECONDS,
         )
-        serving = asyncio.ensure_future(server.serve(sockets=[listener]))
-
-        async def end() -> None:
-            server.should_exit = True
-            await serving
-
-        closing.push_async_callback(end)
+    )
+    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
+    try:
         while not server.started:
             if serving.done():
                 await serving
             await asyncio.sleep(0.002)
-        await app.start()
         yield
+    finally:
+        server.should_exit = True
+        await serving
 
 
 def _allow_connections() -> None:

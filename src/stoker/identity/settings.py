@@ -49,6 +49,8 @@ class IdentitySettings:
     """Scoped to the domain of stack users; None: there are no stack users."""
     orchestration_url: str | None = None
     """Root of the REST API (without version) as servers reach it; None: from the catalog."""
+    metadata_url: str | None = None
+    """Root of the CloudFormation API as servers reach it; None: from the catalog."""
     waitcondition_url: str | None = None
     """URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog."""
 
@@ -83,6 +85,7 @@ def settings_from(conf: Any) -> IdentitySettings:
         stack_user_role=conf.heat_stack_user_role,
         stack_domain_admin=_domain_admin(conf),
         orchestration_url=conf.clients_heat.url or None,
+        metadata_url=conf.heat_metadata_server_url or None,
         waitcondition_url=conf.heat_waitcondition_server_url or None,
     )
 

@@ -219,17 +219,17 @@ class ResourceSignalling:
         path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
         return f"{_version_root(root)}/{self._project_id(call)}/{path}"
 
-    def cfn_url(self, call: Call) -> str:
-        """The root of the CloudFormation endpoint, as servers reach it."""
-        given = self._domain.settings.waitcondition_url
-        root = given.rstrip("/").removesuffix("/waitcondition") if given else None
-        return (root or self._endpoint("cloudformation")).rstrip("/")
+    def metadata_url(self, call: Call) -> str:
+        """Where servers ask the CloudFormation API for metadata; ends with a slash."""
+        root = (self._domain.settings.metadata_url or self._endpoint("cloudformation")).rstrip("/")
+        # older configurations name it without the version
+        return f"{root}/" if "/v1" in root else f"{root}/v1/"
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
         stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
         return sign_url(
-            f"{self.cfn_url(call)}/{path}",
+            f"{self._signal_root()}/{path}",
             ResourceAddress(stack, call.name).arn,
             path,
             access=call.data["access"],
@@ -249,6 +249,12 @@ class ResourceSignalling:
     def _project_id(self, call: Call) -> str:
         known = call.data.get("project_id") or call.stack.user_project_id
         return str(known or self._wait_for(self._domain.project(self._project_name)))
+
+    def _signal_root(self) -> str:
+        """The root of the addresses for signals, as servers reach them."""
+        given = self._domain.settings.waitcondition_url
+        root = given.rstrip("/").removesuffix("/waitcondition") if given else None
+        return (root or self._endpoint("cloudformation")).rstrip("/")
 
     def _endpoint(self, service_type: str) -> str:
         settings = self._domain.settings

@@ -90,15 +90,20 @@ def _equal(expected: Any, actual: Any) -> bool:
     return isinstance(expected, bool) == isinstance(actual, bool) and bool(expected == actual)
 
 
+_UNORDERED = ("output_key", "OutputKey", "ParameterKey")
+"""What the members of lists have whose order is that of a map."""
+
+
 def outputs_ordered(value: Any) -> Any:
-    """The value with its lists of outputs sorted."""
+    """The value with its lists of outputs and parameters sorted."""
     if isinstance(value, dict):
         return {key: outputs_ordered(item) for key, item in value.items()}
     if not isinstance(value, list):
         return value
     items = [outputs_ordered(item) for item in value]
-    if all(isinstance(item, dict) and "output_key" in item for item in items):
-        items.sort(key=lambda item: str(item["output_key"]))
+    for name in _UNORDERED:
+        if all(isinstance(item, dict) and name in item for item in items):
+            items.sort(key=lambda item: str(item[name]))
     return items
 
 

@@ -6,19 +6,22 @@ a token for callers that have one. Nothing but the headers is read of those who 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from xml.sax.saxutils import escape
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from stoker.api.aws_answers import XML, error_answer
 from stoker.api.documents import parse_object
-from stoker.api.interface import check_address, interface, read_body
-from stoker.api.ports import Authenticate, Compute, VerifySignature
-from stoker.api.signals.answers import error_answer, resource_answer
+from stoker.api.interface import check_address, interface, path_of, read_body
+from stoker.api.ports import Compute
+from stoker.api.signed import Senders, covers_body
 from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
@@ -44,22 +47,20 @@ MOST_BYTES = 1024 * 1024
 
 def application(
     service: Service,
-    verify: VerifySignature,
-    authenticate: Authenticate,
+    senders: Senders,
     policy: Policy,
     max_body_size: int,
     compute: Compute,
 ) -> ASGIApp:
     """The endpoint as an application; its paths begin with the version."""
-    signals = _Signals(service, verify, authenticate, policy, max_body_size, compute)
+    signals = _Signals(service, senders, policy, max_body_size, compute)
     return interface(signals.respond, error_answer)
 
 
 @dataclass(frozen=True, slots=True)
 class _Signals:
     service: Service
-    verify: VerifySignature
-    authenticate: Authenticate
+    senders: Senders
     policy: Policy
     max_body_size: int
     compute: Compute
@@ -81,7 +82,7 @@ class _Signals:
         if as_json:
             self._enforce("resource:metadata", caller)
             metadata = await self.service.views.metadata(caller, resource.stack, resource.name)
-        return resource_answer(resource.name, metadata, as_json=as_json)
+        return _resource_answer(resource.name, metadata, as_json=as_json)
 
     def _enforce(self, rule: str, caller: Caller) -> None:
         if not self.policy.allows(rule, caller):
@@ -89,34 +90,25 @@ class _Signals:
 
     async def _sender(self, request: Request) -> tuple[Caller, bytes]:
         """Who sends a request, and its body: read last, unless a signature covers it."""
-        limit, query, headers = self.max_body_size, request.query_params, request.headers
-        by_query = "Signature" in query
-        signed = by_query or "X-Amz-Signature" in query or "authorization" in headers
-        if not signed and "x-auth-token" in headers:
-            caller = await self.authenticate(headers, None)
-            if caller is None:
-                raise Forbidden("The token is not valid.", ACCESS_DENIED)
-            return caller, await read_body(request, limit)
-        if by_query or not signed:
-            caller = await self._check(request, b"")
-            return caller, await read_body(request, limit)
-        body = await read_body(request, min(limit, _UNVERIFIED))
-        return await self._check(request, body), body
+        query, limit = dict(request.query_params), self.max_body_size
+        if covers_body(request):
+            body = await read_body(request, min(limit, _UNVERIFIED))
+            return await self.senders.sender(request, query, body), body
+        caller = await self.senders.sender(request, query)
+        return caller, await read_body(request, limit)
 
-    async def _check(self, request: Request, body: bytes) -> Caller:
-        return await self.verify(
-            method=request.method,
-            host=request.headers.get("host", ""),
-            path=request.scope["path"],
-            params=dict(request.query_params),
-            headers=dict(request.headers),
-            body=body,
-        )
+
+def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -> Response:
+    """The answer to a signal of a wait condition: the resource that was signalled."""
+    if as_json:
+        content = json.dumps({"resource": name, "metadata": dict(metadata)})
+        return Response(content, media_type="application/json")
+    return Response(f"<resource>{escape(name)}</resource>", headers={"Content-Type": XML})
 
 
 def _address(request: Request) -> tuple[str, ResourceAddress]:
     """What a request is for: ``waitcondition`` or ``signal``, and the resource. Refuses others."""
-    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    path = path_of(request)
     match = _ADDRESS.fullmatch(path)
     if match is None or "\0" in path:
         raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)

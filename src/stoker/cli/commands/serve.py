@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from errno import EADDRINUSE
 from pathlib import Path
@@ -21,7 +22,13 @@ from stoker.cli import options as shared
 from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
 from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating_range
-from stoker.cli.serve_options import DEFAULT_API_PORT, ServeOptions
+from stoker.cli.serve_options import (
+    DEFAULT_API_PORT,
+    DEFAULT_CFN_PORT,
+    Listeners,
+    ServeOptions,
+    port_of,
+)
 
 _FREED_WITHIN = 2.0
 """Seconds for which a port that was asked for may be taken still."""
@@ -30,11 +37,11 @@ _FREED_WITHIN = 2.0
 def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., Any]:
     return click.option(
         option,
-        type=click.IntRange(1, 65535),
+        type=click.IntRange(0, 65535),
         envvar=variable,
         show_default=f"{usual}, or a free one",
         show_envvar=True,
-        help=f"Port of {words}.",
+        help=f"Port of {words}; 0 for a free one.",
     )
 
 
@@ -42,6 +49,7 @@ def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., A
 @shared.data_dir
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @_port("--port", "STOKER_PORT", DEFAULT_API_PORT, "the API")
+@_port("--cfn-port", "STOKER_CFN_PORT", DEFAULT_CFN_PORT, "the CloudFormation API")
 @_port("--cloud-port", "STOKER_CLOUD_PORT", DEFAULT_PORT, "the local cloud")
 @click.option(
     "--local-cloud/--no-local-cloud",
@@ -60,6 +68,7 @@ def command(
     data_dir: Path,
     host: str,
     port: int | None,
+    cfn_port: int | None,
     cloud_port: int | None,
     local_cloud: bool,
     config_files: tuple[Path, ...],
@@ -68,7 +77,7 @@ def command(
 
     Prints "ready URL" once everything answers. The data directory then contains clouds.yaml and
     openrc for the OpenStack clients. If a default port is taken and none is given, a free one is
-    used, and used again at the next start.
+    used. Free ports are used again at the next start: servers know them.
 
     \b
     Examples
@@ -77,42 +86,40 @@ def command(
       . ~/.local/share/stoker/openrc && openstack stack list
       stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
     """
-    _serve(ServeOptions(data_dir, host, port or 0, cloud_port or 0, local_cloud, config_files))
+    _serve(ServeOptions(data_dir, host, port, cfn_port, cloud_port, local_cloud, config_files))
 
 
 def _serve(options: ServeOptions) -> None:
     make_data_dir(options.data_dir)
     lock = DataDirLock(options.data_dir)
     before = lock.acquire()
-    listener = _open(
-        options.host, options.port, _port_of(before) or DEFAULT_API_PORT, "--port or STOKER_PORT"
-    )
-    options = replace(options, port=listener.getsockname()[1])
-    running = Running(os.getpid(), options.url)
-    cloud = None
-    try:
+    with ExitStack() as closing:
+        closing.callback(lock.release)
+        api = _open(
+            options.host, options.port, _port_of(before), DEFAULT_API_PORT, "--port or STOKER_PORT"
+        )
+        closing.enter_context(api)
+        cfn = _open_for_cfn(options, before)
+        closing.enter_context(cfn)
+        url, cfn_url = map(options.url_of, (port_of(api), port_of(cfn)))
+        running, cloud = Running(os.getpid(), url, cfn_port=port_of(cfn)), None
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
             with _open_for_cloud(options, before) as for_cloud:
-                cloud_port = for_cloud.getsockname()[1]
-                cloud = LocalCloud(options.data_dir, for_cloud, options.url)
-            running = replace(running, cloud_pid=cloud.pid, cloud_port=cloud_port)
+                cloud = LocalCloud(options.data_dir, for_cloud, url, cfn_url)
+                running = replace(running, cloud_pid=cloud.pid, cloud_port=port_of(for_cloud))
+            closing.callback(cloud.close)
         lock.write(running)
 
         def ready() -> None:
             lock.write(replace(running, ready=True))
-            click.echo(f"ready {options.url}")
+            click.echo(f"ready {url}")
             addresses = floating_range(options.data_dir) if options.local_cloud else None
             if addresses is not None:
                 click.echo(f"floating IPs are in {addresses}")
 
         serving = _load()
-        serving.serve(options, listener, cloud, ready)
-    finally:
-        if cloud is not None:
-            cloud.close()
-        listener.close()
-        lock.release()
+        serving.serve(options, Listeners(api, cfn), cloud, ready)
 
 
 def _port_of(before: Running | None) -> int | None:
@@ -120,11 +127,17 @@ def _port_of(before: Running | None) -> int | None:
     return urlsplit(before.url).port if before else None
 
 
+def _open_for_cfn(options: ServeOptions, before: Running | None) -> socket.socket:
+    known = before.cfn_port if before else None
+    settings = "--cfn-port or STOKER_CFN_PORT"
+    return _open(options.host, options.cfn_port, known, DEFAULT_CFN_PORT, settings)
+
+
 def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.socket:
     """A listener that the local cloud takes over, so that nobody else can have its port."""
-    usual = (before.cloud_port if before else None) or DEFAULT_PORT
+    known = before.cloud_port if before else None
     settings = "--cloud-port or STOKER_CLOUD_PORT"
-    return _open(options.host, options.cloud_port, usual, settings)
+    return _open(options.host, options.cloud_port, known, DEFAULT_PORT, settings)
 
 
 def _load() -> ModuleType:
@@ -141,20 +154,24 @@ def _load() -> ModuleType:
     return serving
 
 
-def _open(host: str, named: int, usual: int, settings: str) -> socket.socket:
-    """A listener at the port that was named; else at the usual one, or if it is taken any other.
+def _open(
+    host: str, named: int | None, known: int | None, default: int, settings: str
+) -> socket.socket:
+    """A listener at the port that was named.
 
-    Raises :class:`CommandFailed`.
+    Else at the one that is known from before, at the default one unless 0 was named, or if that is
+    taken at any other. Raises :class:`CommandFailed`.
     """
     if named:
         return listen_once_free(host, named, settings)
+    usual = known or (default if named is None else 0)
     try:
-        return _listen(host, usual, settings)
+        return (listen_once_free if known else _listen)(host, usual, settings)
     except CommandFailed as error:
         if not _is_taken(error):
             raise
     listener = _listen(host, 0, settings)
-    click.echo(f"port {usual} is taken; using port {listener.getsockname()[1]} instead", err=True)
+    click.echo(f"port {usual} is taken; using port {port_of(listener)} instead", err=True)
     return listener
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from stoker.engine.execution.actions import ActionFailed, Actions, named_reason, reason_of_stack
+from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_stack
 from stoker.engine.execution.apply import Applying
 from stoker.engine.execution.hooks import Hooks, hook_of
 from stoker.engine.execution.nesting import Nesting
@@ -56,9 +56,6 @@ class Execution:
             Step.VISIT: Visiting(session, operation, actions, nesting).visit,
         }
         self._tasks: set[asyncio.Task[None]] = set()
-        self._gathers = False
-        self.gathered: list[str] = []
-        """What has failed in a phase that gathers failures."""
 
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
@@ -68,8 +65,7 @@ class Execution:
         """
         try:
             for phase in self._plan.phases:
-                if self.waiting.failed is None and not (self.waiting.stopped or self.gathered):
-                    self._gathers = phase.on_failure is OnFailure.GATHER
+                if self.waiting.failed is None and not self.waiting.stopped:
                     await self._walk(phase)
             await self._actions.sweep()
         finally:
@@ -151,11 +147,7 @@ class Execution:
         return False
 
     def _fail_by(self, action: Action, name: str, reason: str) -> None:
-        named = named_reason(name, reason)
-        if self._gathers:
-            self.gathered.append(named)
-        else:
-            self.fail(reason_of_stack(action, named))
+        self.fail(reason_of_stack(action, name, reason))
 
     async def _abandon(self, node: Node) -> None:
         """The row of a call that was left behind; its object will be found by its token."""

@@ -16,7 +16,6 @@ class OperationKind(StrEnum):
     REFRESH = "refresh"
     MARK = "mark"
     WALK = "walk"
-    CANCEL = "cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +73,10 @@ class WalkRequest:
     kind: ClassVar = OperationKind.WALK
 
 
-@dataclass(frozen=True, slots=True)
-class CancelRequest:
-    """Begin nothing more of the operation that is cancelled, and do not go back."""
-
-    kind: ClassVar = OperationKind.CANCEL
-
-
-Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest | CancelRequest
+Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest
 _REQUESTS: Mapping[OperationKind, type[Request]] = {
     each.kind: each
-    for each in (
-        ChangeRequest,
-        ScaleRequest,
-        RefreshRequest,
-        MarkRequest,
-        WalkRequest,
-        CancelRequest,
-    )
+    for each in (ChangeRequest, ScaleRequest, RefreshRequest, MarkRequest, WalkRequest)
 }
 
 

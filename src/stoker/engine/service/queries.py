@@ -140,6 +140,7 @@ class Queries:
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
+        require_own(caller, row)
         session = await self._session(stack, rows)
         attributes = {**dict.fromkeys(with_attributes), **attributes_of(session, row)}
         needed = _needed_by(rows)

@@ -107,8 +107,8 @@ class Signalling(Protocol):
     def signal_url(self, call: Call) -> str:
         """The REST address that accepts signals for this resource."""
 
-    def cfn_url(self, call: Call) -> str:
-        """The root of the CloudFormation endpoint as servers reach it; no slash at the end."""
+    def metadata_url(self, call: Call) -> str:
+        """Where servers ask the CloudFormation API for metadata, as ``http://host:8000/v1/``."""
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""

@@ -33,9 +33,7 @@ def metadata(call: Call) -> dict[str, Any]:
 
 def metadata_address(call: Call) -> str | None:
     """The address below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
-    if call.signalling is None:
-        return None
-    return f"{call.signalling.cfn_url(call)}/"
+    return None if call.signalling is None else call.signalling.metadata_url(call)
 
 
 def _collect(call: Call) -> Mapping[str, Any]:

@@ -1,10 +1,8 @@
-"""Answers of the signal endpoint: XML in AWS's envelope, or JSON of the same structure."""
+"""Errors in AWS's envelope, as the interfaces that clients of AWS use answer them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
 from xml.sax.saxutils import escape
 
 from starlette.responses import Response
@@ -16,9 +14,13 @@ from stoker.kernel.errors import (
     FORBIDDEN,
     HTTP_NOT_FOUND,
     INCOMPLETE_SIGNATURE,
+    INVALID_ACTION,
+    INVALID_COMBINATION,
     LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
+    MISSING_PARAMETER,
     NOT_SIGNED,
+    STACK_EXISTS,
     UNAVAILABLE,
     UNKNOWN_ACCESS_KEY,
     WRONG_SIGNATURE,
@@ -26,29 +28,22 @@ from stoker.kernel.errors import (
     Refused,
 )
 
-_XML = "application/xml; charset=UTF-8"
+XML = "application/xml; charset=UTF-8"
 
 _CODES: Mapping[ErrorType, ErrorType] = {
     ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),
     FORBIDDEN: ACCESS_DENIED,
     HTTP_NOT_FOUND: ErrorType("InvalidAction", 404),
     METHOD_NOT_ALLOWED: ErrorType("InvalidAction", 405),
+    STACK_EXISTS: ErrorType("AlreadyExists", 400),
 }
 """AWS's codes for errors that it has under another name."""
 _OF_AWS = (
-    ACCESS_DENIED, INCOMPLETE_SIGNATURE, LIMIT_EXCEEDED, NOT_SIGNED, UNAVAILABLE,
-    UNKNOWN_ACCESS_KEY, WRONG_SIGNATURE,
+    ACCESS_DENIED, INCOMPLETE_SIGNATURE, INVALID_ACTION, INVALID_COMBINATION, LIMIT_EXCEEDED,
+    MISSING_PARAMETER, NOT_SIGNED, UNAVAILABLE, UNKNOWN_ACCESS_KEY, WRONG_SIGNATURE,
 )  # fmt: skip
 _INVALID = ErrorType("InvalidParameterValue", 400)
 _FAILED = ErrorType("InternalFailure", 500)
-
-
-def resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -> Response:
-    """The answer to a signal of a wait condition: the resource that was signalled."""
-    if as_json:
-        content = json.dumps({"resource": name, "metadata": dict(metadata)})
-        return Response(content, media_type="application/json")
-    return Response(f"<resource>{escape(name)}</resource>", headers={"Content-Type": _XML})
 
 
 def error_answer(error: Exception) -> Response:
@@ -60,7 +55,7 @@ def error_answer(error: Exception) -> Response:
         f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code.name}</Code>"
         f"<Message>{message}</Message></Error></ErrorResponse>"
     )
-    return Response(content, code.status, headers={"Content-Type": _XML})
+    return Response(content, code.status, headers={"Content-Type": XML})
 
 
 def _code_of(error: Exception) -> ErrorType:

@@ -1,0 +1,1 @@
+"""The CloudFormation query API."""

@@ -1,0 +1,67 @@
+"""The application: ``/v1/?Action=...``, from an HTTP request to its answer.
+
+A signature of version 4 covers the body, and one of version 2 may lie in it, so a body is read
+before its sender is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from stoker.api.aws_answers import error_answer
+from stoker.api.cfn.actions import ACTIONS
+from stoker.api.cfn.answers import answer
+from stoker.api.cfn.call import Api, Call
+from stoker.api.cfn.parameters import parameters_of
+from stoker.api.interface import check_address, interface, path_of, read_body
+from stoker.api.signed import Senders
+from stoker.engine.model.interfaces import Policy
+from stoker.kernel.errors import (
+    ACCESS_DENIED,
+    HTTP_NOT_FOUND,
+    INVALID_ACTION,
+    Forbidden,
+    Invalid,
+    NotFound,
+)
+from stoker.kernel.time_limit import project
+
+PATHS = ("/v1", "/v1/")
+"""Where the API is served; clients send either."""
+
+
+def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
+    """The API as an application; its path is that of the version."""
+    return interface(_Queries(api, senders, policy).respond, error_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    api: Api
+    senders: Senders
+    policy: Policy
+
+    async def respond(self, request: Request, request_id: str) -> Response:
+        """The answer to a request."""
+        if path_of(request) not in PATHS:
+            raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+        check_address(request)
+        body = await read_body(request, self.api.settings.max_body_size)
+        parameters = await parameters_of(request, body, self.api.compute)
+        caller = await self.senders.sender(request, parameters, body)
+        project.set(caller.project_id)
+        action = parameters.get("Action", "")
+        respond = ACTIONS.get(action)
+        if respond is None:
+            known = ", ".join(ACTIONS)
+            raise Invalid(f'"{action:.100}" is not an action; there are {known}.', INVALID_ACTION)
+        if not self.policy.allows(f"cloudformation:{action}", caller):
+            message = f"The policy cloudformation:{action} does not allow this to you."
+            raise Forbidden(message, ACCESS_DENIED)
+        call = Call(self.api, replace(caller, request_id=request_id), parameters)
+        as_json = parameters.get("ContentType") == "JSON"
+        return await answer(action, await respond(call), self.api.compute, as_json=as_json)

@@ -1,0 +1,52 @@
+"""One authenticated request, as the functions that answer it see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stoker.api.cfn.parameters import required
+from stoker.api.ports import Compute
+from stoker.engine.model.interfaces import FetchTemplate
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.service import Service
+from stoker.kernel.addresses import StackAddress
+
+
+@dataclass(frozen=True, slots=True)
+class CfnSettings:
+    """What the operator can choose about the API."""
+
+    max_body_size: int
+    """In bytes."""
+    hidden_tags: tuple[str, ...] = ()
+    """Stacks with one of these tags are not listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What the application as a whole has at hand."""
+
+    service: Service
+    settings: CfnSettings
+    fetch_template: FetchTemplate
+    compute: Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request by a known caller for a known action."""
+
+    api: Api
+    caller: Caller
+    parameters: Mapping[str, str]
+
+    @property
+    def service(self) -> Service:
+        """The engine."""
+        return self.api.service
+
+    async def stack(self) -> StackAddress:
+        """The stack that ``StackName`` names or whose ARN it is; refuses (400) if there is none."""
+        name = required(self.parameters, "StackName")
+        return await self.service.operations.find(self.caller, name)

@@ -1,0 +1,375 @@
+"""The CloudFormation query API."""
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import urlencode
+from xml.etree import ElementTree as ET
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
+
+from stoker.api.cfn.app import application
+from stoker.api.cfn.call import Api, CfnSettings
+from stoker.api.cloudformation import endpoint
+from stoker.api.signed import Senders
+from stoker.engine.model.requests import StackQuery, StackRequest
+from stoker.template.definition import Output
+
+from .conftest import FakePolicy, FakeVerifier, authenticate
+from .fake_service import CREATED_TEXT, FakeService
+
+TEMPLATE = '{"AWSTemplateFormatVersion": "2010-09-09"}'
+SETTINGS = CfnSettings(100_000, ("hidden",))
+
+
+async def fetch(url: str) -> str:
+    return f"fetched from {url}"
+
+
+@pytest.fixture
+def client(service: FakeService, verifier: FakeVerifier, policy: FakePolicy) -> httpx.AsyncClient:
+    api = Api(service, SETTINGS, fetch, asyncio.to_thread)
+    queries = application(api, Senders(verifier, authenticate), policy)
+    app = Starlette(routes=[Mount("/cfn", queries), Mount("/", queries)])
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://cfn:8000")
+
+
+async def ask(client: httpx.AsyncClient, action: str, **parameters: str) -> httpx.Response:
+    query = {"Action": action, "Signature": "good", **parameters}
+    return await client.get("/v1/", params=query)
+
+
+async def refusal(client: httpx.AsyncClient, action: str, **parameters: str) -> tuple[int, str]:
+    answer = await ask(client, action, **parameters)
+    assert answer.headers["content-type"] == "application/xml; charset=UTF-8"
+    code = ET.fromstring(answer.text).findtext("Error/Code")
+    return answer.status_code, code or ""
+
+
+async def result(client: httpx.AsyncClient, action: str, **parameters: str) -> Any:
+    answer = await ask(client, action, ContentType="JSON", **parameters)
+    assert answer.status_code == 200, answer.text
+    return answer.json()[f"{action}Response"][f"{action}Result"]
+
+
+async def test_an_agent_reads_the_metadata_of_its_resource(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    address = service.add("s").address
+    answer = await ask(client, "DescribeStackResource", StackName="s", LogicalResourceId="a")
+    assert answer.headers["content-type"] == "application/xml; charset=UTF-8"
+    detail = ET.fromstring(answer.text).find("DescribeStackResourceResult/StackResourceDetail")
+    assert detail is not None
+    found = {element.tag: element.text for element in detail}
+    assert json.loads(found.pop("Metadata") or "") == {"Init": ["<&>"]}
+    assert found == {
+        "Description": None,
+        "LastUpdatedTimestamp": CREATED_TEXT,
+        "LogicalResourceId": "a",
+        "PhysicalResourceId": None,
+        "ResourceStatusReason": "state changed",
+        "ResourceType": "OS::Heat::None",
+        "StackId": address.arn,
+        "StackName": "s",
+        "ResourceStatus": "CREATE_COMPLETE",
+    }
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/cfn/v1", "/cfn/v1/"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT"])
+async def test_requests_have_their_parameters_in_the_query_or_in_a_form(
+    client: httpx.AsyncClient, service: FakeService, path: str, method: str
+) -> None:
+    service.add("s")
+    asked = {"Action": "DescribeStacks", "StackName": "s", "Signature": "good"}
+    given: dict[str, Any] = {"params": asked} if method == "GET" else {"data": asked}
+    answer = await client.request(method, path, **given)
+    assert answer.status_code == 200, answer.text
+    assert "<StackName>s</StackName>" in answer.text
+
+
+async def test_a_signature_in_a_header_covers_the_body(
+    client: httpx.AsyncClient, verifier: FakeVerifier
+) -> None:
+    headers = {"Authorization": "AWS4-HMAC-SHA256 Signature=good"}
+    answer = await client.post("/v1/", data={"Action": "ListStacks"}, headers=headers)
+    assert answer.status_code == 200
+    assert verifier.shown == ("POST", "cfn:8000", "/v1/", b"Action=ListStacks")
+
+
+@pytest.mark.parametrize(
+    ("query", "headers", "expected"),
+    [
+        ("&Signature=bad", {}, (403, "SignatureDoesNotMatch")),
+        ("&Signature=down", {}, (503, "ServiceUnavailable")),
+        ("", {"X-Auth-Token": "bad"}, (403, "AccessDenied")),
+        ("", {"X-Auth-Token": "user"}, (200, None)),
+        ("&Signature=bad", {"X-Auth-Token": "user"}, (403, "SignatureDoesNotMatch")),
+    ],
+)
+async def test_only_a_known_sender_is_answered(
+    client: httpx.AsyncClient,
+    service: FakeService,
+    query: str,
+    headers: dict[str, str],
+    expected: tuple[int, str | None],
+) -> None:
+    answer = await client.get(f"/v1/?Action=ListStacks{query}", headers=headers)
+    code = ET.fromstring(answer.text).findtext("Error/Code")
+    assert (answer.status_code, code) == expected
+    assert bool(service.asked) == (answer.status_code == 200)
+
+
+async def test_each_action_has_a_policy_of_its_name(
+    client: httpx.AsyncClient, policy: FakePolicy, service: FakeService
+) -> None:
+    policy.forbidden.add("cloudformation:DeleteStack")
+    service.add("s")
+    assert await refusal(client, "DeleteStack", StackName="s") == (403, "AccessDenied")
+    assert (await ask(client, "ListStacks")).status_code == 200
+    assert policy.asked == ["cloudformation:DeleteStack", "cloudformation:ListStacks"]
+
+
+@pytest.mark.parametrize("action", ["", "Nonsense", "default", "stacks.index"])
+async def test_unknown_action_is_refused(client: httpx.AsyncClient, action: str) -> None:
+    assert await refusal(client, action) == (400, "InvalidAction")
+
+
+async def test_a_stack_is_made_with_all_that_the_request_says(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    made = await result(
+        client,
+        "CreateStack",
+        StackName="s",
+        TemplateBody=TEMPLATE,
+        TimeoutInMinutes="7",
+        OnFailure="ROLLBACK",
+        **{
+            "Parameters.member.1.ParameterKey": "P",
+            "Parameters.member.1.ParameterValue": "v",
+            "Parameters.member.2.ParameterKey": "Q",
+            "Parameters.member.2.ParameterValue": "",
+        },
+    )
+    assert made == {"StackId": next(iter(service.known.values())).address.arn}
+    assert service.asked == [
+        (
+            "create",
+            StackRequest(
+                "s",
+                TEMPLATE,
+                parameters={"P": "v", "Q": ""},
+                timeout_mins=7,
+                disable_rollback=False,
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize("spelling", ["TemplateURL", "TemplateUrl"])
+async def test_a_template_may_be_named_by_its_address(
+    client: httpx.AsyncClient, service: FakeService, spelling: str
+) -> None:
+    await result(client, "CreateStack", StackName="s", **{spelling: "http://web/t"})
+    [(_, request)] = service.asked
+    assert (request.template, request.template_file) == (
+        "fetched from http://web/t",
+        "http://web/t",
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        ({"TemplateBody": TEMPLATE}, "MissingParameter"),
+        ({"StackName": "s"}, "MissingParameter"),
+        ({"StackName": "taken", "TemplateBody": TEMPLATE}, "AlreadyExists"),
+        ({"OnFailure": "DELETE", "DisableRollback": "true"}, "InvalidParameterCombination"),
+        ({"OnFailure": "FOO"}, "InvalidParameterValue"),
+        ({"DisableRollback": "perhaps"}, "InvalidParameterValue"),
+        ({"TimeoutInMinutes": "x"}, "InvalidParameterValue"),
+        ({"TimeoutInMinutes": "0"}, "InvalidParameterValue"),
+        ({"TimeoutInMinutes": "9" * 400}, "InvalidParameterValue"),
+        ({"Parameters.member.1.ParameterKey": "P"}, "MissingParameter"),
+        ({"Parameters.member.1.ParameterValue": "v"}, "MissingParameter"),
+        (
+            {
+                "Parameters.member.1.ParameterKey": "P",
+                "Parameters.member.1.UsePreviousValue": "true",
+            },
+            "InvalidParameterValue",
+        ),
+    ],
+)
+async def test_a_create_that_makes_no_sense_is_refused(
+    client: httpx.AsyncClient, service: FakeService, parameters: dict[str, str], code: str
+) -> None:
+    service.add("taken")
+    whole = {"StackName": "s", "TemplateBody": TEMPLATE, **parameters}
+    if code == "MissingParameter" and "Parameters" not in str(parameters):
+        whole = parameters
+    assert await refusal(client, "CreateStack", **whole) == (400, code)
+    assert len(service.known) == 1
+
+
+async def test_an_update_replaces_what_the_stack_was_given(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    arn = service.add("s").address.arn
+    updated = await result(client, "UpdateStack", StackName=arn, TemplateBody=TEMPLATE)
+    assert updated == {"StackId": arn}
+    assert service.asked[-1] == ("update", StackRequest(template=TEMPLATE))
+
+
+async def test_an_update_keeps_the_values_that_it_names_and_no_others(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    service.add("s")
+    service.given = {"kept": "1", "changed": "1", "dropped": "1"}
+    await result(
+        client,
+        "UpdateStack",
+        StackName="s",
+        UsePreviousTemplate="true",
+        **{
+            "Parameters.member.1.ParameterKey": "kept",
+            "Parameters.member.1.UsePreviousValue": "true",
+            "Parameters.member.2.ParameterKey": "changed",
+            "Parameters.member.2.ParameterValue": "2",
+        },
+    )
+    expected = StackRequest(
+        parameters={"changed": "2"}, existing=True, clear_parameters=("dropped",)
+    )
+    assert service.asked[-1] == ("update", expected)
+
+
+async def test_a_stack_is_described_as_clients_of_aws_read_it(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    address = service.add("s").address
+    answer = await ask(client, "DescribeStacks", StackName=address.arn)
+    stack = ET.fromstring(answer.text).find("DescribeStacksResult/Stacks/member")
+    assert stack is not None
+    assert stack.findtext("StackId") == address.arn
+    assert stack.findtext("CreationTime") == CREATED_TEXT
+    assert stack.findtext("DisableRollback") == "true"
+    assert stack.find("TimeoutInMinutes") is None
+    assert stack.findtext("Outputs/member/OutputValue") == "v"
+    assert stack.findtext("Parameters/member/ParameterValue") == address.id
+    assert stack.findtext("StackStatus") == "CREATE_COMPLETE"
+
+
+async def test_all_stacks_are_described_where_none_is_named(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    names = {service.add(name).address.name for name in "ab"}
+    described = await result(client, "DescribeStacks")
+    assert {stack["StackName"] for stack in described["Stacks"]} == names
+    listed = await result(client, "ListStacks")
+    assert {stack["StackName"] for stack in listed["StackSummaries"]} == names
+    queries = [query for what, query in service.asked if what == "stacks"]
+    assert queries == [StackQuery(not_tags_any=("hidden",))] * 2
+
+
+async def test_any_output_becomes_xml_that_can_be_read(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    value = {"a b": [1, True, None], "": "\0<&>", "1:x": {"deep": ["\ud800"]}}
+    service.add("s", outputs=(Output("o", value),))
+    answer = await ask(client, "DescribeStacks", StackName="s")
+    root = ET.fromstring(answer.text)
+    found = root.find("DescribeStacksResult/Stacks/member/Outputs/member/OutputValue")
+    assert found is not None
+    assert [element.text for element in found.findall("a.b/member")] == ["1", "true", None]
+    assert found.findtext("_") == "\N{REPLACEMENT CHARACTER}<&>"
+    assert found.findtext("_1.x/deep/member") == "\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "CancelUpdateStack",
+        "DeleteStack",
+        "DescribeStackEvents",
+        "DescribeStackResources",
+        "DescribeStacks",
+        "GetTemplate",
+        "ListStackResources",
+        "UpdateStack",
+    ],
+)
+async def test_a_stack_that_does_not_exist_is_a_wrong_value(
+    client: httpx.AsyncClient, action: str
+) -> None:
+    assert await refusal(client, action, StackName="none") == (400, "InvalidParameterValue")
+    if action != "DescribeStacks":
+        assert await refusal(client, action) == (400, "MissingParameter")
+
+
+async def test_resources_events_and_template_of_a_stack_are_shown(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    service.add("s")
+    several = await result(client, "DescribeStackResources", StackName="s", LogicalResourceId="a")
+    assert [each["LogicalResourceId"] for each in several["StackResources"]] == ["a"]
+    assert service.asked[-1][1].filters == {"name": ("a",)}
+    short = await result(client, "ListStackResources", StackName="s")
+    assert [each["LogicalResourceId"] for each in short["StackResourceSummaries"]] == ["a"]
+    events = (await result(client, "DescribeStackEvents", StackName="s"))["StackEvents"]
+    assert json.loads(events[0]["ResourceProperties"]) == {"value": "x"}
+    template = (await result(client, "GetTemplate", StackName="s"))["TemplateBody"]
+    assert json.loads(template) == {"heat_template_version": "2021-04-16"}
+
+
+async def test_a_stack_is_deleted_and_an_update_is_cancelled(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    service.add("s")
+    assert await result(client, "CancelUpdateStack", StackName="s") == {}
+    assert service.asked[-1] == ("act", "cancel_update")
+    assert await result(client, "DeleteStack", StackName="s") == {}
+    assert not service.known
+
+
+async def test_a_template_is_validated(client: httpx.AsyncClient, service: FakeService) -> None:
+    found = await result(client, "ValidateTemplate", TemplateBody=TEMPLATE)
+    assert found == {"Description": "d", "Parameters": [], "Environment": {}}
+    assert service.asked == [("validate", StackRequest(template=TEMPLATE))]
+    assert await refusal(client, "ValidateTemplate") == (400, "MissingParameter")
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (urlencode({"Action": "ListStacks", "x": "y" * 100_000}), 400),
+        ("&".join(f"p{number}=1" for number in range(1001)), 400),
+        ("Action=ListStacks&x=%FF", 400),
+        ("Action=ListStacks&x=%00", 400),
+        ("Action=ListStacks\xff", 400),
+    ],
+)
+async def test_a_form_that_cannot_be_read_is_refused(
+    client: httpx.AsyncClient, content: str, status: int
+) -> None:
+    kind = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+    path = "/v1/?Signature=good"
+    answer = await client.post(path, content=content.encode("latin-1"), headers=kind)
+    assert answer.status_code == status
+    assert "<Type>Sender</Type>" in answer.text
+
+
+async def test_the_endpoint_serves_queries_and_signals_side_by_side() -> None:
+    queries, signals = PlainTextResponse("queries"), PlainTextResponse("signals")
+    app = Starlette(routes=[Mount("/cfn", endpoint(queries, signals))])
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://cfn"
+    ) as client:
+        paths = {"/v1": "queries", "/v1/": "queries", "/v1/signal/x": "signals", "/x": "signals"}
+        for path, expected in paths.items():
+            assert (await client.get(f"/cfn{path}")).text == expected
