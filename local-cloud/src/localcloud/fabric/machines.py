@@ -14,6 +14,7 @@ import socket
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +64,19 @@ class Plan:
 class Machine:
     """What this machine offers to every server."""
 
-    base: Path
-    """The base of the built-in image."""
+    state: Path
+    """Where the base of the built-in image is kept."""
     overlays: bool
     own_proc: bool
     many_users: bool
     services: tuple[tuple[str, int], ...]
     floating: tuple[str, ...]
     pid_namespace: int
+
+    @cached_property
+    def base(self) -> Path:
+        """The base of the built-in image, made when it is first asked for: a third of a second."""
+        return disks.make_base(self.state)
 
 
 @dataclass

@@ -8,7 +8,6 @@ and never waits for a server.
 import gc
 import json
 import os
-import select
 import selectors
 import signal
 import socket
@@ -72,8 +71,15 @@ class Owner:
         # What is loaded by now is shared with all servers: keep the collector from touching it.
         gc.freeze()
         gc.enable()
+        patience: float | None = _PATIENCE_SECONDS
         while True:
-            for key, _ in self._selector.select(0 if self._requests else None):
+            ready = self._selector.select(0 if self._requests else patience)
+            if not ready and not self._requests:
+                # The cloud has started, and asks nothing: time to make what servers need.
+                with suppress(OSError):  # whoever boots a server is told
+                    _ = self._machine.base
+                patience = None
+            for key, _ in ready:
                 key.data()
             if self._requests:
                 request, descriptors = self._requests.popleft()
@@ -155,6 +161,7 @@ class Owner:
         if request["server"]["id"] in self._servers:
             raise FabricError(f"server {request['server']['id']} runs already")
         ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
+        _ = self._machine.base  # made here, once: the server is a fork of this process
         plan = machines.plan_from_json(request["server"], ports, self._machine.many_users)
         given = Belongings(*request["descriptors"])
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
@@ -289,11 +296,8 @@ def run(control: socket.socket, parent: int) -> None:
     if not findings.capabilities.isolated or settings["probe_only"]:
         return
     _limit_namespaces()
-    # The built-in image takes a third of a second to make: not while the cloud starts, which has
-    # nothing to ask yet when it starts for the first time.
-    select.select([control], [], [], _PATIENCE_SECONDS)
     machine = Machine(
-        base=disks.make_base(state),
+        state=state,
         overlays=findings.capabilities.overlay,
         own_proc=findings.own_proc,
         many_users=identities.has_many_ids(),
