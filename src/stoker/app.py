@@ -145,9 +145,9 @@ class App:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
         freeing.start()
         self._pauses.start()
-        self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
         await self._gate.open()
         await self._dispatch.recover()
+        self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
 
     def _load(self) -> None:
         try:
