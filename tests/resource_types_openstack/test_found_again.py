@@ -28,6 +28,7 @@ FURTHER = {**NAMED, "value_specs": {"description": "by the user"}}
 CIDR = "10.7.0.0/24"
 
 CASES: dict[str, list[dict[str, Any]]] = {
+    "AWS::EC2::Instance": [{"ImageId": "IMAGE", "InstanceType": "FLAVOR", "SubnetId": "OTHER"}],
     "OS::Neutron::AddressScope": [{}, NAMED],
     "OS::Neutron::ExtraRouteSet": [
         {"router": "ROUTER", "routes": [{"destination": "10.99.0.0/24", "nexthop": "10.8.0.9"}]}
@@ -68,9 +69,14 @@ CASES: dict[str, list[dict[str, Any]]] = {
     ],
     "OS::Nova::ServerGroup": [{}, NAMED],
 }
-ELSEWHERE = {"OS::Heat::Stack", "OS::Neutron::QoSPolicy"}
-"""The local cloud has neither an orchestration service nor qualities of service. The one is in
-tests/groups/test_stacks.py, the other is nothing but declarations, as OS::Neutron::SubnetPool."""
+ELSEWHERE = {
+    "AWS::AutoScaling::LaunchConfiguration",
+    "OS::Heat::Stack",
+    "OS::Neutron::QoSPolicy",
+}
+"""The first makes nothing. The local cloud has neither an orchestration service nor qualities of
+service: stacks are in tests/groups/test_stacks.py, the policy is nothing but declarations, as
+OS::Neutron::SubnetPool."""
 WITHOUT = {"identity"}
 """Services whose objects are found by an id of ours: stack users."""
 

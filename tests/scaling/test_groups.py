@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
 
+from stoker.resources.capacity import adjusted
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
-from stoker.resources.heat.capacity import adjusted
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.schema.resource_type import Adjustment, Done, Nested, NestingCall, NoChange
 

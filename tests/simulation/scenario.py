@@ -35,7 +35,7 @@ class Request:
 
     at: float
     action: str
-    """``create``, ``update`` or ``delete``."""
+    """``create``, ``update``, ``delete``, ``cancel_update`` or ``cancel_without_rollback``."""
     template: dict[str, Any] | None = None
     rollback: bool = False
     timeout_mins: int | None = None
@@ -120,7 +120,18 @@ def draw(seed: int) -> Scenario:
     )
     scenario = Scenario(tuple(requests), signals, fails, kills)
     # from sources of their own: the other scenarios stay what they were
-    return _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
+    scenario = _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
+    return _with_cancel(random.Random(seed * 31 + 11), scenario)
+
+
+def _with_cancel(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with a cancel soon after one of its requests."""
+    if source.random() >= 0.2:
+        return scenario
+    at = source.choice(scenario.requests).at + source.choice((0.2, 1.0, 3.0, 20.0))
+    cancel = Request(at, "cancel_without_rollback")
+    requests = sorted((*scenario.requests, cancel), key=lambda request: request.at)
+    return replace(scenario, requests=tuple(requests), fails=True)
 
 
 def _with_hooks(seed: int, scenario: Scenario) -> Scenario:

@@ -198,6 +198,23 @@ STORIES: Mapping[str, Scenario] = {
         trouble=0.0,
         reads=False,
     ),
+    "cancel": Scenario(
+        (
+            _create(_with(_NESTED, d=_thing(value="d", slow=3))),
+            _update(_with(_NESTED_NEXT, d=_thing(value="d", slow=20, fixed="new"))),
+            Request(7.4, "cancel_without_rollback"),
+            Request(16.0, "update", _NESTED_NEXT),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
+    "cancel-create": Scenario(
+        (_create(_SLOW), Request(3.0, "cancel_without_rollback"), _update(_SLOW)),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
     "delete-meets-create": Scenario(
         (_create(_LAGGING), Request(4.0, "delete")), trouble=0.0, reads=False
     ),

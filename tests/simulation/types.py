@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.kernel.errors import Invalid
+from stoker.resources.aws.autoscaling_group import AutoScalingGroup
+from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.delay import Delay
+from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
@@ -164,13 +167,41 @@ class Policy(AutoScalingPolicy):
         return {}
 
 
+class Launch(LaunchConfiguration):
+    """A launch configuration of a cloud that has no servers to copy."""
+
+    type_name = LaunchConfiguration.type_name
+    service = None
+
+
+class Instance(Thing):
+    """A server, at an address that is its id."""
+
+    type_name = "AWS::EC2::Instance"
+    properties = {
+        **_PROPERTIES,
+        "ImageId": Property(Type.STRING),
+        "InstanceType": Property(Type.STRING, update_allowed=True),
+        "Tags": Property(Type.LIST, update_allowed=True),
+        "UserData": Property(Type.STRING),
+    }
+    attributes = {"PublicIp": Attribute()}
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        return {"PublicIp": call.physical_id}
+
+
 BUILT_IN = (
     Thing(),
     Faulty(),
     Gate(),
     Handle(),
     Policy(),
+    AutoScalingGroup(),
     AutoScalingResourceGroup(),
+    Instance(),
+    InstanceGroup(),
+    Launch(),
     ResourceGroup(),
     ResourceChain(),
     Delay(),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from stoker.engine.execution.hooks import hook_of
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.kernel.addresses import StackAddress
@@ -112,7 +113,8 @@ class Users:
         """Send what has not been sent; what was being sent when the engine died is sent again."""
         progress, scenario = self._progress, self._scenario
         while progress.sent < len(scenario.requests) and self._alive:
-            request = scenario.requests[progress.sent]
+            number = progress.sent
+            request = scenario.requests[number]
             if request.rests:
                 await self._rest()
                 if not self._is_recorded(request):
@@ -126,7 +128,8 @@ class Users:
                 await self._persist(functools.partial(self._send, request))
             if self._alive:
                 progress.accepted.append(self._world.time())
-                progress.sent += 1
+                # somebody who was frozen may have sent the same
+                progress.sent = max(progress.sent, number + 1)
                 progress.asked = len(self._asked())
 
     async def _rest(self) -> None:
@@ -164,7 +167,12 @@ class Users:
         if self._progress.stack_id is None:
             return []
         known = operations_of(self._world, self._progress.stack_id)
-        return [op for op in known if op.action not in (Action.ROLLBACK, Action.SIGNAL)]
+        return [
+            op
+            for op in known
+            if op.action not in (Action.ROLLBACK, Action.SIGNAL)
+            and op.kind is not OperationKind.CANCEL
+        ]
 
     def _is_recorded(self, request: Request) -> bool:
         """Whether the request has been accepted, although its answer never came.
@@ -206,10 +214,13 @@ class Users:
         if self._is_recorded(request):
             return
         address = await engine.operations.find(CALLER, "stack")
-        if request.action == "update":
-            await engine.operations.update(CALLER, address, body)
-        else:
-            await engine.operations.delete(CALLER, address)
+        match request.action:
+            case "update":
+                await engine.operations.update(CALLER, address, body)
+            case "delete":
+                await engine.operations.delete(CALLER, address)
+            case action:  # a second cancel is refused
+                await engine.operations.act(CALLER, address, action)
 
     async def _signals(self) -> None:
         progress, scenario = self._progress, self._scenario

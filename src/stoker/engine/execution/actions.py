@@ -35,9 +35,13 @@ from stoker.schema.resource_type import (
     can,
 )
 
-_OF_STACK = re.compile(r"Resource [A-Z]+ failed: ((?:[A-Za-z]+: )?)(?=resources\.)")
+_OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
 """How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
 follow: the failure of ``disk`` in the nested stack of ``web``. Programs take it apart."""
+_PLACE = re.compile(r"((?:^|; )(?:[A-Za-z]+: )?)resources\.")
+"""Where one of the failures in such a reason says what has failed."""
+_MOST_REASONS = 10
+"""Failures that the reason of a stack tells of."""
 
 
 class ActionFailed(Exception):
@@ -57,14 +61,23 @@ def reason_of_resource(name: str, reason: str, kind: str | None) -> str:
 def reason_of_nested(name: str, reason: str) -> str:
     """The reason of a resource whose nested stack has failed for ``reason``."""
     found = _OF_STACK.match(reason)
-    return reason if found is None else f"{found[1]}resources.{name}.{reason[found.end() :]}"
+    if found is None:
+        return reason
+    return _PLACE.sub(lambda place: f"{place[1]}resources.{name}.resources.", reason[found.end() :])
 
 
-def reason_of_stack(action: Action, name: str, reason: str) -> str:
-    """The reason of a stack whose resource has failed for ``reason``."""
+def named_reason(name: str, reason: str) -> str:
+    """The reason of a resource with the name in it, which may be there already."""
     own = (f"resources.{name}: ", f"resources.{name}.")
     named = reason.startswith(own) or reason.partition(": ")[2].startswith(own)
-    return f"Resource {action} failed: {reason if named else f'resources.{name}: {reason}'}"
+    return reason if named else f"resources.{name}: {reason}"
+
+
+def reason_of_stack(action: Action, *named: str) -> str:
+    """The reason of a stack whose resources have failed for these reasons, with names in them."""
+    told = "; ".join(named[:_MOST_REASONS])
+    more = f"; and {len(named) - _MOST_REASONS} more" if len(named) > _MOST_REASONS else ""
+    return f"Resource {action} failed: {told}{more}"
 
 
 class Actions:

@@ -9,6 +9,7 @@ from typing import Any
 
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.records import Resource, made
+from stoker.kernel.addresses import StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.properties import NameLookup, Property
 from stoker.schema.resource_type import Call, Inherited, ResourceType, Update
@@ -100,6 +101,12 @@ def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
     stack_room = max(2, room - len(resource))
     stack = stack[: (stack_room + 1) // 2] + stack[len(stack) - stack_room // 2 :]
     return f"{stack}-{resource[: room - len(stack)]}-{token}"
+
+
+def address_of_nested(stack_rows: StackRows, row: Resource, child_id: str) -> StackAddress:
+    """Where the nested stack of that id is found that a row is about to have."""
+    own = stack_rows.stack
+    return StackAddress(own.project_id, physical_name(own.name, row.name, row.token, 255), child_id)
 
 
 def lookups_of(type_: ResourceType, properties: Mapping[str, Any]) -> list[NameLookup]:

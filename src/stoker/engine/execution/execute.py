@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_stack
+from stoker.engine.execution.actions import ActionFailed, Actions, named_reason, reason_of_stack
 from stoker.engine.execution.apply import Applying
 from stoker.engine.execution.hooks import Hooks, hook_of
 from stoker.engine.execution.nesting import Nesting
@@ -56,6 +56,9 @@ class Execution:
             Step.VISIT: Visiting(session, operation, actions, nesting).visit,
         }
         self._tasks: set[asyncio.Task[None]] = set()
+        self._gathers = False
+        self.gathered: list[str] = []
+        """What has failed in a phase that gathers failures."""
 
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
@@ -65,7 +68,8 @@ class Execution:
         """
         try:
             for phase in self._plan.phases:
-                if self.waiting.failed is None and not self.waiting.stopped:
+                if self.waiting.failed is None and not (self.waiting.stopped or self.gathered):
+                    self._gathers = phase.on_failure is OnFailure.GATHER
                     await self._walk(phase)
             await self._actions.sweep()
         finally:
@@ -147,7 +151,11 @@ class Execution:
         return False
 
     def _fail_by(self, action: Action, name: str, reason: str) -> None:
-        self.fail(reason_of_stack(action, name, reason))
+        named = named_reason(name, reason)
+        if self._gathers:
+            self.gathered.append(named)
+        else:
+            self.fail(reason_of_stack(action, named))
 
     async def _abandon(self, node: Node) -> None:
         """The row of a call that was left behind; its object will be found by its token."""

@@ -15,6 +15,7 @@ from typing import Any
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     UNSET_HOOK,
@@ -145,8 +146,8 @@ class Hooks:
     async def _load(self) -> Marks:
         """What the environment of the stack, or of the service, says of hooks."""
         marks = await self._named()
-        # a rollback must come to its end without people
-        return Marks() if marks and await self._goes_back() else marks
+        # a rollback, or the rest of what was cancelled, must come to its end without people
+        return Marks() if marks and await self._needs_nobody() else marks
 
     async def _named(self) -> Marks:
         if isinstance(self._wanted, Evaluation):
@@ -162,9 +163,11 @@ class Hooks:
             environment = parse_environment({})
         return hooks_in(environment.resource_registry, ports.service_registry)
 
-    async def _goes_back(self) -> bool:
-        """Whether the operation is a rollback, or a part of one."""
+    async def _needs_nobody(self) -> bool:
+        """Whether the operation is a cancel, or a rollback or a part of one."""
         operation: Operation | None = self._operation
+        if self._operation.kind is OperationKind.CANCEL:
+            return True
         while operation is not None and operation.action is not Action.ROLLBACK:
             above = operation.parent_operation
             operation = await self._session.ports.store.operation(above) if above else None

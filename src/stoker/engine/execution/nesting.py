@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nested
-from stoker.engine.execution.calls import physical_name
+from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest
@@ -30,7 +30,14 @@ from stoker.engine.model.records import (
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import Nested, NestingCall, NestingType, ResourceType, Wait
+from stoker.schema.resource_type import (
+    Nested,
+    NestingCall,
+    NestingType,
+    Referred,
+    ResourceType,
+    Wait,
+)
 from stoker.template.definition import Definition
 from stoker.template.environment.environment import parse_environment, stored
 from stoker.template.evaluate.nested_stacks import inherited, is_foreseen
@@ -91,11 +98,16 @@ class Nesting:
         # an engine that died may have begun it: it is done once, and is what it was
         operation_id = await _begun(self._session, row, parent, removing=False)
         if operation_id is None:
-            child, nested = await _nested(self._session, row, definition, attributes)
+            child = await _child(self._session, row)
+            child_id = self._session.ports.ids.uuid()
+            reference = address_of_nested(self._session, row, child_id).arn
+            if child is not None:
+                reference = child.address.arn
+            nested = await _nested(self._session, row, definition, attributes, child, reference)
             if nested.data is not None:
                 row = evolve(row, data=nested.data)
             if child is None:
-                row, operation_id = await self._create(row, definition, nested, parent)
+                row, operation_id = await self._create(row, definition, nested, parent, child_id)
             else:
                 operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
@@ -160,16 +172,21 @@ class Nesting:
         return await _input_from(self._session, own, child_id, definition, nested)
 
     async def _create(
-        self, row: Resource, definition: Definition, nested: Nested, parent: Operation
+        self,
+        row: Resource,
+        definition: Definition,
+        nested: Nested,
+        parent: Operation,
+        child_id: str,
     ) -> tuple[Resource, str]:
         session, own = self._session, self._session.stack
-        child_id, now = session.ports.ids.uuid(), session.ports.clock.now()
+        now = session.ports.clock.now()
         given = await self._input(child_id, definition, nested)
         operation = self._operation(child_id, Action.CREATE, parent, given.id, nested)
         child = Stack(
             id=child_id,
             project_id=own.project_id,
-            name=physical_name(own.name, row.name, row.token, 255),
+            name=address_of_nested(session, row, child_id).name,
             action=Action.INIT,
             status=Status.COMPLETE,
             reason="",
@@ -304,18 +321,23 @@ async def foreseen(
     """
     if not is_foreseen(definition):
         return None
-    child, nested = await _nested(stack_rows, row, definition, attributes)
+    child = await _child(stack_rows, row)
     if child is None:
         return None
+    nested = await _nested(stack_rows, row, definition, attributes, child, child.address.arn)
     return child, await _input_from(stack_rows, own, child.id, definition, nested)
 
 
 async def _nested(
-    stack_rows: StackRows, row: Resource, definition: Definition, attributes: frozenset[str]
-) -> tuple[Stack | None, Nested]:
-    """The nested stack as it is, and as the definition wants it."""
+    stack_rows: StackRows,
+    row: Resource,
+    definition: Definition,
+    attributes: frozenset[str],
+    child: Stack | None,
+    reference: str,
+) -> Nested:
+    """The nested stack as the definition wants it; ``child`` is how it is."""
     assert isinstance(definition.type, NestingType)
-    child = await _child(stack_rows, row)
     members = await _members(stack_rows, child)
     call = replace(
         nesting_call(stack_rows, row),
@@ -325,9 +347,20 @@ async def _nested(
         previous=row.properties if child is not None else {},
         members={name: stack_rows.reference_of(member) for name, member in members.items()},
         failed_members=frozenset(name for name in members if _has_failed(members[name])),
+        reference=reference,
+        referred=_referred(stack_rows, definition),
     )
     type_ = definition.type
-    return child, await stack_rows.ports.workers.compute(lambda: type_.nested(call))
+    return await stack_rows.ports.workers.compute(lambda: type_.nested(call))
+
+
+def _referred(stack_rows: StackRows, definition: Definition) -> dict[str, Referred]:
+    """The resources that a definition needs, by reference."""
+    rows = filter(None, map(stack_rows.current.get, definition.needs))
+    return {
+        str(stack_rows.reference_of(row)): Referred(row.implementation, row.data, row.metadata)
+        for row in rows
+    }
 
 
 async def _child(stack_rows: StackRows, row: Resource) -> Stack | None:

@@ -15,15 +15,30 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Node
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
-from stoker.schema.resource_type import Call, ManagedType, Outcome, ResourceType, Suspends, can
+from stoker.engine.planning.facts import exists
+from stoker.schema.resource_type import (
+    Call,
+    Checks,
+    ManagedType,
+    Outcome,
+    ResourceType,
+    Suspends,
+    can,
+)
 
 Method = Callable[[Call], Outcome]
 
 METHODS: Mapping[Action, Callable[[ResourceType], Method | None]] = {
     Action.SUSPEND: lambda type_: type_.suspend if can(type_, Suspends) else None,
     Action.RESUME: lambda type_: type_.resume if can(type_, Suspends) else None,
+    Action.CHECK: lambda type_: type_.check if can(type_, Checks) else None,
 }
 """What each action calls; None for types that have nothing to do then."""
+
+
+def is_beyond(action: Action, type_: ResourceType | None) -> bool:
+    """Whether nobody can do that to resources of the type, though it would mean something."""
+    return action is Action.CHECK and type_ is not None and METHODS[action](type_) is None
 
 
 class Visiting:
@@ -49,6 +64,9 @@ class Visiting:
         if is_nested(row):
             row = await self._begin(row, None)
             row = await self._nesting.pass_on(row, self._operation)
+        elif is_beyond(self._action, self._session.type_of(row)):
+            await self._pass_by(row)
+            return
         else:
             row = await self._call(row)
         await self._complete(row)
@@ -60,24 +78,42 @@ class Visiting:
             row = await self._begin(row, None)
             reason = f"the resource type {row.type_name} is not installed here; install it again"
             raise ActionFailed(await self._actions.fail(row, reason), reason)
-        method = None if row.external else METHODS[self._action](type_)
-        row = await self._begin(row, None if method is None else type_)
-        if method is None:
-            return row
+        method = METHODS[self._action](type_)
+        if method is None or (row.external and self._action is not Action.CHECK):
+            return await self._begin(row, None)
+        row = await self._begin(row, type_)
         return await self._actions.run(row, Work(type_, method, row.properties))
 
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (self._action, Status.IN_PROGRESS):
             return row  # an engine that died has begun it
-        if calls is None:
-            return await self._actions.begin(row, self._action, calls=None)
+        if calls is None or self._action is Action.CHECK:
+            return await self._actions.begin(row, self._action, calls=calls)
         return await self._actions.begin_change(row, self._action, self._operation, calls)
 
     async def _complete(self, row: Resource) -> None:
+        marks = {"unhealthy": False} if self._action is Action.CHECK else {}
         done, told = self._session.transitions.resource_to(
-            row, self._action, Status.COMPLETE, row.reason, operation_id=self._operation.id
+            row, self._action, Status.COMPLETE, row.reason, operation_id=self._operation.id, **marks
         )
         await self._session.commit(resources=[done], events=[told])
+
+    async def _pass_by(self, row: Resource) -> None:
+        """Say of a resource that nobody can do this to it; a second time it is no news.
+
+        One that has failed stays so: nobody knows better.
+        """
+        if row.status is Status.FAILED:
+            raise self._refused(row, f"{self._action} not supported, and has failed: {row.reason}")
+        before, reason = (
+            (row.action, row.status),
+            f"{self._action} not supported for {row.type_name}",
+        )
+        transitions = self._session.transitions
+        row, _ = transitions.resource_to(row, self._action, Status.IN_PROGRESS, reason)
+        done, told = transitions.resource_to(row, self._action, Status.COMPLETE, reason)
+        news = before != (done.action, done.status)
+        await self._session.commit(resources=[done], events=[told] if news else [])
 
     def _refused(self, row: Resource, reason: str) -> ActionFailed:
         """The failure of an action that was not begun: the row stays as it is."""
@@ -88,10 +124,13 @@ class Visiting:
 def _may(action: Action, row: Resource) -> bool:
     """Whether the action may be done to a resource in that state.
 
-    An action in progress has been begun by this operation, or by one that it has superseded.
+    An action in progress has been begun by this operation. What has failed to be made can be
+    looked at, but must not count as made; what rests must not be forgotten to rest.
     """
-    if action is Action.RESUME:
-        return row.action is Action.RESUME or (
-            (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
-        )
+    rests = (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
+    match action:
+        case Action.RESUME:
+            return row.action is Action.RESUME or rests
+        case Action.CHECK:
+            return exists(row) and row.action is not Action.SUSPEND
     return row.action is action or row.status is Status.COMPLETE

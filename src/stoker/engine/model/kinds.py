@@ -16,6 +16,7 @@ class OperationKind(StrEnum):
     REFRESH = "refresh"
     MARK = "mark"
     WALK = "walk"
+    CANCEL = "cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,24 @@ class WalkRequest:
     kind: ClassVar = OperationKind.WALK
 
 
-Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest
+@dataclass(frozen=True, slots=True)
+class CancelRequest:
+    """Begin nothing more of the operation that is cancelled, and do not go back."""
+
+    kind: ClassVar = OperationKind.CANCEL
+
+
+Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest | CancelRequest
 _REQUESTS: Mapping[OperationKind, type[Request]] = {
     each.kind: each
-    for each in (ChangeRequest, ScaleRequest, RefreshRequest, MarkRequest, WalkRequest)
+    for each in (
+        ChangeRequest,
+        ScaleRequest,
+        RefreshRequest,
+        MarkRequest,
+        WalkRequest,
+        CancelRequest,
+    )
 }
 
 

@@ -105,6 +105,8 @@ class OnFailure(StrEnum):
     """Start nothing more."""
     GO_ON = "go on"
     """Start what does not hang on it."""
+    GATHER = "gather"
+    """As GO_ON, and without haste: the operation has failed once everything has ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,7 @@ class Operation:
     parent_operation: str | None = None
     """The operation on the parent stack that this one is part of."""
     cancels: str | None = None
-    """The operation that this one gives up, to go back to what was before it."""
+    """The operation that this one gives up, perhaps to go back to what was before it."""
     number: int = 0
     """Given by the store: grows with every operation."""
     unreadable: tuple[str, ...] = ()
@@ -252,6 +252,18 @@ def taken_over(open_: Sequence[Open]) -> list[Open]:
 
 def _takes_over(operation: Operation | Queued) -> bool:
     return operation.action is not Action.SIGNAL and operation.kind is not OperationKind.WALK
+
+
+CANCELLABLE = (Action.CREATE, Action.UPDATE)
+"""What a cancel can be about."""
+
+
+def under_way(open_: Sequence[Open]) -> Open | None:
+    """The change that a stack is being brought to, of those that have not ended; None where it is
+    left alone, or where one was cancelled and only its rest comes to an end.
+    """
+    changes = [op for op in open_ if _takes_over(op)]
+    return changes[-1] if changes and changes[-1].kind is OperationKind.CHANGE else None
 
 
 @dataclass(frozen=True)

@@ -41,14 +41,16 @@ def in_force(stack: Stack) -> str | None:
 
 
 async def cancelled(session: Session, operation: Operation) -> Operation:
-    """An operation that gives up an update, with what was in force before that began."""
+    """An operation that gives up another, with what was in force before that began."""
     if operation.cancels is None:
         return operation
-    update = await session.ports.store.operation(operation.cancels)
-    has_begun = update is not None and (
-        update.plan is not None or update.status is not OperationStatus.SUPERSEDED
+    given_up = await session.ports.store.operation(operation.cancels)
+    has_begun = given_up is not None and (
+        given_up.action is Action.CREATE
+        or given_up.plan is not None
+        or given_up.status is not OperationStatus.SUPERSEDED
     )
-    back_to = update.back_to if update is not None and has_begun else in_force(session.stack)
+    back_to = given_up.back_to if given_up is not None and has_begun else in_force(session.stack)
     return replace(operation, input_id=back_to, cancels=None)
 
 
@@ -96,8 +98,12 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
     return stack, [event]
 
 
-async def succeed(session: Session, operation: Operation, wanted: Definitions) -> None:
-    """The end of an operation that has done everything. ``wanted`` is what the stack is to be."""
+async def succeed(
+    session: Session, operation: Operation, wanted: Definitions, note: str = ""
+) -> None:
+    """The end of an operation that has done everything. ``wanted`` is what the stack is to be, the
+    ``note`` comes after the reason of the stack.
+    """
     reason = f"Stack {operation.action} completed successfully"
     changes: dict[str, Any] = {}
     if operation.action is Action.DELETE:
@@ -109,7 +115,7 @@ async def succeed(session: Session, operation: Operation, wanted: Definitions) -
             shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
             await read_attributes(session, shown)
     stack, event = session.transitions.stack_to(
-        session.stack, operation.action, Status.COMPLETE, reason, **changes
+        session.stack, operation.action, Status.COMPLETE, reason + note, **changes
     )
     ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
     if operation.action is Action.DELETE:
@@ -135,13 +141,13 @@ async def _give_back(ports: Ports, stack: Stack) -> None:
         log.warning("credentials left behind", stack=stack.id, error=str(error))
 
 
-async def fail(session: Session, operation: Operation, reason: str) -> None:
+async def fail(session: Session, operation: Operation, reason: str, note: str = "") -> None:
     """The end of a failed operation and, where asked for, the start of the way back."""
     stack, event = session.transitions.stack_to(
-        session.stack, operation.action, Status.FAILED, reason
+        session.stack, operation.action, Status.FAILED, reason + note
     )
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-    left, told = _give_up(session, reason)
+    left, told = unfinished(session, reason)
     operations, events = [ended], [*told, event]
     if isinstance(operation.request, ChangeRequest) and operation.request.rollback:
         back = _way_back(session.ports, operation)
@@ -181,7 +187,7 @@ async def refuse(session: Session, operation: Operation, reason: str) -> None:
     await fail(session, operation, reason)
 
 
-def _give_up(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
+def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
     """Rows whose action this operation has left unfinished, as failed; and their events."""
     made = [
         session.transitions.resource_to(

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
     Action,
     Operation,
@@ -25,6 +26,7 @@ from stoker.engine.model.records import (
     foremost,
     taken_over,
 )
+from stoker.engine.operations.cancel import ended_cancel, reason_of_cancelled
 from stoker.engine.operations.completion import refuse
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import Running
@@ -160,9 +162,7 @@ class Driver:
             next_ = foremost(open_)
             over = taken_over(open_)
         if over:
-            await session.commit(
-                operations=[replace(op, status=OperationStatus.SUPERSEDED) for op in over]
-            )
+            await session.commit(operations=[_given_up(op, open_) for op in over])
         return next_
 
     async def _drive(self, session: Session, operation: Operation) -> None:
@@ -239,6 +239,15 @@ class Driver:
             running.waiting.stop()
         else:
             running.waiting.wake()
+
+
+def _given_up(operation: Operation, open_: Sequence[Operation]) -> Operation:
+    """An operation that leaves its place to a newer one. A cancel has told by then how it ends."""
+    if operation.kind is OperationKind.CANCEL and operation.status is OperationStatus.RUNNING:
+        return ended_cancel(operation)
+    cancelled = operation.id in (newer.cancels for newer in open_)
+    reason = reason_of_cancelled(operation.action) if cancelled else operation.reason
+    return replace(operation, status=OperationStatus.SUPERSEDED, reason=reason)
 
 
 def _require_readable(operation: Operation) -> None:

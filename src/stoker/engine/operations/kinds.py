@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from stoker.engine.execution.session import Session
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Operation
+from stoker.engine.operations.cancel import Cancelling
 from stoker.engine.operations.change import StackChange
 from stoker.engine.operations.mark import Marking
 from stoker.engine.operations.refresh import Refreshing
@@ -20,4 +21,5 @@ KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
     OperationKind.REFRESH: Refreshing,
     OperationKind.MARK: Marking,
     OperationKind.WALK: Walk,
+    OperationKind.CANCEL: Cancelling,
 }

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stoker.engine.execution.actions import reason_of_resource, reason_of_stack
 from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Nothing
-from stoker.engine.model.records import Operation
+from stoker.engine.model.records import Action, Operation
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import Running
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.walks import plan_of_walk
+
+_NOT_SUPPORTED = ". '{}' not fully supported (see resources)"
 
 
 class Walk(Running):
@@ -46,10 +51,38 @@ class Walk(Running):
         await self._execution.run()
         if self.waiting.stopped:
             return
-        if self.waiting.failed is None:
-            await succeed(session, self.operation, self._wanted)
+        failed, note = self._failed(self._execution), await self._note()
+        if failed is None:
+            await succeed(session, self.operation, self._wanted, note)
         else:
-            await fail(session, self.operation, self.waiting.failed)
+            await fail(session, self.operation, failed, note)
+
+    def _failed(self, execution: Execution) -> str | None:
+        """Why the operation has failed; None if it has not."""
+        failures = sorted(execution.gathered)
+        if self.operation.action is Action.CHECK:
+            there = self._session.current
+            failures += [
+                reason_of_resource(name, f"Resource {name} not created yet.", "Error")
+                for name in self._wanted.names
+                if name not in there or there[name].action is Action.INIT
+            ]
+        if self.waiting.failed is None and failures:
+            return reason_of_stack(self.operation.action, *failures)
+        return self.waiting.failed
+
+    async def _note(self) -> str:
+        """What is said of a stack with resources that nobody can walk, also nested ones."""
+        session, note = self._session, _NOT_SUPPORTED.format(self.operation.action)
+        rows = list(session.current.values())
+        beyond = any(
+            not is_nested(row) and is_beyond(self.operation.action, session.type_of(row))
+            for row in rows
+        )
+        if not beyond and any(is_nested(row) for row in rows):
+            children = await session.ports.store.children(session.stack.id)
+            beyond = any(child.reason.endswith(note) for child in children)
+        return note if beyond else ""
 
     async def expire(self, reason: str) -> None:
         """The time is up, also for calls under way."""

@@ -125,6 +125,8 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
             call_for(row, definition, changed)
         ):
             return Decision(Change.REPLACE, Reason.TYPE_DECIDES, changed, changed)
+    if definition.type.fixed_metadata and dict(row.metadata) != dict(definition.metadata):
+        return Decision(Change.REPLACE, Reason.SETTINGS)
     if differing:
         return Decision(Change.UPDATE, Reason.PROPERTY, changed)
     if changed or row.status is not Status.COMPLETE:

@@ -20,6 +20,7 @@ from stoker.engine.planning.ordering import recorded_needs
 WAYS: Mapping[Action, tuple[Direction, OnFailure]] = {
     Action.SUSPEND: (Direction.DEPENDENTS_FIRST, OnFailure.STOP),
     Action.RESUME: (Direction.DEPENDENCIES_FIRST, OnFailure.STOP),
+    Action.CHECK: (Direction.DEPENDENCIES_FIRST, OnFailure.GATHER),
 }
 """How each walk follows the dependencies that were recorded, and what a failure does to it."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Append, Dispatcher, Guard, Inside, Ports, StoreFault
 from stoker.engine.model.kinds import (
+    CancelRequest,
     ChangeRequest,
     MarkRequest,
     OperationKind,
@@ -26,20 +27,23 @@ from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.engine.service.evaluating import description_of, evaluated_new, evaluated_update
 from stoker.engine.service.guards import (
     DoneAlready,
+    cancellable,
     live,
     most_stacks,
     refuse_second_delete,
+    require_awake,
     require_rest,
     require_room,
     require_updatable,
-    update_under_way,
 )
 from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 
-_WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME}
+_WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
+_CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
+"""Whether the stack goes back."""
 _MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
 """Seconds between looks at a mark that was accepted; after seven in all the answer is given."""
 
@@ -147,8 +151,8 @@ class Operations:
         stack = await self._finder.at(caller, address)
         if action in _WALKS:
             await self._walk(stack, _WALKS[action])
-        elif action == "cancel_update":
-            await self._cancel_update(stack)
+        elif action in _CANCELS:
+            await self._cancel(stack, back=_CANCELS[action])
         else:
             raise NotSupported(f'the action "{action}" is not available in this release')
 
@@ -159,6 +163,8 @@ class Operations:
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
             require_rest(now, inside.queue(stack.id))
+            if action is Action.CHECK:
+                require_awake(now)
             if is_walked(now, action):
                 raise DoneAlready
 
@@ -166,13 +172,18 @@ class Operations:
         with contextlib.suppress(DoneAlready):
             await self._ports.store.commit(change)
 
-    async def _cancel_update(self, stack: Stack) -> None:
-        """Give up the update under way and go back to what the stack was before."""
-        update = update_under_way(stack, await self._ports.store.queue(stack.id))
-        operation = self._operation(stack, Action.ROLLBACK, cancels=update)
+    async def _cancel(self, stack: Stack, *, back: bool) -> None:
+        """Give up the update or create under way: go back to what the stack was before, or stay."""
+        given_up = cancellable(stack, await self._ports.store.queue(stack.id))
+        if back:
+            operation = self._operation(stack, Action.ROLLBACK, cancels=given_up.id)
+        else:
+            operation = self._operation(
+                stack, given_up.action, request=CancelRequest(), cancels=given_up.id
+            )
 
         def guard(inside: Inside) -> None:
-            if update_under_way(live(inside, stack), inside.queue(stack.id)) != update:
+            if cancellable(live(inside, stack), inside.queue(stack.id)).id != given_up.id:
                 raise InProgress(
                     f"another update of the stack {stack.name} was accepted meanwhile; cancel again"
                 )

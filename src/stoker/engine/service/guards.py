@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stoker.engine.model.interfaces import Inside, Limits
-from stoker.engine.model.records import Action, Queued, Stack, Status
+from stoker.engine.model.records import CANCELLABLE, Action, Queued, Stack, Status, under_way
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
 
@@ -50,6 +50,14 @@ def is_suspended(stack: Stack) -> bool:
     return (stack.requested or stack.action) is Action.SUSPEND
 
 
+def require_awake(stack: Stack) -> None:
+    """Raise NotSupported for a stack that rests: its resources are not as they should be."""
+    if is_suspended(stack):
+        raise NotSupported(
+            f"Checking a stack when it is suspended is not supported. Resume {stack.name} first"
+        )
+
+
 def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
     """Raise InProgress for a stack to which something is done; what waits for its turn, as a
     signal does, waits no longer than that.
@@ -69,15 +77,15 @@ def refuse_second_delete(stack: Stack) -> None:
         raise DoneAlready
 
 
-def update_under_way(stack: Stack, queue: Sequence[Queued]) -> str:
-    """The id of the update that is in progress. Raises NotSupported where there is none."""
-    changes = [op for op in queue if op.action is not Action.SIGNAL]
-    if not changes or changes[-1].action is not Action.UPDATE:
+def cancellable(stack: Stack, queue: Sequence[Queued]) -> Queued:
+    """The update, or create, that is in progress. Raises NotSupported where there is none."""
+    change = under_way(queue)
+    if change is None or change.action not in CANCELLABLE:
         raise NotSupported(
             f"Cancelling update when stack is {stack.action}_{stack.status} is not supported."
-            f" {stack.name} has no update in progress"
+            f" {stack.name} has no update or create in progress"
         )
-    return changes[-1].id
+    return change
 
 
 def most_stacks(limits: Limits, caller: Caller) -> int | None:

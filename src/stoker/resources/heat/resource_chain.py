@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.heat import members
+from stoker.resources import declare, members
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since

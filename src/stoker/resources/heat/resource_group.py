@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from itertools import count, filterfalse, islice
 from typing import Any
 
-from stoker.resources import declare
-from stoker.resources.heat import members
-from stoker.resources.heat.batches import BATCHED, ROLLING, in_batches
+from stoker.resources import declare, members
+from stoker.resources.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType

@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.heat.capacity import CHANGE, EXACT, PERCENT
+from stoker.resources.capacity import CHANGE, EXACT, PERCENT
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,

@@ -45,6 +45,7 @@ from stoker.schema.resource_type.nesting import (
     Nested,
     NestingCall,
     NestingType,
+    Referred,
     has_attribute,
 )
 from stoker.schema.resource_type.outcomes import Done, Failed, Outcome, Wait
@@ -60,8 +61,8 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Done", "Failed",
     "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "Nested",
-    "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads", "Releases",
-    "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals", "Signal", "Signalling",
-    "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update",
-    "Updates", "Validates", "Wait", "can", "has_attribute",
+    "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads", "Referred",
+    "Releases", "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals", "Signal",
+    "Signalling", "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments",
+    "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

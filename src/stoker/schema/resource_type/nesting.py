@@ -11,6 +11,16 @@ from stoker.schema.resource_type.types import ResourceType
 
 
 @dataclass(frozen=True, slots=True)
+class Referred:
+    """A resource of the stack that a definition refers to, as it is on record."""
+
+    type_name: str
+    data: Mapping[str, Any]
+    """What its type keeps with it."""
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class NestingCall:
     """What a type that nests makes its nested stack from.
 
@@ -31,6 +41,10 @@ class NestingCall:
     """References of the nested stack's resources as they are, by name."""
     failed_members: frozenset[str] = frozenset()
     """Those of the members that have failed or were marked unhealthy."""
+    reference: str = ""
+    """What ``get_resource`` gives for the resource itself."""
+    referred: Mapping[str, Referred] = field(default_factory=dict)
+    """By reference: the resources that the definition refers to."""
     now: float = 0.0
 
 

@@ -26,6 +26,8 @@ class ResourceType(ABC):
     unique: ClassVar[bool] = False
     """The service makes no second object for the same properties: a create whose answer got lost
     may be sent again at once."""
+    fixed_metadata: ClassVar[bool] = False
+    """A change of the metadata makes a new object."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Names of the attributes and stored data that previews do not show, wherever they are used."""
     capabilities: ClassVar[dict[object, bool]]

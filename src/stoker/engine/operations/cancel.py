@@ -1,0 +1,206 @@
+"""Cancels an update or a create without going back: nothing more of it begins.
+
+The stack is told as failed at once. What was begun on single resources comes to its end beneath
+that, as nobody can say how far the cloud has got; another request need not wait for it. Nested
+stacks are cancelled in the same transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.hooks import superseded_pauses
+from stoker.engine.execution.preparation import call_about
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import CancelRequest
+from stoker.engine.model.plans import Change, Definitions, Node, Nothing, OnFailure, Plan, Step
+from stoker.engine.model.records import (
+    CANCELLABLE,
+    Action,
+    Event,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    under_way,
+)
+from stoker.engine.operations.completion import unfinished
+from stoker.engine.operations.running import Running
+from stoker.engine.operations.wanted import wanted_by
+from stoker.engine.planning.planner import Planner
+from stoker.schema.resource_type import NestingType
+from stoker.template.evaluate.type_resolver import TemplateType
+
+_GOES_ON = (Change.CONTINUE, Change.UPDATE, Change.LATER)
+
+
+def reason_of_cancelled(action: Action) -> str:
+    """What is said of a stack whose operation was cancelled."""
+    return f"Stack {action} cancelled"
+
+
+def ended_cancel(operation: Operation) -> Operation:
+    """The end of a cancel, which is that of the operation that it gave up."""
+    reason = reason_of_cancelled(operation.action)
+    return replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
+
+
+class Cancelling(Running):
+    """One cancel, from the moment at which the stack is told of it."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        self.operation = operation
+        self.waiting = Waiting()
+        self._session = session
+        self._wanted: Definitions = Nothing()
+        self._execution: Execution | None = None
+
+    async def prepare(self) -> None:
+        """Find out what was under way, towards what is in force."""
+        session = self._session
+        if not any(_is_under_way(row) for row in session.rows.values()):
+            return
+        in_force = replace(self.operation, input_id=session.stack.input_id)
+        self._wanted = await wanted_by(session, in_force)
+        if self.operation.plan is None:
+            planner = Planner(
+                tuple(session.rows.values()), session.reference_of, call_about(session)
+            )
+            whole = await session.ports.workers.compute(lambda: planner.plan(self._wanted))
+            self.operation = replace(self.operation, plan=self._rest(whole))
+
+    async def run(self) -> None:
+        """Tell that the stack is cancelled, then bring to an end what was under way."""
+        session = self._session
+        if self.operation.status is OperationStatus.WAITING and not await self._begin():
+            return
+        self._execution = Execution(
+            session, self.operation, self._wanted, frozenset(), self.waiting
+        )
+        await self._execution.run()
+        if self.waiting.stopped:
+            return
+        left, told = unfinished(session, reason_of_cancelled(self.operation.action))
+        ended = ended_cancel(self.operation)
+        await session.commit(resources=left, events=told, operations=[ended])
+
+    async def expire(self, reason: str) -> None:
+        """The time is up, also for calls under way."""
+        self.waiting.expire(reason)
+        if self._execution is not None:
+            await self._execution.abandon()
+
+    async def _begin(self) -> bool:
+        """Commit that the stack is cancelled, and with it those nested in it that are changing.
+
+        Whether there was something to cancel: it may just have come to its end.
+        """
+        session, operation = self._session, self.operation
+        given_up = await session.ports.store.operation(operation.cancels or "")
+        if given_up is None or given_up.status is not OperationStatus.SUPERSEDED:
+            await session.commit(
+                operations=[replace(operation, status=OperationStatus.SUPERSEDED, plan=None)]
+            )
+            return False
+        stack, events = self._cancelled()
+        rows, told, below = await self._nested()
+        paused, releases = superseded_pauses(session)
+        self.operation = replace(operation, status=OperationStatus.RUNNING)
+        await session.commit(
+            stack=stack,
+            resources=[*rows, *paused],
+            operations=[self.operation, *below],
+            events=[*told, *events],
+            dropped_signals=releases,
+        )
+        return True
+
+    def _cancelled(self) -> tuple[Stack, list[Event]]:
+        """The stack with its failure; one that had not begun gets its beginning, too."""
+        stack, action, events = self._session.stack, self.operation.action, []
+        transitions = self._session.transitions
+        if (stack.action, stack.status) != (action, Status.IN_PROGRESS):
+            stack, begun = transitions.stack_to(
+                stack,
+                action,
+                Status.IN_PROGRESS,
+                f"Stack {action} started",
+                updated_at=self.operation.created_at,
+            )
+            events.append(begun)
+        stack, event = transitions.stack_to(
+            stack, action, Status.FAILED, reason_of_cancelled(action)
+        )
+        return stack, [*events, event]
+
+    async def _nested(self) -> tuple[list[Resource], list[Event], list[Operation]]:
+        """The rows of nested stacks that are changing, as failed; and what cancels those stacks."""
+        rows, events, below = [], [], []
+        reason = reason_of_cancelled(self.operation.action)
+        for row in self._session.rows.values():
+            if not _is_under_way(row) or row.action is Action.DELETE or not self._nests(row):
+                continue
+            failed, told = self._session.transitions.resource_to(
+                row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
+            )
+            rows.append(failed)
+            events.append(told)
+            below += await self._cancel_of(row)
+        return rows, events, below
+
+    def _rest(self, plan: Plan) -> Plan:
+        """What goes on of a plan: each of its nodes on its own."""
+        phases = [
+            replace(
+                phase,
+                on_failure=OnFailure.GO_ON,
+                nodes=tuple(
+                    replace(node, needs=frozenset())
+                    for node in phase.nodes
+                    if self._goes_on(phase.step, node)
+                ),
+            )
+            for phase in plan.phases
+        ]
+        return Plan(tuple(phases))
+
+    def _goes_on(self, step: Step, node: Node) -> bool:
+        row = self._session.rows.get(node.row_id or "")
+        if row is None or not _is_under_way(row):
+            return False
+        if step is Step.REMOVE:
+            return row.action is Action.DELETE
+        return node.change in _GOES_ON and not self._nests(row)
+
+    def _nests(self, row: Resource) -> bool:
+        if row.nested_id is not None or row.implementation == TemplateType.implementation:
+            return True
+        return isinstance(self._session.type_of(row), NestingType)
+
+    async def _cancel_of(self, row: Resource) -> list[Operation]:
+        """What cancels the change of a nested stack, if it is changing."""
+        if row.nested_id is None:
+            return []
+        ports = self._session.ports
+        queue = await ports.store.queue(row.nested_id)
+        change = under_way(queue)
+        if change is None or change.action not in CANCELLABLE:
+            return []
+        operation = Operation(
+            id=ports.ids.uuid(),
+            stack_id=row.nested_id,
+            action=change.action,
+            created_at=ports.clock.now(),
+            request=CancelRequest(),
+            deadline=self.operation.deadline,
+            parent_operation=self.operation.id,
+            cancels=change.id,
+        )
+        return [operation]
+
+
+def _is_under_way(row: Resource) -> bool:
+    return row.status is Status.IN_PROGRESS

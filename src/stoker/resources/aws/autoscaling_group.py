@@ -1,0 +1,104 @@
+"""CloudFormation's scaling group: instances whose number scaling policies change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.errors import NOT_SUPPORTED
+from stoker.resources import declare, instance_groups
+from stoker.resources.roster import resized, settled, size_findings, target_size
+from stoker.schema.resource_type import (
+    Adjustment,
+    Nested,
+    NestingCall,
+    Resized,
+    ScalableType,
+)
+from stoker.schema.support import since
+
+_POLICY = "AutoScalingRollingUpdate"
+_SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+
+
+class AutoScalingGroup(ScalableType):
+    """Instances with names of their own; when the group shrinks, failed and old ones go first."""
+
+    type_name = "AWS::AutoScaling::AutoScalingGroup"
+    description = "Instances whose number is controlled by scaling policies."
+    support = since("2014.1")
+    properties = {
+        **instance_groups.PROPERTIES,
+        "Cooldown": declare.integer(
+            "Seconds after a change of size during which further changes are ignored.",
+            update_allowed=True,
+        ),
+        "DesiredCapacity": declare.integer(
+            "Initial number of instances; also applied by every update.", update_allowed=True
+        ),
+        "HealthCheckGracePeriod": declare.integer("Not available.", implemented=False),
+        "HealthCheckType": declare.choice(["EC2", "ELB"], "Not available.", implemented=False),
+        "InstanceId": declare.checked(
+            "nova.server", "Server that the instances are made like, in place of a configuration."
+        ),
+        "LaunchConfigurationName": declare.string(
+            "The launch configuration, by reference.", update_allowed=True
+        ),
+        "MaxSize": declare.integer(
+            "Maximum number of instances.", required=True, update_allowed=True
+        ),
+        "MinSize": declare.integer(
+            "Minimum number of instances.", required=True, update_allowed=True
+        ),
+        "VPCZoneIdentifier": declare.sequence(
+            "The subnet of the instances, by name or id, as a list of one.", items=declare.string()
+        ),
+    }
+    attributes = instance_groups.ATTRIBUTES
+    update_policies = {_POLICY: instance_groups.ROLLING}
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Sizes in order, one subnet at most, and one thing to make the instances from."""
+        found = [*instance_groups.findings(properties), *size_findings(properties, *_SIZES)]
+        subnets = properties.get("VPCZoneIdentifier")
+        if isinstance(subnets, list) and len(subnets) > 1:
+            message = "instances are in one subnet: VPCZoneIdentifier has at most one entry"
+            place = ("VPCZoneIdentifier",)
+            found.append(Diagnostic("several-subnets", message, place, error_type=NOT_SUPPORTED))
+        return [*found, *_source(properties)]
+
+    def has_attribute(self, name: str) -> bool:
+        """None but those that are declared."""
+        return False
+
+    def nested(self, call: NestingCall) -> Nested:
+        """The nested stack of the instances."""
+        wanted = call.properties
+        size = target_size(call, wanted["DesiredCapacity"], wanted["MinSize"], wanted["MaxSize"])
+        tags = instance_groups.metering_tags(call, "groupname", "AutoScalingGroupName")
+        subnet = next(iter(wanted["VPCZoneIdentifier"] or ()), None)
+        return instance_groups.nested(call, size, call.update_policy.get(_POLICY), tags, subnet)
+
+    def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
+        """The data with the new size. Raises NoChange."""
+        wanted = call.properties
+        return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
+
+    def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
+        """The data with the time at which the cooldown begins."""
+        return settled(call, adjustment)
+
+
+def _source(properties: Mapping[str, Any]) -> list[Diagnostic]:
+    """What the instances are made from must be said."""
+    if properties.get("InstanceId") is not None:
+        message = (
+            "a group cannot copy a server: give the InstanceId to an"
+            " AWS::AutoScaling::LaunchConfiguration, and that to the group"
+        )
+        place = ("InstanceId",)
+        return [Diagnostic("unsupported-property", message, place, error_type=NOT_SUPPORTED)]
+    if properties.get("LaunchConfigurationName") is None:
+        return [Diagnostic("missing-property", "a LaunchConfigurationName is required")]
+    return []

@@ -1,0 +1,77 @@
+"""What the instances of a group are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collections import SERVERS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.instance_groups import LAUNCHED
+from stoker.resources.instances import LAUNCH, volume_findings
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+
+_REQUIRED = ("ImageId", "InstanceType")
+
+
+class LaunchConfiguration(ManagedType):
+    """Keeps the properties of instances; those that are missing are read from a live server.
+
+    Nothing is made in the cloud. It is replaced when anything about it changes, its metadata
+    included, so that the groups that refer to it change their instances.
+    """
+
+    type_name = "AWS::AutoScaling::LaunchConfiguration"
+    description = "The properties of the instances of a group."
+    service = "compute"
+    unique = True
+    fixed_metadata = True
+    properties = {
+        **LAUNCH,
+        "ImageId": declare.checked("glance.image", "Image, by name or id."),
+        "InstanceId": declare.by_name(
+            "nova.server", "Server from which image, flavor, key pair and groups are taken"
+        ),
+        "InstanceType": declare.checked("nova.flavor", "Flavor, by name or id."),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Put the properties on record."""
+        own = {
+            name: value
+            for name, value in call.properties.items()
+            if name != "InstanceId" and value is not None
+        }
+        copied = _copied(call) if call.properties["InstanceId"] else {}
+        return Done(call.physical_name, data={LAUNCHED: {**copied, **own}})
+
+    def find(self, call: Call) -> str | None:
+        """A lost create has made nothing."""
+        return None
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing is left to remove."""
+        return Done()
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Image and flavor are required unless a server is there to take them from."""
+        missing = [name for name in _REQUIRED if properties.get(name) is None]
+        found = volume_findings(properties)
+        if missing and properties.get("InstanceId") is None:
+            message = f"without an InstanceId, {' and '.join(missing)} must be given"
+            found.append(Diagnostic("missing-property", message))
+        return found
+
+
+def _copied(call: Call) -> dict[str, Any]:
+    """What a live server was made from, as far as an instance can be told."""
+    server = SERVERS.get(call.cloud, call.properties["InstanceId"])
+    groups = [group["name"] for group in server.get("security_groups") or ()]
+    found = {
+        "ImageId": (server.get("image") or {}).get("id"),
+        "InstanceType": (server.get("flavor") or {}).get("id"),
+        "KeyName": server.get("key_name"),
+        "SecurityGroups": list(dict.fromkeys(groups)),
+    }
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,126 @@
+"""Groups of instances: what OS::Heat::InstanceGroup and AWS::AutoScaling::AutoScalingGroup share.
+
+The members are instances (AWS::EC2::Instance) with the properties of a launch configuration, which
+tells them to the group by its data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, refusal
+from stoker.resources import declare, members
+from stoker.resources.batches import in_batches
+from stoker.resources.instances import TAGS
+from stoker.resources.roster import roster
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Nested, NestingCall
+
+CONFIGURATION = "AWS::AutoScaling::LaunchConfiguration"
+LAUNCHED = "properties"
+"""Key of the data of a launch configuration: the properties of its instances."""
+NAME = "LaunchConfigurationName"
+_MEMBER = "AWS::EC2::Instance"
+_METERING = "metering."
+_LONGEST_TAG = 255
+_DURATION = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?")
+
+PROPERTIES: Mapping[str, Property] = {
+    "AvailabilityZones": declare.sequence("Accepted without effect.", required=True),
+    "LoadBalancerNames": declare.sequence("References of load balancers for the instances."),
+    "Tags": TAGS,
+}
+ATTRIBUTES = {
+    "InstanceList": Attribute("Addresses of the instances, separated by commas.", Type.STRING)
+}
+ROLLING = declare.mapping(
+    "How instances are updated when the launch configuration changes.",
+    entries={
+        "MinInstancesInService": declare.at_least(
+            0, "Minimum number of instances in service during the update.", default=0
+        ),
+        "MaxBatchSize": declare.at_least(1, "Maximum size of a batch.", default=1),
+        "PauseTime": declare.string("Time between batches, as PT1M30S.", default="PT0S"),
+    },
+)
+
+
+def findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+    """What is wrong with the properties that all such groups have."""
+    if not properties.get("LoadBalancerNames"):
+        return []
+    message = (
+        "there is no type of load balancer that instances could be added to: leave"
+        " LoadBalancerNames out"
+    )
+    return [Diagnostic("no-load-balancers", message, ("LoadBalancerNames",))]
+
+
+def nested(
+    call: NestingCall,
+    size: int,
+    policy: Mapping[str, Any] | None,
+    tags: Sequence[Mapping[str, str]],
+    subnet: str | None = None,
+) -> Nested:
+    """The nested stack of the instances, in batches if they change and the policy says so."""
+    members.check_number(size)
+    data = roster(call, size)
+    names = data["names"]
+    rolling = _rolling(policy or {})
+    body = _instance(call, tags, subnet)
+    changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
+    addresses = [{"get_attr": [name, "PublicIp"]} for name in names]
+    listed = {"list_join": [",", addresses]} if names else None
+    return Nested(
+        members.template(dict.fromkeys(names, body), {"InstanceList": {"value": listed}}),
+        data=data,
+        batches=in_batches(names, rolling) if changes and policy is not None else (),
+        pause=rolling["pause_time"],
+    )
+
+
+def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
+    """The tags of the members: the user's, and by these keys the group, for meters to go by.
+
+    Whoever sets tags for meters has thought of them: nothing is added.
+    """
+    tags: list[Mapping[str, str]] = list(call.properties["Tags"] or ())
+    named = any(str(tag["Key"]).startswith(_METERING) for tag in tags)
+    if named or not 0 < len(call.reference) <= _LONGEST_TAG:
+        return tags
+    return tags + [{"Key": f"{_METERING}{key}", "Value": call.reference} for key in keys]
+
+
+def _instance(
+    call: NestingCall, tags: Sequence[Mapping[str, str]], subnet: str | None
+) -> dict[str, Any]:
+    """The definition of each member. Raises DiagnosticError without a launch configuration."""
+    name = call.properties[NAME]
+    launch = call.referred.get(str(name))
+    if launch is None or launch.type_name != CONFIGURATION:
+        raise refusal(
+            "no-launch-configuration",
+            f'{NAME} is "{name}", which is no launch configuration of this stack: refer to a'
+            f" resource of type {CONFIGURATION}",
+        )
+    properties = {**launch.data[LAUNCHED], "Tags": list(tags)}
+    if subnet is not None:
+        properties["SubnetId"] = subnet
+    return {"type": _MEMBER, "properties": properties, "metadata": launch.metadata}
+
+
+def _rolling(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy in the words of batches. Raises DiagnosticError for a pause that is no duration."""
+    text = str(policy.get("PauseTime") or "PT0S")
+    found = _DURATION.fullmatch(text)
+    if found is None or text == "PT":
+        raise refusal("bad-duration", f'PauseTime is a duration such as PT1H30M5S, not "{text}"')
+    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return {
+        "min_in_service": policy.get("MinInstancesInService"),
+        "max_batch_size": policy.get("MaxBatchSize"),
+        "pause_time": float(3600 * hours + 60 * minutes + seconds),
+    }

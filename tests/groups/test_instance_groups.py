@@ -1,0 +1,260 @@
+"""Groups of instances: members from a launch configuration, changed in batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template
+from tests.resource_types_heat.calls import findings
+from tests.simulation.world import CALLER
+
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.resources.aws.autoscaling_group import AutoScalingGroup
+from stoker.resources.aws.launch_configuration import LaunchConfiguration
+from stoker.resources.declared import declared
+from stoker.resources.heat.instance_group import InstanceGroup
+from stoker.resources.instance_groups import CONFIGURATION
+from stoker.resources.nova.instance import Instance
+from stoker.schema.resource_type import Nested, NestingCall, Referred
+from stoker.template.describe.resource_types import describe_type
+
+LAUNCH = {"ImageId": "cirros", "InstanceType": "m1.small", "UserData": "#!/bin/sh"}
+CALL = NestingCall(
+    "g",
+    "id",
+    {"LaunchConfigurationName": "launch", "Size": 2, "Tags": None},
+    reference="arn:g",
+    referred={"launch": Referred(CONFIGURATION, {"properties": LAUNCH}, {"a": 1})},
+)
+
+
+def without_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_texts(item) for key, item in value.items() if key != "description"}
+    return [without_texts(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("type_", [AutoScalingGroup, InstanceGroup, LaunchConfiguration, Instance])
+def test_a_type_is_described_as_heat_describes_it(type_: Any) -> None:
+    known = declared(type_.type_name)
+    assert known is not None
+    described = (describe_type(each, with_description=False) for each in (type_(), known))
+    mine, recorded = map(without_texts, described)
+    assert mine["properties"] == recorded["properties"]
+    assert {**recorded["attributes"], "show": {"type": "map"}} == mine["attributes"]
+    assert mine["support_status"] == recorded["support_status"]
+
+
+def bodies(nested: Nested) -> list[dict[str, Any]]:
+    """The members as the generated template defines them, oldest first."""
+    assert not isinstance(nested.template, str)
+    assert nested.template is not None
+    assert nested.data is not None
+    return [nested.template["resources"][name] for name in nested.data["names"]]
+
+
+def test_an_instance_is_made_from_the_launch_configuration_and_its_metadata() -> None:
+    tags = [{"Key": "metering.groupname", "Value": "arn:g"}]
+    wanted = {
+        "type": "AWS::EC2::Instance",
+        "properties": {**LAUNCH, "Tags": tags},
+        "metadata": {"a": 1},
+    }
+    assert bodies(InstanceGroup().nested(CALL)) == [wanted, wanted]
+
+
+@pytest.mark.parametrize(
+    ("tags", "keys"),
+    [
+        ([{"Key": "a", "Value": "b"}], ["a", "metering.groupname"]),
+        ([{"Key": "metering.stack", "Value": "b"}], ["metering.stack"]),
+    ],
+)
+def test_tags_for_meters_are_added_unless_the_user_has_some(
+    tags: list[dict[str, str]], keys: list[str]
+) -> None:
+    call = replace(CALL, properties={**CALL.properties, "Tags": tags})
+    assert [
+        tag["Key"] for tag in bodies(InstanceGroup().nested(call))[0]["properties"]["Tags"]
+    ] == keys
+
+
+def test_a_group_whose_launch_configuration_is_none_says_so() -> None:
+    for call in (
+        replace(CALL, properties={**CALL.properties, "LaunchConfigurationName": "other"}),
+        replace(CALL, referred={"launch": Referred("OS::Heat::Value", {}, {})}),
+    ):
+        with pytest.raises(DiagnosticError, match="no launch configuration of this stack"):
+            InstanceGroup().nested(call)
+
+
+@pytest.mark.parametrize(
+    ("policy", "sizes", "pause"),
+    [
+        (None, [], 0),
+        ({"MaxBatchSize": 2, "PauseTime": "PT1M5S"}, [2, 2, 1], 65),
+        ({"MaxBatchSize": 4, "MinInstancesInService": 3, "PauseTime": "PT1H"}, [2, 2, 1], 3600),
+        ({"MinInstancesInService": 9}, [1, 1, 1, 1, 1], 0),
+    ],
+)
+def test_instances_change_in_batches_where_a_policy_says_so(
+    policy: dict[str, Any] | None, sizes: list[int], pause: float
+) -> None:
+    first = replace(CALL, properties={**CALL.properties, "Size": 5})
+    made = InstanceGroup().nested(first)
+    assert made.batches == ()
+    call = replace(
+        first,
+        data=made.data or {},
+        previous={**first.properties, "LaunchConfigurationName": "before"},
+        update_policy={} if policy is None else {"RollingUpdate": policy},
+    )
+    changed = InstanceGroup().nested(call)
+    assert [len(batch) for batch in changed.batches] == sizes
+    assert changed.pause == pause
+    same = replace(call, previous=first.properties)
+    assert InstanceGroup().nested(same).batches == ()
+
+
+@pytest.mark.parametrize("text", ["1M", "PT", "P1D", "PT1", "PT99999999S"])
+def test_a_pause_that_is_no_duration_is_refused(text: str) -> None:
+    call = replace(CALL, update_policy={"RollingUpdate": {"PauseTime": text}})
+    with pytest.raises(DiagnosticError, match="PauseTime is a duration"):
+        InstanceGroup().nested(call)
+
+
+SCALED = {
+    "AvailabilityZones": ["nova"],
+    "LaunchConfigurationName": "l",
+    "MinSize": 1,
+    "MaxSize": 3,
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({}, None),
+        ({"MinSize": 4}, "bad-sizes"),
+        ({"MinSize": -1}, "bad-sizes"),
+        ({"DesiredCapacity": 4}, "bad-sizes"),
+        ({"DesiredCapacity": 0}, "bad-sizes"),
+        ({"VPCZoneIdentifier": ["a"]}, None),
+        ({"VPCZoneIdentifier": ["a", "b"]}, "several-subnets"),
+        ({"LoadBalancerNames": ["lb"]}, "no-load-balancers"),
+        ({"LaunchConfigurationName": None}, "missing-property"),
+        ({"InstanceId": "server"}, "unsupported-property"),
+    ],
+)
+def test_a_scaling_group_is_checked_before_it_is_made(
+    given: dict[str, Any], code: str | None
+) -> None:
+    found = [each.code for each in findings(AutoScalingGroup(), {**SCALED, **given})]
+    assert found == ([] if code is None else [code])
+
+
+@pytest.mark.parametrize(
+    ("given", "codes"),
+    [
+        (LAUNCH, []),
+        ({"InstanceId": "server"}, []),
+        ({"ImageId": "i"}, ["missing-property"]),
+        ({**LAUNCH, "BlockDeviceMappings": [{"DeviceName": "vdb"}]}, ["invalid-server"]),
+        (
+            {
+                **LAUNCH,
+                "BlockDeviceMappings": [{"DeviceName": "vdb", "Ebs": {"SnapshotId": "s"}}],
+            },
+            [],
+        ),
+    ],
+)
+def test_a_launch_configuration_is_checked_before_it_is_made(
+    given: dict[str, Any], codes: list[str]
+) -> None:
+    assert [each.code for each in findings(LaunchConfiguration(), given)] == codes
+
+
+def stack(
+    image: str = "cirros", metadata: dict[str, Any] | None = None, **group: Any
+) -> dict[str, Any]:
+    """A template with a launch configuration, a scaling group, its policy and an output."""
+    rolling = {"AutoScalingRollingUpdate": {"MaxBatchSize": 1, "PauseTime": "PT10S"}}
+    return template(
+        {
+            "launch": {
+                "type": "AWS::AutoScaling::LaunchConfiguration",
+                "metadata": metadata or {},
+                "properties": {"ImageId": image, "InstanceType": "m1.small"},
+            },
+            "group": {
+                "type": "AWS::AutoScaling::AutoScalingGroup",
+                "update_policy": rolling,
+                "properties": {
+                    **SCALED,
+                    "LaunchConfigurationName": {"get_resource": "launch"},
+                    "DesiredCapacity": 2,
+                    **group,
+                },
+            },
+        },
+        outputs={"list": {"value": {"get_attr": ["group", "InstanceList"]}}},
+    )
+
+
+async def listed(lab: Lab) -> str:
+    """The addresses of the instances as the stack shows them."""
+    address = await lab.engine.operations.find(CALLER, "stack")
+    return str((await lab.engine.views.output(CALLER, address, "list")).value)
+
+
+def test_the_list_of_instances_follows_the_group() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(stack())
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert len((await listed(lab)).split(",")) == 2
+        await lab.update(stack(DesiredCapacity=3))
+        assert sorted((await listed(lab)).split(",")) == sorted(
+            found.id for found in lab.cloud.objects.values()
+        )
+        assert len(lab.cloud.objects) == 3
+
+    in_lab(story)
+
+
+def test_a_new_launch_configuration_replaces_the_instances_one_batch_after_another() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(stack())
+        before = set(lab.cloud.objects)
+        began = lab.engine.ports.clock.now()
+        await lab.update(stack("debian"))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert lab.engine.ports.clock.now() - began >= 10
+        assert {found.properties["ImageId"] for found in lab.cloud.objects.values()} == {"debian"}
+        assert not before & set(lab.cloud.objects)
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_new_metadata_make_a_new_launch_configuration_and_nothing_else_does() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(stack())
+        first = (await lab.rows())["launch"].physical_id
+        await lab.update(stack(MaxSize=5))
+        assert (await lab.rows())["launch"].physical_id == first
+        await lab.update(stack(MaxSize=5, metadata={"version": 2}))
+        assert (await lab.rows())["launch"].physical_id != first
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_a_group_that_names_no_launch_configuration_is_refused_before_anything_is_made() -> None:
+    async def story(lab: Lab) -> None:
+        with pytest.raises(DiagnosticError, match="no launch configuration of this stack"):
+            await lab.create(stack(LaunchConfigurationName="elsewhere"))
+
+    in_lab(story)

@@ -1,0 +1,275 @@
+"""Cancels: with rollback the stack goes back, without it stays where it is, and nothing begins."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.records import Status
+from stoker.engine.model.requests import StackRequest
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import InProgress, NotFound, NotSupported
+
+CHILD = """
+heat_template_version: 2018-08-31
+parameters:
+  value: {type: string}
+resources:
+  first:
+    type: Sim::Thing
+    properties: {value: {get_param: value}, fixed: {get_param: value}, slow: 20}
+  second:
+    type: Sim::Thing
+    properties: {value: {get_param: value}, uses: {get_resource: first}}
+"""
+FILES = {"child.yaml": CHILD}
+
+
+async def cancel(lab: Lab, *, back: bool = False) -> None:
+    address = (await lab.stack()).address
+    action = "cancel_update" if back else "cancel_without_rollback"
+    await lab.engine.operations.act(CALLER, address, action)
+
+
+async def states(lab: Lab, stack_id: str | None = None) -> dict[str, str]:
+    if stack_id is None:
+        stack_id = (await lab.stack()).id
+    rows = await lab.engine.ports.store.resources(stack_id)
+    return {row.name: f"{row.action}_{row.status}" for row in rows if row.replaced_by is None}
+
+
+async def told(lab: Lab) -> list[str]:
+    """The events of the stack itself."""
+    return [
+        f"{event.action}_{event.status} {event.reason}"
+        for event in await lab.events()
+        if event.resource_id is None
+    ]
+
+
+def chain(value: str, **properties: Any) -> dict[str, Any]:
+    """Two resources, the second of which comes after the first."""
+    return template(
+        {"a": thing(value=value, **properties), "b": thing(value=value, depends_on="a")}
+    )
+
+
+def test_a_cancelled_update_is_failed_at_once_and_what_was_begun_comes_to_its_end() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(chain("1"))
+        await lab.begin_update(chain("2", fixed="new", slow=20), disable_rollback=False)
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.pass_time(1)
+        assert await lab.status() == "UPDATE_FAILED"
+        assert (await lab.stack()).reason == "Stack UPDATE cancelled"
+        assert await states(lab) == {"a": "CREATE_IN_PROGRESS", "b": "CREATE_COMPLETE"}
+        await lab.engine.dispatch.idle()
+        assert await states(lab) == {"a": "CREATE_COMPLETE", "b": "CREATE_COMPLETE"}
+        assert (await lab.rows())["b"].properties["value"] == "1"
+        assert (await told(lab))[2:] == [
+            "UPDATE_IN_PROGRESS Stack UPDATE started",
+            "UPDATE_FAILED Stack UPDATE cancelled",
+        ]
+        await lab.update(chain("2", fixed="new", slow=20))
+        assert await states(lab) == {"a": "CREATE_COMPLETE", "b": "UPDATE_COMPLETE"}
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_a_call_that_is_under_way_is_waited_for_before_the_stack_is_cancelled() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(chain("1"))
+        await lab.begin_update(chain("2", lag=20))
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.engine.dispatch.idle()
+        assert (await lab.stack()).reason == "Stack UPDATE cancelled"
+        assert await states(lab) == {"a": "UPDATE_COMPLETE", "b": "CREATE_COMPLETE"}
+
+    in_lab(story)
+
+
+def test_a_cancelled_create_keeps_what_there_is_and_an_update_goes_on() -> None:
+    async def story(lab: Lab) -> None:
+        request = StackRequest(name="stack", template=chain("1", slow=20), disable_rollback=False)
+        await lab.engine.operations.create(CALLER, request)
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.engine.dispatch.idle()
+        stack = await lab.stack()
+        assert (await lab.status(), stack.reason) == ("CREATE_FAILED", "Stack CREATE cancelled")
+        assert await states(lab) == {"a": "CREATE_COMPLETE"}
+        made = (await lab.rows())["a"].physical_id
+        await lab.update(chain("1", slow=20))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert (await lab.rows())["a"].physical_id == made
+
+    in_lab(story)
+
+
+def test_a_create_that_is_cancelled_with_rollback_leaves_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = chain("1", slow=20)
+        await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        await lab.pass_time(5)
+        await cancel(lab, back=True)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert (lab.cloud.objects, await states(lab)) == ({}, {})
+
+    in_lab(story)
+
+
+def test_a_wait_for_a_signal_goes_on_when_its_stack_is_cancelled() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = {"gate": {"type": "Sim::Gate"}, "b": thing(depends_on="gate")}
+        address = await lab.engine.operations.create(
+            CALLER, StackRequest(name="stack", template=template(wanted))
+        )
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.pass_time(5)
+        assert await states(lab) == {"gate": "CREATE_IN_PROGRESS"}
+        await lab.engine.signals.signal(CALLER, address, "gate", {"number": 1})
+        await lab.engine.dispatch.idle()
+        assert await states(lab) == {"gate": "CREATE_COMPLETE"}
+        assert await lab.status() == "CREATE_FAILED"
+
+    in_lab(story)
+
+
+def test_what_a_cancel_leaves_under_way_ends_when_the_time_is_up() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"gate": {"type": "Sim::Gate"}})
+        request = StackRequest(name="stack", template=wanted, timeout_mins=1)
+        await lab.engine.operations.create(CALLER, request)
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.engine.dispatch.idle()
+        assert await states(lab) == {"gate": "CREATE_FAILED"}
+        assert (await lab.stack()).reason == "Stack CREATE cancelled"
+
+    in_lab(story)
+
+
+def test_what_a_cancel_leaves_under_way_stops_at_no_hook() -> None:
+    async def story(lab: Lab) -> None:
+        hooks = {"resource_registry": {"resources": {"a": {"hooks": ["post-create"]}}}}
+        request = StackRequest(
+            name="stack", template=template({"a": thing(slow=20)}), environment=hooks
+        )
+        await lab.engine.operations.create(CALLER, request)
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.pass_time(60)
+        assert await states(lab) == {"a": "CREATE_COMPLETE"}
+        assert not [event for event in await lab.events() if "Hook" in event.reason]
+        assert await lab.operations() == []
+
+    in_lab(story)
+
+
+def test_nested_stacks_are_cancelled_with_the_stack_around_them() -> None:
+    async def story(lab: Lab) -> None:
+        def wanted(value: str) -> dict[str, Any]:
+            return template({"n": {"type": "child.yaml", "properties": {"value": value}}})
+
+        await lab.create(wanted("1"), files=FILES)
+        [child] = await lab.engine.ports.store.children((await lab.stack()).id)
+        await lab.begin_update(wanted("2"), files=FILES)
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.pass_time(1)
+        [below] = await lab.engine.ports.store.children((await lab.stack()).id)
+        assert (below.action, below.status) == ("UPDATE", Status.FAILED)
+        assert below.reason == "Stack UPDATE cancelled"
+        await lab.engine.dispatch.idle()
+        inside = await states(lab, child.id)
+        assert inside == {"first": "CREATE_COMPLETE", "second": "CREATE_COMPLETE"}
+        assert await states(lab) == {"n": "UPDATE_FAILED"}
+        await lab.update(wanted("2"), files=FILES)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        inside = await states(lab, child.id)
+        assert inside == {"first": "CREATE_COMPLETE", "second": "UPDATE_COMPLETE"}
+
+    in_lab(story)
+
+
+def test_a_nested_stack_that_is_cancelled_alone_fails_the_operation_around_it() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"n": {"type": "child.yaml", "properties": {"value": "1"}}})
+        request = StackRequest(name="stack", template=wanted, files=FILES)
+        await lab.engine.operations.create(CALLER, request)
+        await lab.pass_time(5)
+        [child] = await lab.engine.ports.store.children((await lab.stack()).id)
+        await lab.engine.operations.act(CALLER, child.address, "cancel_without_rollback")
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_FAILED"
+        assert (await lab.stack()).reason == (
+            "Resource CREATE failed: resources.n: Stack CREATE cancelled"
+        )
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_nothing_else_can_be_cancelled(back: bool) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(chain("1"))
+        with pytest.raises(NotSupported, match="when stack is CREATE_COMPLETE is not supported"):
+            await cancel(lab, back=back)
+        await lab.begin_update(chain("2", fixed="new", slow=20))
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.pass_time(1)
+        with pytest.raises(NotSupported, match="when stack is UPDATE_FAILED is not supported"):
+            await cancel(lab, back=back)
+        address: StackAddress = (await lab.stack()).address
+        await lab.engine.operations.delete(CALLER, address)
+        with pytest.raises(NotSupported):
+            await cancel(lab, back=back)
+        await lab.engine.dispatch.idle()
+        assert lab.cloud.objects == {}
+        with pytest.raises(NotFound):
+            await lab.engine.operations.find(CALLER, "stack")
+
+    in_lab(story)
+
+
+def test_an_update_that_comes_with_a_cancel_is_not_the_one_that_is_cancelled() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(chain("1"))
+        await lab.begin_update(chain("2", lag=20))
+        await lab.pass_time(5)
+        newer = lab.begin_update(chain("3"))
+        cancelled, updated = await asyncio.gather(cancel(lab), newer, return_exceptions=True)
+        await lab.engine.dispatch.idle()
+        assert updated is None
+        assert cancelled is None or isinstance(cancelled, InProgress)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert {row.properties["value"] for row in (await lab.rows()).values()} == {"3"}
+
+    in_lab(story)
+
+
+def test_an_update_that_had_not_begun_changes_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(chain("1"))
+        before = await lab.stack()
+        # both are accepted before anybody drives the stack
+        unheard = lab.unheard()
+        await unheard.update(CALLER, before.address, StackRequest(template=chain("2")))
+        await unheard.act(CALLER, before.address, "cancel_without_rollback")
+        lab.engine.dispatch.wake(before.id)
+        await lab.engine.dispatch.idle()
+        stack = await lab.stack()
+        assert (await lab.status(), stack.input_id) == ("UPDATE_FAILED", before.input_id)
+        assert set((await states(lab)).values()) == {"CREATE_COMPLETE"}
+
+    in_lab(story)
