@@ -76,7 +76,7 @@ _LIMITS = (
 )
 
 _BEHAVIOUR = (
-    cfg.BoolOpt("enable_stack_abandon", default=False),
+    cfg.BoolOpt("enable_stack_abandon", default=False, help="Let users export and abandon stacks."),
     cfg.BoolOpt("enable_stack_adopt", default=False),
     cfg.BoolOpt("encrypt_parameters_and_properties", default=False),
     cfg.BoolOpt("observe_on_update", default=False),
@@ -260,7 +260,6 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
         "max_interface_check_attempts",
         "client_retry_limit",
         "num_engine_workers",
-        "enable_stack_abandon",
         "enable_stack_adopt",
         "encrypt_parameters_and_properties",
         "observe_on_update",

@@ -65,6 +65,19 @@ class FakeService:
     def signals(self) -> FakeService:
         return self
 
+    @property
+    def exports(self) -> FakeService:
+        return self
+
+    async def export(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
+        self._ask("export", stack)
+        return {"name": self._view(stack).address.name, "resources": {}}
+
+    async def abandon(self, caller: Caller, stack: StackAddress) -> Mapping[str, Any]:
+        document = await self.export(caller, stack)
+        del self.known[stack.id]
+        return document
+
     def add(self, name: str, **fields: Any) -> StackView:
         address = StackAddress(PROJECT, name, stack_id(len(self.known) + 1))
         view = StackView(

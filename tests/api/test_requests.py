@@ -85,8 +85,6 @@ async def test_unknown_address_is_a_404_fault(
         ("POST", "/stacks/s/1/snapshots"),
         ("GET", "/stacks/s/1/snapshots/2"),
         ("POST", "/stacks/s/1/snapshots/2/restore"),
-        ("DELETE", "/stacks/s/1/abandon"),
-        ("GET", "/stacks/s/1/export"),
     ],
 )
 async def test_address_that_is_not_served_yet_says_so(

@@ -170,7 +170,7 @@ class EngineLife:
         self.dispatch = InProcess(ports)
         self.service = make_service(ports, self.dispatch)
         self.operations, self.views = self.service.operations, self.service.views
-        self.signals = self.service.signals
+        self.signals, self.exports = self.service.signals, self.service.exports
         self.missed = asyncio.Event()
         """Set once it is known that no other engine lives, and what others have left is taken."""
 

@@ -13,8 +13,6 @@ _STACK = "/stacks/{stack_name}/{stack_id}"
 _SNAPSHOT = _STACK + "/snapshots/{snapshot_id}"
 
 ADDRESSES = {
-    "Abandoning stacks is": (("DELETE", _STACK + "/abandon", "stacks:abandon"),),
-    "Exporting stacks is": (("GET", _STACK + "/export", "stacks:export"),),
     "Snapshots of stacks are": (
         ("POST", _STACK + "/snapshots", "stacks:snapshot"),
         ("GET", _STACK + "/snapshots", "stacks:list_snapshots"),

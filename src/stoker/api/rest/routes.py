@@ -13,6 +13,7 @@ from starlette.routing import compile_path
 from stoker.api.rest import (
     actions,
     events,
+    handovers,
     lookups,
     not_served,
     outputs,
@@ -90,6 +91,8 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _STACK + "/files", stacks.files, "stacks:files"),
     Operation("GET", _STACK + "/outputs", outputs.index, "stacks:list_outputs"),
     Operation("GET", _STACK + "/outputs/{output_key}", outputs.show, "stacks:show_output"),
+    Operation("GET", _STACK + "/export", handovers.export, "stacks:export"),
+    Operation("DELETE", _STACK + "/abandon", handovers.abandon, "stacks:abandon"),
     Operation("POST", _STACK + "/actions", actions.act, "actions:action"),
     Operation("GET", _STACK + "/resources", resources.index, "resource:index"),
     Operation("GET", _RESOURCE, resources.show, "resource:show"),

@@ -24,6 +24,8 @@ class RestSettings:
     revision: str = "unknown"
     debug: bool = False
     """Send tracebacks to clients."""
+    abandons: bool = False
+    """Stacks can be exported and abandoned."""
 
 
 def settings_from(conf: Any) -> RestSettings:
@@ -38,4 +40,5 @@ def settings_from(conf: Any) -> RestSettings:
         cors_origins=tuple(conf.cors.allowed_origin),
         revision=conf.revision.heat_revision,
         debug=conf.debug,
+        abandons=conf.enable_stack_abandon,
     )

@@ -161,7 +161,7 @@ class Nesting:
             stack_id=child_id,
             action=action,
             created_at=ports.clock.now(),
-            request=ChangeRequest(batches=batches),
+            request=ChangeRequest(batches=batches, abandons=parent.abandons),
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),
             parent_operation=parent.id,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from stoker.engine.execution.actions import ActionFailed, Actions
+from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Definitions, Node
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
-from stoker.schema.resource_type import ManagedType, ResourceType, Snapshots, can
+from stoker.kernel.log import Log
+from stoker.schema.resource_type import Call, ManagedType, ResourceType, Snapshots, can
 from stoker.template.definition import DeletionPolicy
+
+log = Log(__name__)
 
 _SNAPSHOT_OF = "snapshot_of_delete"
 """Key of a row's data: the start of the delete for which its object has been snapshotted."""
@@ -30,6 +34,7 @@ class Removing:
     ) -> None:
         self._session = session
         self._operation = operation
+        self._abandons = operation.abandons
         self._wanted = frozenset(wanted.names)
         self._actions = actions
         self._nesting = nesting
@@ -50,7 +55,9 @@ class Removing:
             return
         # what has no implementation failed before any type was asked: it has no object
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
-        if retained or not row.implementation:
+        if self._abandons and not is_nested(row):
+            row = await self._abandon(row)
+        elif retained or not row.implementation:
             row = await self._begin(row, None)
         else:
             row = await self._delete(row)
@@ -61,6 +68,19 @@ class Removing:
             return row
         row = await self._hooks.before(row, Action.DELETE)
         return await self._actions.begin(row, Action.DELETE, calls=calls)
+
+    async def _abandon(self, row: Resource) -> Resource:
+        """Nothing happens to the object; the user by which it calls back is ours, and goes."""
+        type_, ports = self._session.type_of(row), self._session.ports
+        row = await self._begin(row, None)
+        if "user_id" not in row.data or type_ is None:
+            return row
+        call = make_call(self._session, row, type_)
+        try:
+            await ports.workers.run("identity", lambda: _remove_user(call))
+        except Exception as error:  # noqa: BLE001 - whatever Keystone says, the resource goes
+            log.warning("stack user left behind", resource=row.name, error=str(error))
+        return row
 
     async def _delete(self, row: Resource) -> Resource:
         type_ = self._session.type_of(row)
@@ -104,3 +124,8 @@ class Removing:
     async def _drop(self, row: Resource) -> None:
         row = await self._hooks.passed(row)
         await self._session.commit(dropped=[row.id])
+
+
+def _remove_user(call: Call) -> None:
+    if call.signalling is not None:
+        call.signalling.delete_user(call)

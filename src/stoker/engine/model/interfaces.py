@@ -378,6 +378,8 @@ class Limits:
     configs_per_project: int = 4096
     """-1 for no bound, as for the next."""
     deployments_per_project: int = 4096
+    document: int = 64 * 1024 * 1024
+    """Characters of the document of a stack: those of a tree with many nested stacks add up."""
     timeout_mins: float = 60
     """For stacks that name none."""
     failure_grace: float = 240.0

@@ -37,6 +37,8 @@ class ChangeRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Columns of the stack that change when the operation begins: tags, timeout and such."""
     batches: Batches = field(default_factory=Batches)
+    abandons: bool = False
+    """The objects of what is removed stay in the cloud, whatever the deletion policies say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,6 +216,11 @@ class Operation:
         """What sort of operation it is."""
         return self.request.kind
 
+    @property
+    def abandons(self) -> bool:
+        """Whether the objects of what it removes stay in the cloud."""
+        return isinstance(self.request, ChangeRequest) and self.request.abandons
+
 
 @dataclass(frozen=True, slots=True)
 class Queued:

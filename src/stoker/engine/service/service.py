@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
+from stoker.engine.service.exports import Exports
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.previews import Previews
 from stoker.engine.service.queries import Queries
@@ -35,6 +36,8 @@ class Service:
     """What lets servers and alarms call back."""
     software: Software
     """What keeps software configs and deployments."""
+    exports: Exports
+    """What gives stacks away, and shows them as a whole."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
@@ -47,4 +50,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         Descriptions(ports),
         SignalService(ports, finder),
         Software(ports),
+        Exports(ports, finder),
     )

@@ -107,7 +107,7 @@ def _act(call: Call, action: str, physical_id: str | None) -> Outcome:
         return replace(waiting, attributes=attributes)
     if call.properties["fail"]:
         return Failed(f"Test Resource failed {call.name}", physical_id, kind="ValueError")
-    return Done(physical_id=physical_id, attributes=attributes)
+    return Done(physical_id, attributes, data={"value": call.properties["value"]})
 
 
 def _wait(call: Call, action: str, physical_id: str | None) -> Wait | None:

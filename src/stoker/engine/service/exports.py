@@ -1,0 +1,155 @@
+"""Stacks as documents: exported, and given away by an abandon.
+
+A document has all that it takes to adopt the objects of a stack, in the form that Heat gives it.
+Hidden parameters and what types keep of their objects are in clear, as nobody could adopt without;
+what this service alone uses, its users in Keystone and their keys, is not part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.engine.model.adoption import without_credentials
+from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.kinds import ChangeRequest
+from stoker.engine.model.records import Action, Input, Operation, Resource, Stack
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.guards import live
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.presenters import current_rows, stack_view
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import InProgress, LimitExceeded, NotFound
+from stoker.template.environment.environment import parse_environment, stored
+
+
+class Exports:
+    """Documents of stacks, for a caller."""
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+
+    async def export(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
+        """The document of a stack. Raises LimitExceeded for one that is too large."""
+        stack = await self._finder.at(caller, address)
+        return await _Tree(self._ports).document(_there(stack))
+
+    async def abandon(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
+        """The document of a stack, which goes and leaves its objects where they are.
+
+        Raises InProgress for a stack that is changing: the document would not be of what is left.
+        """
+        stack = _there(await self._finder.at(caller, address))
+        tree = _Tree(self._ports)
+        document = await tree.document(stack)
+        now = self._ports.clock.now()
+        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
+        operation = Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=Action.DELETE,
+            created_at=now,
+            request=ChangeRequest(abandons=True),
+            deadline=now + minutes * 60,
+        )
+
+        def guard(inside: Inside) -> None:
+            live(inside, stack)
+            if any(_has_moved(inside, each) for each in tree.stacks):
+                raise _moved(stack)
+
+        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        return document
+
+
+class _Tree:
+    """A stack and those nested in it, as they are read for a document."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._left = ports.limits.document
+        self.stacks: list[Stack] = []
+
+    async def document(self, stack: Stack) -> dict[str, Any]:
+        """All that it takes to adopt what the stack has."""
+        store, compute = self._ports.store, self._ports.workers.compute
+        self.stacks.append(stack)
+        try:
+            given = await store.input(stack.input_id)
+        except NotFound:
+            raise _moved(stack) from None
+        rows = current_rows(await store.resources(stack.id))
+        whole = await compute(lambda: _document(stack, given, rows))
+        self._left -= await compute(lambda: len(json.dumps(whole)))
+        if self._left < 0:
+            raise LimitExceeded(
+                f"the document of {stack.name} would have more than"
+                f" {self._ports.limits.document} characters"
+            )
+        ids = {row.id: row for row in rows}
+        for child in await store.children(stack.id):
+            row = ids.get(child.parent_resource_id or "")
+            if row is not None:
+                kept = whole["resources"][row.name]["resource_data"]
+                inner = await self.document(child)
+                whole["resources"][row.name] = {**inner, "resource_data": kept}
+        return whole
+
+
+def _document(stack: Stack, given: Input, rows: list[Resource]) -> dict[str, Any]:
+    environment = stored(parse_environment(given.environment).with_parameters(given.parameters))
+    del environment["encrypted_param_names"]  # nothing in it is encrypted
+    view = stack_view(stack)
+    return {
+        "name": stack.name,
+        "id": stack.id,
+        "action": view.action,
+        "status": view.status,
+        "environment": environment,
+        # nested stacks have those of the stack around them
+        "files": dict(given.files) if stack.parent_id is None else {},
+        "template": given.template,
+        "resources": {row.name: _resource(row) for row in rows},
+        "project_id": stack.project_id,
+        "stack_user_project_id": stack.user_project_id,
+        "tags": list(stack.tags),
+    }
+
+
+def _resource(row: Resource) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "resource_id": row.physical_id,
+        "type": row.type_name,
+        "action": row.action,
+        "status": row.status,
+        "metadata": dict(row.metadata),
+        "resource_data": without_credentials(row.data),
+    }
+
+
+def _there(stack: Stack) -> Stack:
+    """The stack. Raises NotFound for one that has been deleted."""
+    if stack.deleted_at is not None:
+        raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
+    return stack
+
+
+def _moved(stack: Stack) -> InProgress:
+    return InProgress(
+        f"Stack {stack.name} already has an action ({stack.action}) in progress; wait for its end"
+    )
+
+
+def _has_moved(inside: Inside, stack: Stack) -> bool:
+    """Whether anything is, or was, done to a stack since it was read."""
+    now = inside.stack(stack.id)
+    return (
+        now is None
+        or bool(inside.queue(stack.id))
+        or (now.input_id, now.updated_at, now.fencing_token)
+        != (stack.input_id, stack.updated_at, stack.fencing_token)
+    )
