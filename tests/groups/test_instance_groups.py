@@ -13,7 +13,9 @@ from tests.simulation.world import CALLER
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
+from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.declared import declared
+from stoker.resources.heat.access_policy import AccessPolicy
 from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.instance_groups import CONFIGURATION
 from stoker.resources.nova.instance import Instance
@@ -36,7 +38,17 @@ def without_texts(value: Any) -> Any:
     return [without_texts(item) for item in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("type_", [AutoScalingGroup, InstanceGroup, LaunchConfiguration, Instance])
+@pytest.mark.parametrize(
+    "type_",
+    [
+        AccessPolicy,
+        AutoScalingGroup,
+        AWSScalingPolicy,
+        Instance,
+        InstanceGroup,
+        LaunchConfiguration,
+    ],
+)
 def test_a_type_is_described_as_heat_describes_it(type_: Any) -> None:
     known = declared(type_.type_name)
     assert known is not None
@@ -256,5 +268,26 @@ def test_a_group_that_names_no_launch_configuration_is_refused_before_anything_i
     async def story(lab: Lab) -> None:
         with pytest.raises(DiagnosticError, match="no launch configuration of this stack"):
             await lab.create(stack(LaunchConfigurationName="elsewhere"))
+
+    in_lab(story)
+
+
+def test_a_signal_adds_an_instance_and_the_list_follows() -> None:
+    async def story(lab: Lab) -> None:
+        policy = {
+            "type": "Sim::Policy",
+            "properties": {
+                "auto_scaling_group_id": {"get_resource": "group"},
+                "adjustment_type": "change_in_capacity",
+                "scaling_adjustment": 1,
+            },
+        }
+        wanted = stack()
+        wanted["resources"]["policy"] = policy
+        address = await lab.create(wanted)
+        for size in (3, 3):
+            await lab.engine.signals.signal(CALLER, address, "policy", {})
+            await lab.engine.dispatch.idle()
+            assert len((await listed(lab)).split(",")) == len(lab.cloud.objects) == size
 
     in_lab(story)

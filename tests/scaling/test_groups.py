@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.resource_types_heat.calls import RecordedSignalling, after, make_call
+from tests.resource_types_heat.calls import RecordedSignalling, after, findings, make_call
 
+from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.capacity import adjusted
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
@@ -193,3 +194,37 @@ def test_a_policy_has_a_signed_address_and_a_user_of_its_own() -> None:
     assert type_.read(again) == done.attributes
     type_.delete(again)
     assert signalling.deleted == [call.resource_id]
+
+
+CFN_POLICY = {
+    "AutoScalingGroupName": "g",
+    "AdjustmentType": "PercentChangeInCapacity",
+    "ScalingAdjustment": 50,
+    "MinAdjustmentStep": 2,
+    "Cooldown": 60,
+}
+
+
+def test_a_policy_of_cloudformation_is_referred_to_by_its_signed_address() -> None:
+    type_, signalling = AWSScalingPolicy(), RecordedSignalling()
+    call = make_call(type_, CFN_POLICY, signalling=signalling)
+    assert type_.reference(call) == "r"
+    done = type_.create(call)
+    assert isinstance(done, Done)
+    again = after(call, done)
+    address = "http://cfn/v1/signal/r?AWSAccessKeyId=access-user-r"
+    assert type_.reference(again) == address
+    assert type_.read(again) == done.attributes == {"AlarmUrl": address}
+    type_.delete(again)
+    assert signalling.deleted == [call.resource_id]
+
+
+def test_a_policy_of_cloudformation_says_the_same_in_other_words() -> None:
+    call = make_call(AWSScalingPolicy(), CFN_POLICY)
+    assert AWSScalingPolicy().adjustment(call) == Adjustment(
+        "r", "g", "percent_change_in_capacity", 50, 2, 60
+    )
+    [found] = findings(AWSScalingPolicy(), {**CFN_POLICY, "AdjustmentType": "ExactCapacity"})
+    assert found.path == ("MinAdjustmentStep",)
+    assert "PercentChangeInCapacity" in found.message
+    assert findings(AWSScalingPolicy(), CFN_POLICY) == []

@@ -25,6 +25,7 @@ from stoker.schema.resource_type.capabilities import (
     Checks,
     DependsImplicitly,
     Foresees,
+    NamesResources,
     PublishesMetadata,
     Reads,
     Releases,
@@ -60,9 +61,9 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Done", "Failed",
-    "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "Nested",
-    "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads", "Referred",
-    "Releases", "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals", "Signal",
-    "Signalling", "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments",
-    "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
+    "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "NamesResources",
+    "Nested", "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads",
+    "Referred", "Releases", "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals",
+    "Signal", "Signalling", "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps",
+    "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

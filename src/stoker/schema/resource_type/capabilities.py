@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.resource_type.call import Call, Signal
 from stoker.schema.resource_type.outcomes import Outcome
 
@@ -157,6 +157,14 @@ class Validates(Protocol):
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Findings on checked properties (values may be Unknown); paths start at the property."""
+
+
+@runtime_checkable
+class NamesResources(Protocol):
+    """The type has properties with the plain names of other resources of the stack."""
+
+    def named(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any]]:
+        """These names, some perhaps Unknown, each with its path, which starts at the property."""
 
 
 @runtime_checkable

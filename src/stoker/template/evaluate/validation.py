@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity, did_you_mean
 from stoker.kernel.errors import (
     BAD_REQUEST,
     CIRCULAR_DEPENDENCY,
@@ -20,7 +20,7 @@ from stoker.kernel.errors import (
 )
 from stoker.kernel.graph import find_cycle
 from stoker.kernel.time_limit import check
-from stoker.schema.resource_type import Validates, can
+from stoker.schema.resource_type import NamesResources, Validates, can
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.document import Template, unknown_keys
@@ -61,8 +61,29 @@ def resource_diagnostics(
         if analysis.objections is None:
             analysis.objections = _of_type(template, analysis)
         values.extend(analysis.objections)
+        values.extend(_unknown_names(template, analysis, analyses))
     warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
     return [*form, *references, *_circle(template, needs), *values, *warnings]
+
+
+def _unknown_names(
+    template: Template, analysis: StaticAnalysis, analyses: Mapping[str, StaticAnalysis]
+) -> list[Diagnostic]:
+    """Properties that name a resource that the stack does not have."""
+    definition = analysis.definition
+    if definition is None or not can(definition.type, NamesResources):
+        return []
+    base = (*template.resources[definition.name].path, template.version.dialect.properties)
+    return [
+        Diagnostic(
+            "no-such-resource",
+            f'"{name}" is no resource of this stack',
+            (*base, *path),
+            suggestion=did_you_mean(str(name), analyses),
+        )
+        for path, name in definition.type.named(definition.properties)
+        if not isinstance(name, Unknown) and name not in analyses
+    ]
 
 
 def _ignored_keys(template: Template) -> list[Diagnostic]:

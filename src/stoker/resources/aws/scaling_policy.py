@@ -1,0 +1,52 @@
+"""CloudFormation's scaling policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.alarm_urls import URL
+from stoker.resources.capacity import CHANGE, EXACT, PERCENT
+from stoker.resources.scaling_policies import ScalesGroup
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+
+
+class AWSScalingPolicy(ScalesGroup):
+    """Creates a signed address for signals, which is its reference."""
+
+    type_name = "AWS::AutoScaling::ScalingPolicy"
+    description = "Changes the size of a scaling group when signalled."
+    kinds = {
+        "ChangeInCapacity": CHANGE,
+        "ExactCapacity": EXACT,
+        "PercentChangeInCapacity": PERCENT,
+    }
+    group, amount, kind = "AutoScalingGroupName", "ScalingAdjustment", "AdjustmentType"
+    cooldown, least, alarm_url = "Cooldown", "MinAdjustmentStep", "AlarmUrl"
+    properties = {
+        "AutoScalingGroupName": declare.string("The group, by reference.", required=True),
+        "ScalingAdjustment": declare.integer(
+            "New size, or amount of the change.", required=True, update_allowed=True
+        ),
+        "AdjustmentType": declare.choice(
+            list(kinds),
+            "Whether the adjustment is a change, an exact size, or a percentage.",
+            required=True,
+            update_allowed=True,
+        ),
+        "Cooldown": declare.integer(
+            "Seconds after a change of size during which this policy is ignored.",
+            update_allowed=True,
+        ),
+        "MinAdjustmentStep": declare.at_least(
+            0,
+            "Minimum number of instances to add or remove, for a change in percent.",
+            update_allowed=True,
+        ),
+    }
+    attributes = {"AlarmUrl": Attribute("A signed address; a POST to it is a signal.", Type.STRING)}
+
+    def reference(self, call: Call) -> Any:
+        """The signed address, as alarms name their actions."""
+        return call.data.get(URL, call.name)

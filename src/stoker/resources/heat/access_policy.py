@@ -1,0 +1,36 @@
+"""Which resources of a stack its users may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Path
+from stoker.resources import declare
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+
+
+class AccessPolicy(ManagedType):
+    """A list of names, for users that refer to it. Nothing is made."""
+
+    type_name = "OS::Heat::AccessPolicy"
+    description = "Names the resources that users with this policy may look at."
+    properties = {
+        "AllowedResources": declare.sequence(
+            "Names of resources of the stack that may be described.", required=True
+        )
+    }
+
+    def named(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any]]:
+        """The resources."""
+        names = properties.get("AllowedResources")
+        listed = names if isinstance(names, list) else []
+        return [(("AllowedResources", index), name) for index, name in enumerate(listed)]
+
+    def create(self, call: Call) -> Outcome:
+        """Nothing to create."""
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing to remove."""
+        return Done()
