@@ -104,6 +104,7 @@ class App:
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)
         self._pauses = LoopPauses()
+        self._loading: asyncio.Future[None] | None = None
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch)
         cloudformation = self._cloudformation(conf)
@@ -160,7 +161,8 @@ class App:
         """Stop driving stacks and close everything; what is stored stays as it is."""
         self._pauses.close()
         await self._dispatch.close()
-        await self._loading
+        if self._loading is not None:
+            await self._loading
         self._cloud.close()
         await self._gate.close()
         self._store.close()
