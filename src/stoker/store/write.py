@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,15 +26,14 @@ def write(
     """Write the changes inside the connection's transaction, in their order.
 
     Returns for each change None, or why it was not written; the others are written all the same.
+    Two that make stacks of one name violate a constraint: each is then written alone.
     """
     verdicts = _fence(connection, changes)
     cipher = EncryptOnce(cipher)
     ready: list[Change] = []
-    given: set[_Name] = set()
     for index, change in enumerate(changes):
-        names = _new_names(change)
         if verdicts[index] is None:
-            verdicts[index] = _name_taken(connection, names, given)
+            verdicts[index] = _name_taken(connection, change)
         guard = change.guard if isinstance(change, Append) else None
         if verdicts[index] is None and guard is not None:
             # it is judged by all that came before it
@@ -43,31 +42,20 @@ def write(
             verdicts[index] = _refusal(connection, guard, cipher)
         if verdicts[index] is None:
             ready.append(change)
-            given.update(names)
     _write_all(connection, ready, cipher)
     return verdicts
 
 
-_Name = tuple[str, str]
-"""A project, and the name of a stack in it."""
-
-
-def _new_names(change: Change) -> list[_Name]:
-    """The names of the stacks that a change makes, nested ones aside: they have none to share."""
+def _name_taken(connection: sa.Connection, change: Change) -> Exception | None:
+    """The refusal of a name that another stack has, nested ones aside: they have none to share."""
     if isinstance(change, OwnedWrite):
-        return []
-    return [(stack.project_id, stack.name) for stack in change.stacks if stack.parent_id is None]
-
-
-def _name_taken(
-    connection: sa.Connection, names: Sequence[_Name], given: Set[_Name]
-) -> Exception | None:
-    """The refusal of a name that a stack has, or was ``given`` by a change before this one."""
-    for project_id, name in names:
-        named = {"project": project_id, "name": name}
-        found = prepared(connection, _OF_NAME).execute(connection, named)
-        if (project_id, name) in given or found.first() is not None:
-            return name_taken(name)
+        return None
+    for stack in change.stacks:
+        named = {"project": stack.project_id, "name": stack.name}
+        if stack.parent_id is None and (
+            prepared(connection, _OF_NAME).execute(connection, named).first() is not None
+        ):
+            return name_taken(stack.name)
     return None
 
 
