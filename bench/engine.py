@@ -143,8 +143,8 @@ async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
         await bench.check(address, "UPDATE_COMPLETE")
         request = replace(request, template=with_one_changed(wanted))
         preview = bench.service.previews.update(CALLER, address, request)
-        changes = await bench.timed("plan_one", preview)
-        if sum(change.change != "unchanged" for change in changes) != 1:
+        plan = await bench.timed("plan_one", preview)
+        if sum(change.change != "unchanged" for change in plan.changes) != 1:
             raise RuntimeError("the plan of one change has not one change")
         await bench.timed("one", bench.operations.update(CALLER, address, request))
         await bench.check(address, "UPDATE_COMPLETE")

@@ -14,7 +14,14 @@ from stoker.engine.model.requests import (
     StackQuery,
     StackRequest,
 )
-from stoker.engine.model.views import ChangeView, EventView, PropertyChange, ResourceView, StackView
+from stoker.engine.model.views import (
+    ChangeView,
+    EventView,
+    PlanView,
+    PropertyChange,
+    ResourceView,
+    StackView,
+)
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
@@ -129,8 +136,11 @@ class FakeService:
             return []
         return [name for name, fits in zip(names, found, strict=True) if fits]
 
-    async def delete(self, caller: Caller, stack: StackAddress) -> None:
+    async def delete(
+        self, caller: Caller, stack: StackAddress, plan_fingerprint: str | None = None
+    ) -> None:
         self._view(stack)
+        self._ask("delete", plan_fingerprint)
         del self.known[stack.id]
 
     async def act(self, caller: Caller, stack: StackAddress, action: str) -> None:
@@ -310,14 +320,14 @@ class FakePreviews:
 
     async def create(
         self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView]]:
+    ) -> tuple[StackView, Sequence[ResourceView], str]:
         self._service._ask("preview_create", request)
         stack = StackAddress(PROJECT, request.name or "", "None")
         nested = StackAddress(PROJECT, f"{request.name}-g", "None")
         view = StackView(stack, "CREATE", "COMPLETE", "", CREATED, outputs=())
         group = replace(_resource(stack, "g"), nested=nested)
         member = replace(_resource(nested, "0"), parent_resource="g")
-        return view, [_resource(stack, "a"), group, member]
+        return view, [_resource(stack, "a"), group, member], "the plan"
 
     async def update(
         self,
@@ -327,15 +337,24 @@ class FakePreviews:
         *,
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
-    ) -> Sequence[ChangeView]:
+    ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_update", request)
-        return [
-            ChangeView(
-                replace(_resource(stack, "a"), physical_id="p"),
-                self._service.change,
-                "property",
-                ("x",),
-                (PropertyChange("x", 1, 2),),
-            )
-        ]
+        return self._plan(stack)
+
+    async def delete(self, caller: Caller, stack: StackAddress) -> PlanView:
+        self._service._view(stack)
+        self._service._ask("preview_delete")
+        return self._plan(stack)
+
+    def _plan(self, stack: StackAddress) -> PlanView:
+        change = ChangeView(
+            replace(_resource(stack, "a"), physical_id="p"),
+            self._service.change,
+            "property",
+            ("x",),
+            (PropertyChange("x", 1, 2),),
+            path=("a",),
+            step=1,
+        )
+        return PlanView((change,), "the plan")

@@ -3,7 +3,7 @@ import pytest
 
 from stoker.engine.model.requests import StackQuery, StackRequest
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType
+from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType, PlanOutdated
 
 from .conftest import ClientFor, FakePolicy
 from .fake_service import CREATED_TEXT, PROJECT, FakeService, stack_id
@@ -518,6 +518,44 @@ async def test_preview_of_an_update_groups_the_changes(
     assert change["resource_action"] == "CREATE"
     assert (change["change_reason"], change["forced_by"]) == ("property", ["x"])
     assert asked_request(service).existing is existing
+
+
+async def test_a_delete_is_previewed_as_an_update_is(
+    client: httpx.AsyncClient, base: str, service: FakeService
+) -> None:
+    service.add("s")
+    service.change = "deleted"
+    answer = (await client.delete(f"{base}/stacks/s/{stack_id(1)}/preview")).json()
+    [change] = answer["resource_changes"]["deleted"]
+    assert (change["path"], change["step"]) == (["a"], 1)
+    assert answer["plan_fingerprint"] == "the plan"
+    assert service.asked == [("preview_delete", None)]
+
+
+async def test_a_request_says_by_its_fingerprint_which_plan_it_accepts(
+    client: httpx.AsyncClient, base: str, service: FakeService
+) -> None:
+    body = {"template": TEMPLATE, "plan_fingerprint": "the plan"}
+    preview = await client.post(base + "/stacks/preview", json={**body, "stack_name": "s"})
+    assert preview.json()["plan_fingerprint"] == "the plan"
+    await client.post(base + "/stacks", json={**body, "stack_name": "s"})
+    assert asked_request(service).plan_fingerprint == "the plan"
+    path = f"{base}/stacks/s/{stack_id(1)}"
+    await client.patch(path, json=body)
+    assert asked_request(service).plan_fingerprint == "the plan"
+    await client.delete(path, params={"plan_fingerprint": "the plan"})
+    assert service.asked[-1] == ("delete", "the plan")
+    answer = await client.post(base + "/stacks", json={**body, "plan_fingerprint": 1})
+    assert answer.status_code == 400
+
+
+async def test_a_plan_that_does_not_hold_any_more_is_a_conflict(
+    client: httpx.AsyncClient, base: str, service: FakeService
+) -> None:
+    service.add("s")
+    service.refusal = PlanOutdated("Nothing was changed.")
+    answer = await client.put(f"{base}/stacks/s/{stack_id(1)}", json={"template": TEMPLATE})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (409, "PlanOutdated")
 
 
 @pytest.mark.parametrize(

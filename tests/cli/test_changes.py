@@ -7,21 +7,29 @@ from typing import Any
 import click
 import pytest
 
-from stoker.cli.changes import changes_of_update
+from stoker.cli.changes import Plan, plan_of_create, plan_of_update, summary, tree
 
 VALUE = {"name": "value", "old": 1, "new": 2, "known": True}
 SIZE = {"name": "size", "old": 3, "new": 4, "known": True}
+LATER = {"name": "uses", "old": "i", "new": None, "known": False, "known_after": ["b"]}
+
+UNCERTAIN = '? a  T  because what it refers to may change\n    uses: "i" -> (known after b)'
 
 
-def line(kind: str, **told: Any) -> str:
-    found = {"resource_name": "a", "stack_name": "s", "resource_type": "T", **told}
+def plan_of(*found: tuple[str, dict[str, Any]]) -> Plan:
     kinds: dict[str, list[Any]] = {"added": [], "updated": [], "replaced": [], "deleted": []}
-    [change] = changes_of_update({"resource_changes": {**kinds, kind: [found]}})
-    return click.unstyle(change.lines("s"))
+    for kind, told in found:
+        whole = {"resource_name": "a", "stack_name": "s", "resource_type": "T", **told}
+        kinds[kind].append(whole)
+    return plan_of_update({"resource_changes": kinds}, lambda file: file or "app.yaml")
+
+
+def shown(plan: Plan) -> str:
+    return click.unstyle(tree(plan.changes))
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "shown"),
+    ("kind", "told", "text"),
     [
         ("added", {"change_reason": "new"}, "+ a  T"),
         ("replaced", {"change_reason": "unhealthy"}, "± a  T  because it is marked unhealthy"),
@@ -37,22 +45,80 @@ def line(kind: str, **told: Any) -> str:
                 "change_reason": "property",
                 "property_changes": [SIZE, VALUE],
                 "forced_by": ["value"],
+                "position": {"file": None, "line": 7, "column": 3},
+                "after": ["b"],
             },
-            "± a  T  because of value\n    size: 3 -> 4\n    value: 1 -> 2",
+            "± a  T  because of value  (after b; app.yaml:7)\n    size: 3 -> 4\n    value: 1 -> 2",
+        ),
+        (
+            "updated",
+            {"change_reason": "unknown", "property_changes": [LATER]},
+            UNCERTAIN,
+        ),
+        (
+            "updated",
+            {"change_reason": "unknown", "property_changes": [LATER], "may_force": ["uses"]},
+            f"{UNCERTAIN}\n    if uses turns out different, it is replaced",
         ),
         (
             "updated",
             {
-                "change_reason": "unknown",
-                "property_changes": [
-                    {"name": "uses", "old": "i", "new": None, "known": False, "known_after": ["b"]}
-                ],
+                "change_reason": "property",
+                "property_changes": [SIZE],
+                "interruptions": {"size": "it restarts"},
             },
-            '? a  T  because what it refers to may change\n    uses: "i" -> (known after b)',
+            "~ a  T  because of size\n    size: 3 -> 4\n    interrupted by size: it restarts",
+        ),
+        (
+            "deleted",
+            {"change_reason": "not wanted", "keeps_object": True},
+            "- a  T\n    its object stays, as its deletion policy says",
         ),
         # an older service names no reason
         ("replaced", {"property_changes": [VALUE]}, "± a  T  because of value\n    value: 1 -> 2"),
     ],
 )
-def test_a_line_says_what_forces_a_change(kind: str, told: dict[str, Any], shown: str) -> None:
-    assert line(kind, **told) == shown
+def test_a_line_says_what_forces_a_change(kind: str, told: dict[str, Any], text: str) -> None:
+    assert shown(plan_of((kind, told))) == text
+
+
+def nested(*path: str, step: int = 0, **told: Any) -> dict[str, Any]:
+    return {"resource_name": path[-1], "path": list(path), "step": step, **told}
+
+
+def test_changes_stand_in_the_order_in_which_they_happen_nested_ones_below() -> None:
+    plan = plan_of(
+        ("updated", nested("g", step=2, change_reason="nested", inside="changes")),
+        ("updated", nested("same", step=1, change_reason="nested", inside="same")),
+        ("updated", nested("other", step=9, change_reason="nested", inside="unknown")),
+        ("added", nested("g", "new", "x", step=1)),
+        ("replaced", nested("z", step=1)),
+        ("deleted", nested("g", "old", step=2)),
+    )
+    assert shown(plan).splitlines() == [
+        "± z  T",
+        "~ g  T  because something changes inside",
+        "    + new/x  T",
+        "    - old  T",
+        "? other  T  what changes inside is not known yet",
+    ]
+    counts = "1 added, 1 updated, 1 perhaps updated, 1 replaced, 1 deleted"
+    assert summary(plan.changes) == counts
+
+
+def test_a_stack_to_be_names_its_resources_with_their_paths() -> None:
+    item = {"resource_type": "T", "stack_name": "s"}
+    resources = [
+        {**item, "resource_name": "a", "path": ["a"]},
+        [[{**item, "resource_name": "x", "path": ["g", "0", "x"]}]],
+    ]
+    plan = plan_of_create({"stack": {"resources": resources}, "plan_fingerprint": "p"})
+    assert shown(plan).splitlines() == ["+ a  T", "+ g/0/x  T"]
+    assert plan.fingerprint == "p"
+
+
+def test_what_may_be_replaced_counts_as_a_loss_and_what_is_kept_does_not() -> None:
+    may = {"change_reason": "unknown", "may_force": ["uses"]}
+    kept = {"change_reason": "not wanted", "keeps_object": True}
+    losses = [c.is_loss for c in plan_of(("updated", may), ("deleted", kept)).changes]
+    assert losses == [True, False]

@@ -54,10 +54,12 @@ def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
     service: Served, web_app: str
 ) -> None:
     same = service.run("plan", *WEB_APP[1:], *PORT)
-    assert same.output == "web-app: nothing changes\n"
+    assert (same.output, same.exit_code) == ("web-app: nothing changes\n", 0)
     other = service.run("plan", WEB_APP[1], "-P", "title=Good evening", *PORT)
     assert "± server  OS::Nova::Server  because of user_data" in other.output
     assert "web-app: 1 replaced" in other.output
+    assert other.exit_code == 2
+    assert service.run("plan", "nowhere.yaml").exit_code == 1
     new = service.run("plan", WEB_APP[1], "--name", "another")
     assert "+ server  OS::Nova::Server" in new.output
     assert service.run("status", "another").exit_code == 2
@@ -78,7 +80,8 @@ def test_an_update_asks_before_it_replaces_or_deletes_what_works(
     template.write_text(text.replace("length: 8", "length: 9").rpartition("  b:")[0])
     unanswered = service.run("deploy", str(template))
     assert unanswered.exit_code == 2
-    assert "± a  OS::Heat::RandomString  because of length\n    length: 8 -> 9" in unanswered.output
+    assert f"± a  OS::Heat::RandomString  because of length  ({template}:3)" in unanswered.output
+    assert "\n    length: 8 -> 9\n" in unanswered.output
     assert "- b  OS::Heat::RandomString" in unanswered.output
     assert "--yes" in unanswered.output
     assert service.run("deploy", str(template), text="n\n").exit_code == 1
@@ -87,6 +90,50 @@ def test_an_update_asks_before_it_replaces_or_deletes_what_works(
     template.write_text(text)
     assert service.run("deploy", str(template), "--yes").exit_code == 0
     assert "UPDATE_COMPLETE" in service.run("status", "asks").output.splitlines()[0]
+
+
+PLANNED = """heat_template_version: 2018-08-31
+parameters: {word: {type: string, default: first, hidden: true}, length: {type: number, default: 8}}
+resources:
+  text: {type: OS::Heat::RandomString, properties: {length: {get_param: length}}}
+  value: {type: OS::Heat::Value, properties: {value: {get_param: word}}}
+"""
+
+
+def test_a_saved_plan_is_carried_out_once_and_only_its_owner_can_read_it(
+    service: Served, tmp_path: Path
+) -> None:
+    template, plan = tmp_path / "planned.yaml", tmp_path / "next.plan"
+    template.write_text(PLANNED)
+    made = service.run("plan", str(template), "--out", str(plan))
+    assert made.exit_code == 2
+    assert f"stoker deploy {plan}" in made.output
+    assert plan.stat().st_mode & 0o777 == 0o600
+    assert service.run("deploy", str(plan)).exit_code == 0
+    again = service.run("deploy", str(plan))
+    assert again.exit_code == 1
+    changed = ("-P", "word=secret", "-P", "length=9")
+    shown = service.run("plan", str(template), *changed, "--out", str(plan))
+    assert 'value: "******" -> "******"' in shown.output
+    assert "secret" not in shown.output
+    refused = service.run("deploy", str(plan), "--name", "other")
+    assert (refused.exit_code, "is a plan" in refused.output) == (2, True)
+    done = service.run("deploy", str(plan))  # without asking: the plan says what is replaced
+    assert (done.exit_code, "UPDATE_COMPLETE" in done.output) == (0, True)
+    again = service.run("deploy", str(plan))
+    assert (again.exit_code, "Make a new plan" in again.output) == (1, True)
+    same = service.run("plan", str(template), *changed, "--json", "--out", str(plan))
+    assert (same.exit_code, json.loads(same.output)["changes"]) == (0, [])
+
+
+def test_a_destroy_is_planned_and_carried_out(service: Served, tmp_path: Path) -> None:
+    template, plan = tmp_path / "ends.yaml", tmp_path / "end.plan"
+    template.write_text(PLANNED)
+    assert service.run("deploy", str(template)).exit_code == 0
+    shown = service.run("plan", "--destroy", "ends", "--out", str(plan))
+    assert (shown.exit_code, "ends: 2 deleted" in shown.output) == (2, True)
+    assert service.run("deploy", str(plan)).exit_code == 0
+    assert service.run("status", "ends").exit_code == 2
 
 
 def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:

@@ -52,6 +52,7 @@ ROUTES = (
     ("DELETE", ""),
     ("PUT", "/preview"),
     ("PATCH", "/preview"),
+    ("DELETE", "/preview"),
     ("GET", "/template"),
     ("GET", "/environment"),
     ("GET", "/files"),

@@ -35,7 +35,7 @@ async def changes(
     found = await lab.engine.service.previews.update(CALLER, address, body, show_nested=show_nested)
     return [
         f"{each.change} {each.resource.name} in {each.resource.parent_resource or 'stack'}"
-        for each in found
+        for each in found.changes
     ]
 
 
@@ -86,6 +86,35 @@ def test_what_is_replaced_or_deleted_takes_its_nested_stacks_with_it() -> None:
     in_lab(story)
 
 
+def test_what_is_given_to_a_nested_stack_is_not_known_while_its_source_changes() -> None:
+    inner = """
+heat_template_version: 2018-08-31
+parameters: {value: {type: string}}
+resources: {one: {type: Sim::Thing, properties: {value: {get_param: value}}}}
+"""
+
+    def wanted(value: str) -> dict[str, Any]:
+        given = {"value": {"get_attr": ["a", "value"]}}
+        nested = {"type": "n.yaml", "properties": given}
+        return template({"a": thing(value=value), "n": nested})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted("v"), files={"n.yaml": inner})
+        address = (await lab.stack()).address
+        body = StackRequest(template=wanted("w"), files={"n.yaml": inner})
+        plan = await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
+        assert {line.path: line.cause for line in plan.changes} == {
+            ("a",): "property",
+            ("n",): "unknown",
+            ("n", "one"): "unknown",
+        }
+        same = StackRequest(template=wanted("v"), files={"n.yaml": inner})
+        plan = await lab.engine.service.previews.update(CALLER, address, same, show_nested=True)
+        assert [line.inside for line in plan.changes] == [None, "same", None]
+
+    in_lab(story)
+
+
 def group(count: int, **properties: Any) -> dict[str, Any]:
     member = {"type": "Sim::Thing", "properties": properties}
     return {
@@ -113,7 +142,7 @@ def test_members_whose_properties_refer_to_others_are_in_the_preview_of_a_create
         uses = {"get_resource": "a"}
         wanted = template({"a": thing(), "g": make(2, uses=uses, value="v")})
         body = StackRequest(name="stack", template=wanted)
-        _, found = await lab.engine.service.previews.create(CALLER, body)
+        _, found, _ = await lab.engine.service.previews.create(CALLER, body)
         members = [each for each in found if each.parent_resource == "g"]
         assert [each.properties["value"] for each in members] == ["v", "v"]
         bad = template({"a": thing(), "g": make(2, uses=uses, valeu="v")})
@@ -157,7 +186,8 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
         await lab.create(wanted("first secret", "old"))
         address = (await lab.stack()).address
         body = StackRequest(template=wanted("second secret", "new"))
-        views = await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
+        plan = await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
+        views = plan.changes
         found = {view.resource.name: view.changed_properties for view in views}
         assert found["a"] == (PropertyChange("value", "old", "new"),)
         after_a = PropertyChange("value", "old", None, known=False, known_after=("a",))
@@ -167,7 +197,7 @@ def test_a_preview_tells_old_and_new_values_but_none_of_hidden_parameters() -> N
             "c"
         ] == "******"
         new = StackRequest(name="another", template=wanted("third secret", "new"))
-        _, made = await lab.engine.service.previews.create(CALLER, new)
+        _, made, _ = await lab.engine.service.previews.create(CALLER, new)
         shown = {view.name: (view.properties or {})["value"] for view in made}
         assert (shown["a"], shown["c"]) == ("new", "******")
 
@@ -202,7 +232,7 @@ outputs: {word: {value: {get_attr: [p, value]}}}
         address = (await lab.stack()).address
         new = wanted("two", "plain", unknown=thing(value={"get_attr": ["new", "id"]}), new=thing())
         body = StackRequest(template=new, files={"n.yaml": inner})
-        views = await lab.engine.service.previews.update(CALLER, address, body)
+        views = (await lab.engine.service.previews.update(CALLER, address, body)).changes
         found = {view.resource.name: view.changed_properties for view in views}
         masked = (PropertyChange("value", "******", "******"),)
         assert found["attribute"] == found["reference"] == found["dropped"] == masked

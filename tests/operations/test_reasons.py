@@ -68,10 +68,10 @@ def test_a_preview_says_why(
         await lab.create(template({"a": old, "b": thing()} if old else {"b": thing()}), files=files)
         await before(lab)
         wanted = template({"a": new, "new": thing()} if new else {"b": thing()})
-        views = await lab.engine.service.previews.update(
+        plan = await lab.engine.service.previews.update(
             CALLER, (await lab.stack()).address, StackRequest(template=wanted, files=files)
         )
-        [view] = [view for view in views if view.resource.name == "a"]
+        [view] = [view for view in plan.changes if view.resource.name == "a"]
         assert (view.change, view.cause, view.forcing) == (change, cause, forcing)
 
     in_lab(story)
@@ -82,13 +82,13 @@ def test_a_preview_foresees_what_is_to_be_marked_unhealthy_before_and_marks_noth
         wanted = template({"a": thing(), "b": thing(), "c": thing(uses={"get_resource": "a"})})
         await lab.create(wanted)
         rows = await lab.rows()
-        views = await lab.engine.service.previews.update(
+        plan = await lab.engine.service.previews.update(
             CALLER,
             (await lab.stack()).address,
             StackRequest(template=wanted),
             unhealthy=frozenset({str(rows["a"].physical_id)}),
         )
-        found = {view.resource.name: (view.change, view.cause) for view in views}
+        found = {view.resource.name: (view.change, view.cause) for view in plan.changes}
         assert found == {
             "a": ("replaced", "unhealthy"),
             "b": ("unchanged", "same"),

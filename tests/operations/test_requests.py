@@ -39,7 +39,7 @@ def test_types_that_the_policy_withholds_cannot_be_used() -> None:
 def test_a_preview_shows_resources_and_outputs_and_records_nothing() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=PLAIN)
-        stack, resources = await lab.engine.service.previews.create(CALLER, request)
+        stack, resources, _ = await lab.engine.service.previews.create(CALLER, request)
         assert [resource.name for resource in resources] == ["a"]
         assert stack.parameters["OS::stack_id"] == "None"
         assert stack.outputs is not None

@@ -1,9 +1,9 @@
-"""The changes that a preview tells of, as values and as lines."""
+"""The changes that a plan tells of, as values and as a tree."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -12,21 +12,25 @@ import click
 
 from stoker.cli.client import parsed
 
-_UNCERTAIN = "perhaps updated"
+UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
+PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
 _SIGNS = {
     "added": ("+", "green"),
-    "updated": ("~", "yellow"),
-    _UNCERTAIN: ("?", "yellow"),
-    "replaced": ("±", "magenta"),
-    "deleted": ("-", "red"),
+    UPDATED: ("~", "yellow"),
+    PERHAPS_UPDATED: ("?", "yellow"),
+    REPLACED: ("±", "magenta"),
+    PERHAPS_REPLACED: ("?", "magenta"),
+    DELETED: ("-", "red"),
 }
-"""Kinds of change in the order in which they are counted. The API has all but one of them: it
-counts as updated what depends on a value that does not exist yet."""
+"""Kinds of change in the order in which they are counted. The API counts as updated what depends
+on a value that does not exist yet."""
+_KINDS = ("added", UPDATED, REPLACED, DELETED)
+"""Those of the API but one: what stays is not shown."""
 _BECAUSE = {
     "deleted": "its object is gone",
     "external": "it refers to an object that is not the stack's",
     "failed": "its last action failed",
-    "nested": "its stack is looked into",
+    "nested": "something changes inside",
     "restored": "its earlier object still fits",
     "settings": "its metadata, policies or dependencies differ",
     "type": "another type looks after it",
@@ -39,6 +43,10 @@ _WIDEST = 50
 """Characters of a value that are shown."""
 _BEFORE = 12
 """Of these, those before the first difference."""
+_INDENT = "    "
+
+Place = Callable[[str | None], str]
+"""What a file of the API is called by the user; None is the template itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,14 @@ class PropertyChange:
 
 
 def _text(value: Any) -> str:
-    return "(none)" if value is None else json.dumps(value, ensure_ascii=False)
+    return "(none)" if value is None else json.dumps(_given(value), ensure_ascii=False)
+
+
+def _given(value: Any) -> Any:
+    """The value without what it leaves open."""
+    if isinstance(value, dict):
+        return {key: _given(item) for key, item in value.items() if item is not None}
+    return [_given(item) for item in value] if isinstance(value, list) else value
 
 
 def _shown(text: str, start: int = 0) -> str:
@@ -78,48 +93,134 @@ class Change:
     """What happens to one resource."""
 
     kind: str
-    name: str
+    path: tuple[str, ...]
+    """The resources in whose nested stacks it is, from the outermost, and its own name."""
     stack_name: str
+    """Of the stack that it is in."""
     type_name: str
     properties: tuple[PropertyChange, ...] = ()
     """Those that differ."""
     reason: str | None = None
     """Why, in a word of the API."""
     forcing: tuple[str, ...] = ()
-    """The properties because of which a new object is needed."""
+    """The properties because of which a new object is needed, or may be."""
+    interruptions: tuple[tuple[str, str], ...] = ()
+    """Properties whose change interrupts the use of the object, and how."""
+    step: int = 0
+    after: tuple[str, ...] = ()
+    """The changes in its stack that come right before it."""
+    keeps_object: bool = False
+    place: str | None = None
+    """File and line."""
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.path[-1]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is known that it changes."""
+        return self.kind not in (PERHAPS_UPDATED, PERHAPS_REPLACED)
 
     @property
     def is_loss(self) -> bool:
-        """Whether the existing object is removed."""
-        return self.kind in ("replaced", "deleted")
+        """Whether the existing object is removed, or may be."""
+        gone = self.kind in (REPLACED, PERHAPS_REPLACED, DELETED)
+        return gone and not self.keeps_object
 
-    def lines(self, stack_name: str) -> str:
-        """The change, for those who look at that stack; below it the values that change."""
+    def lines(self, name: str) -> list[str]:
+        """The change of what is called so, and the values that change and what that means."""
         sign, colour = _SIGNS[self.kind]
-        name = self.name if self.stack_name == stack_name else f"{self.stack_name}/{self.name}"
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
         names = self.forcing or tuple(changed.name for changed in self.properties)
-        if self.reason in _BECAUSE:
+        if (self.reason, self.kind) == ("nested", PERHAPS_UPDATED):
+            line += "  what changes inside is not known yet"
+        elif self.reason in _BECAUSE:
             line += f"  because {_BECAUSE[self.reason]}"
         elif names:
             line += f"  because of {', '.join(names)}"
-        return "\n".join([line, *(f"    {changed}" for changed in self.properties)])
+        notes = [f"after {', '.join(self.after)}"] if self.after else []
+        notes += [self.place] if self.place and self.kind != "added" else []
+        if notes:
+            line += click.style(f"  ({'; '.join(notes)})", dim=True)
+        below = [str(changed) for changed in self.properties]
+        certain = "interrupted by {}: {}" if self.is_certain else "if {} changes: {}"
+        below += [certain.format(name, effect) for name, effect in self.interruptions]
+        if self.kind == PERHAPS_REPLACED:
+            below.append(f"if {' or '.join(self.forcing)} turns out different, it is replaced")
+        if self.keeps_object and self.kind in (REPLACED, DELETED):
+            below.append("its object stays, as its deletion policy says")
+        return [line, *(f"{_INDENT}{text}" for text in below)]
+
+    def as_data(self) -> dict[str, Any]:
+        """The change for programs."""
+        return {
+            "path": self.path,
+            "type": self.type_name,
+            "change": self.kind,
+            "reason": self.reason,
+            "because_of": self.forcing,
+            "properties": [
+                {
+                    "name": each.name,
+                    "old": each.old,
+                    "new": each.new,
+                    "known": each.known,
+                    "known_after": each.known_after,
+                }
+                for each in self.properties
+            ],
+            "interruptions": dict(self.interruptions),
+            "step": self.step,
+            "after": self.after,
+            "keeps_object": self.keeps_object,
+            "place": self.place,
+        }
 
 
-def changes_of_new(answer: Any) -> list[Change]:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change, in the order in which it happens."""
+
+    changes: tuple[Change, ...]
+    fingerprint: str | None = None
+    """By which the service knows the plan again, if it can be carried out as it is."""
+
+
+def plan_of_create(answer: Any) -> Plan:
     """All resources of a stack to be; nested stacks are lists within the list."""
-    return parsed(lambda found: list(_added(found)), answer)
+    return parsed(lambda found: _plan(found, _added(found)), answer)
 
 
-def changes_of_update(answer: Any) -> list[Change]:
-    """What an update changes."""
-    return parsed(lambda found: list(_of_update(found)), answer)
+def plan_of_update(answer: Any, place: Place) -> Plan:
+    """What an update or a delete changes."""
+    return parsed(lambda found: _plan(found, _of_update(found, place)), answer)
 
 
-def summary(changes: Iterable[Change]) -> str:
+def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
+    return Plan(tuple(changes), answer.get("plan_fingerprint"))
+
+
+def tree(changes: Iterable[Change]) -> str:
+    """The changes, those of nested stacks below the resources that these stand behind."""
+    lines = []
+    shown: set[tuple[str, ...]] = set()
+    for change in changes:
+        above = [n for n in range(1, len(change.path)) if change.path[:n] in shown]
+        name = "/".join(change.path[max(above, default=0) :])
+        lines += [_INDENT * len(above) + line for line in change.lines(name)]
+        shown.add(change.path)
+    return "\n".join(lines)
+
+
+def summary(changes: Sequence[Change]) -> str:
     """How many changes there are of each kind."""
     kinds = [change.kind for change in changes]
     counts = [f"{kinds.count(kind)} {kind}" for kind in _SIGNS if kind in kinds]
+    interrupted = sum(1 for change in changes if change.interruptions and change.is_certain)
+    if interrupted:
+        counts.append(f"{interrupted} of them interrupted")
     return ", ".join(counts) or "nothing changes"
 
 
@@ -130,20 +231,44 @@ def _added(answer: Mapping[str, Any]) -> Iterator[Change]:
         if isinstance(found, list):
             pending[:0] = found
         else:
-            yield _change("added", found)
+            yield _change("added", found, str)
 
 
-def _of_update(answer: Mapping[str, Any]) -> Iterator[Change]:
-    for kind in (each for each in _SIGNS if each != _UNCERTAIN):
-        for found in answer["resource_changes"][kind]:
-            uncertain = kind == "updated" and found.get("change_reason") == "unknown"
-            yield _change(_UNCERTAIN if uncertain else kind, found)
+def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
+    found = [
+        _change(_kind(kind, each), each, place)
+        for kind in _KINDS
+        for each in answer["resource_changes"][kind]
+        if not _only_looked_into(each)
+    ]
+    steps = {change.path: change.step for change in found}
+
+    def when(change: Change) -> tuple[Any, ...]:
+        path = change.path
+        return tuple((steps.get(path[: n + 1], 0), path[n]) for n in range(len(path)))
+
+    return iter(sorted(found, key=when))
 
 
-def _change(kind: str, found: Mapping[str, Any]) -> Change:
+def _only_looked_into(found: Mapping[str, Any]) -> bool:
+    """Whether a nested stack is looked into, and all inside stays as it is."""
+    return found.get("change_reason") == "nested" and found.get("inside") == "same"
+
+
+def _kind(kind: str, found: Mapping[str, Any]) -> str:
+    if kind != UPDATED:
+        return kind
+    if found.get("change_reason") == "unknown":
+        return PERHAPS_REPLACED if found.get("may_force") else PERHAPS_UPDATED
+    unknown = found.get("change_reason") == "nested" and found.get("inside") == "unknown"
+    return PERHAPS_UPDATED if unknown else kind
+
+
+def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
+    position = found.get("position")
     return Change(
         kind,
-        found["resource_name"],
+        tuple(found.get("path") or _path(found)),
         found["stack_name"],
         found["resource_type"],
         tuple(
@@ -157,5 +282,16 @@ def _change(kind: str, found: Mapping[str, Any]) -> Change:
             for each in found.get("property_changes") or ()
         ),
         found.get("change_reason"),
-        tuple(found.get("forced_by") or ()),
+        tuple(found.get("forced_by") or found.get("may_force") or ()),
+        tuple((found.get("interruptions") or {}).items()),
+        found.get("step") or 0,
+        tuple(found.get("after") or ()),
+        bool(found.get("keeps_object")),
+        None if position is None else f"{place(position['file'])}:{position['line']}",
     )
+
+
+def _path(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """The path as far as other services tell it."""
+    above = found.get("parent_resource")
+    return (found["resource_name"],) if above is None else (above, found["resource_name"])

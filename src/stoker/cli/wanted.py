@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import click
 
-from stoker.cli.changes import Change, changes_of_update
+from stoker.cli.changes import Plan, plan_of_create, plan_of_update
 from stoker.cli.client import Client, Refused
 from stoker.cli.failures import BadInput
 from stoker.cli.files import Bundle, bundle
@@ -58,12 +58,17 @@ class Wanted:
             body["environment_files"] = list(self.sent.environment_files)
         return body
 
-    def changes(self, client: Client, stack: Stack) -> list[Change]:
+    def plan(self, client: Client, stack: Stack) -> Plan:
         """What a deployment would change in a stack, and in those nested in it."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         query = urlencode({"show_nested": "true", "unhealthy": broken}, doseq=True)
-        path = f"{stack.path}/preview?{query}"
-        return changes_of_update(self.send(client, "PUT", path, self.body()))
+        answer = self.send(client, "PUT", f"{stack.path}/preview?{query}", self.body())
+        return plan_of_update(answer, self.sent.place)
+
+    def plan_of_new(self, client: Client) -> Plan:
+        """What a deployment would make."""
+        body = {**self.body(), "stack_name": self.name}
+        return plan_of_create(self.send(client, "POST", "/stacks/preview", body))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
         """Send a request that holds the stack; returns the answer.
@@ -81,11 +86,35 @@ class Wanted:
             raise
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments that describe a stack, as they were given."""
+
+    template: Path
+    environments: tuple[Path, ...]
+    values: Mapping[str, str]
+    files: Mapping[str, str]
+    """Files with values of parameters."""
+    name: str | None
+
+    @property
+    def is_template_alone(self) -> bool:
+        """Whether nothing is said beside the template."""
+        return not (self.environments or self.values or self.files or self.name)
+
+    def wanted(self) -> Wanted:
+        """The stack that is described. Raises :class:`BadInput` for what cannot be read."""
+        sent = bundle(self.template, self.environments)
+        if sent.missing:
+            raise BadDocument(sent.missing, sent.texts())
+        return Wanted(self.name or self.template.stem, sent, {**_read(self.files), **self.values})
+
+
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The arguments that describe a stack; the command gets them as ``wanted``."""
+    """The arguments that describe a stack; the command gets them as ``given``."""
 
     @wraps(command)
-    def with_wanted(
+    def with_given(
         template: Path,
         environments: tuple[Path, ...],
         parameters: dict[str, str],
@@ -93,13 +122,10 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         name: str | None,
         **others: Any,
     ) -> Any:
-        sent = bundle(template, environments)
-        if sent.missing:
-            raise BadDocument(sent.missing, sent.texts())
-        values = {**_read(parameter_files), **parameters}
-        return command(wanted=Wanted(name or template.stem, sent, values), **others)
+        given = Given(template, environments, parameters, parameter_files, name)
+        return command(given=given, **others)
 
-    decorated: Callable[..., Any] = with_wanted
+    decorated: Callable[..., Any] = with_given
     for parameter in reversed(_PARAMETERS):
         decorated = parameter(decorated)
     return decorated

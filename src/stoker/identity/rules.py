@@ -53,9 +53,10 @@ _WRITES = (
     "actions:snapshot", "actions:suspend", "resource:mark_unhealthy", "software_configs:create",
     "software_configs:delete", "software_deployments:create", "software_deployments:delete",
     "software_deployments:update", "stacks:abandon", "stacks:create", "stacks:delete",
-    "stacks:delete_snapshot", "stacks:export", "stacks:preview", "stacks:preview_update",
-    "stacks:preview_update_patch", "stacks:restore_snapshot", "stacks:snapshot", "stacks:update",
-    "stacks:update_no_change", "stacks:update_patch", "stacks:validate_template",
+    "stacks:delete_snapshot", "stacks:export", "stacks:preview", "stacks:preview_delete",
+    "stacks:preview_update", "stacks:preview_update_patch", "stacks:restore_snapshot",
+    "stacks:snapshot", "stacks:update", "stacks:update_no_change", "stacks:update_patch",
+    "stacks:validate_template",
 )  # fmt: skip
 _CLOUDFORMATION_READS = (
     "DescribeStackEvents", "DescribeStackResources", "DescribeStacks", "EstimateTemplateCost",

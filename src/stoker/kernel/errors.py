@@ -18,7 +18,8 @@ class ErrorType:
     status: int
 
 
-# Names and statuses are those of Heat; some are the names of its Python exceptions.
+# Names and statuses are those of Heat, but for that of plans, which it does not have; some are the
+# names of its Python exceptions.
 ATTRIBUTE_ERROR = ErrorType("AttributeError", 400)
 CIRCULAR_DEPENDENCY = ErrorType("CircularDependencyException", 400)
 CONFLICTING_MERGE_STRATEGY = ErrorType("ConflictingMergeStrategyForParam", 400)
@@ -47,6 +48,7 @@ NOT_FOUND = ErrorType("NotFound", 404)
 RESOURCE_NOT_FOUND = ErrorType("ResourceNotFound", 404)
 METHOD_NOT_ALLOWED = ErrorType("HTTPMethodNotAllowed", 405)
 ACTION_IN_PROGRESS = ErrorType("ActionInProgress", 409)
+PLAN_OUTDATED = ErrorType("PlanOutdated", 409)
 STACK_EXISTS = ErrorType("StackExists", 409)
 HTTP_UNAVAILABLE = ErrorType("HTTPServiceUnavailable", 503)
 UNAVAILABLE = ErrorType("ServiceUnavailable", 503)
@@ -109,6 +111,12 @@ class InProgress(Refused):
     """An operation under way excludes this one."""
 
     error_type = ACTION_IN_PROGRESS
+
+
+class PlanOutdated(Refused):
+    """What a plan that was accepted relied on has changed since it was made."""
+
+    error_type = PLAN_OUTDATED
 
 
 class LimitExceeded(Refused):

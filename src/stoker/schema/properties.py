@@ -50,6 +50,16 @@ class NameLookup:
 
 
 @dataclass(frozen=True, slots=True)
+class Interruption:
+    """What a change of a property in place does to an object that is in use."""
+
+    effect: str
+    """In words, with the object as "it": "it restarts"."""
+    unless: tuple[str, Any] | None = None
+    """Another property, and the value with which nothing is interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Property:
     """A property of a resource type, or an entry of a map or list property."""
 
@@ -73,6 +83,8 @@ class Property:
     """A deprecated alias: its value moves to the sibling property of that name."""
     sensitive: bool = False
     """Masked in every view, log and event."""
+    interruption: Interruption | None = None
+    """For plans: what it means for users of the object that the property is changed."""
 
 
 @dataclass(frozen=True, slots=True)

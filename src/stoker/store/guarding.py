@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Inside
-from stoker.engine.model.records import Queued, Stack
-from stoker.store import queries, rows, tables
+from stoker.engine.model.records import Queued, Stack, TreeState
+from stoker.store import queries, rows, tables, trees
 from stoker.store.software import SoftwareInTransaction
 
 _LIVE = sa.select(sa.func.count()).where(
@@ -34,6 +34,10 @@ class InTransaction(SoftwareInTransaction, Inside):
     def queue(self, stack_id: str) -> Sequence[Queued]:
         """The operations that are not final; ask for the stack first, which locks it."""
         return queries.queue(self._connection, stack_id)
+
+    def tree(self, stack_id: str) -> TreeState:
+        """How a stack and those nested in it stand; they are locked."""
+        return trees.tree(self._connection, stack_id, locked=True)
 
     def has_resource(self, resource_id: str) -> bool:
         """Whether there is the row; it is locked."""

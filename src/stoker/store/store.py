@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer
-from stoker.engine.model.records import Stack
-from stoker.store import taking
+from stoker.engine.model.records import Stack, TreeState
+from stoker.store import taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
@@ -57,6 +57,10 @@ class SqlStore(SqlReads):
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""
         await self._commits.run(lambda connection: give_up(connection, stack_id, reason, now))
+
+    async def tree(self, stack_id: str) -> TreeState:
+        """How a stack and those nested in it stand."""
+        return await self._read(lambda connection: trees.tree(connection, stack_id, locked=False))
 
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""

@@ -48,6 +48,7 @@ async def stack_request(
         tags=_tags(body),
         existing=existing,
         clear_parameters=_names(body, "clear_parameters"),
+        plan_fingerprint=optional_text(body, "plan_fingerprint"),
     )
 
 

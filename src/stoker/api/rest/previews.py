@@ -13,7 +13,7 @@ from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.shapes import described_stack, moment
 from stoker.api.rest.values import query_flag, several
-from stoker.engine.model.views import ChangeView, ResourceView
+from stoker.engine.model.views import ChangeView, PlanView, ResourceView
 from stoker.kernel.addresses import StackAddress
 
 _CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")
@@ -29,11 +29,12 @@ async def preview_create(call: Call) -> Response:
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
-    stack, resources = await call.service.previews.create(call.caller, request)
+    stack, resources, plan = await call.service.previews.create(call.caller, request)
 
     def described() -> dict[str, Any]:
         shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
-        return {"stack": {**shown, "resources": _tree(resources, stack.address)}}
+        described = {**shown, "resources": _tree(resources, stack.address)}
+        return {"stack": described, "plan_fingerprint": plan}
 
     return await made_response(described)
 
@@ -52,17 +53,23 @@ async def _preview_update(call: Call, *, existing: bool) -> Response:
     show_nested = query_flag(call.query, "show_nested")
     unhealthy = frozenset(several(call.query, "unhealthy"))
     request = await stack_request(call, await call.document(), existing=existing)
-    changes = await call.service.previews.update(
+    plan = await call.service.previews.update(
         call.caller, call.stack, request, show_nested=show_nested, unhealthy=unhealthy
     )
+    return await made_response(lambda: _grouped(plan))
 
-    def grouped() -> dict[str, Any]:
-        found: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
-        for change in changes:
-            found[change.change].append(_changed(change))
-        return {"resource_changes": found}
 
-    return await made_response(grouped)
+async def preview_delete(call: Call) -> Response:
+    """What a DELETE would remove."""
+    plan = await call.service.previews.delete(call.caller, call.stack)
+    return await made_response(lambda: _grouped(plan))
+
+
+def _grouped(plan: PlanView) -> dict[str, Any]:
+    found: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
+    for change in plan.changes:
+        found[change.change].append(_changed(change))
+    return {"resource_changes": found, "plan_fingerprint": plan.fingerprint}
 
 
 def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
@@ -70,12 +77,18 @@ def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
     by_stack: dict[StackAddress, list[ResourceView]] = {}
     for resource in resources:
         by_stack.setdefault(resource.stack, []).append(resource)
-    return _branch(root, by_stack)
+    return _branch(root, by_stack, ())
 
 
-def _branch(stack: StackAddress, by_stack: Mapping[StackAddress, list[ResourceView]]) -> list[Any]:
+def _branch(
+    stack: StackAddress,
+    by_stack: Mapping[StackAddress, list[ResourceView]],
+    above: tuple[str, ...],
+) -> list[Any]:
     return [
-        _branch(resource.nested, by_stack) if resource.nested else _previewed(resource)
+        _branch(resource.nested, by_stack, (*above, resource.name))
+        if resource.nested
+        else {**_previewed(resource), "path": (*above, resource.name)}
         for resource in by_stack.get(stack, ())
     ]
 
@@ -113,6 +126,14 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "property_changes": [asdict(changed) for changed in change.changed_properties],
         "change_reason": change.cause,
         "forced_by": change.forcing,
+        "may_force": change.may_force,
+        "path": change.path,
+        "step": change.step,
+        "after": change.after,
+        "interruptions": change.interruptions,
+        "keeps_object": change.keeps_object,
+        "inside": change.inside,
+        "position": None if change.position is None else asdict(change.position),
     }
 
 

@@ -86,6 +86,7 @@ ROUTES: tuple[Operation, ...] = (
     Operation("DELETE", _STACK, stacks.delete, "stacks:delete"),
     Operation("PUT", _STACK + "/preview", previews.preview_update, "stacks:preview_update"),
     Operation("PATCH", _STACK + "/preview", previews.preview_patch, "stacks:preview_update_patch"),
+    Operation("DELETE", _STACK + "/preview", previews.preview_delete, "stacks:preview_delete"),
     Operation("GET", _STACK + "/template", stacks.template, "stacks:template"),
     Operation("GET", _STACK + "/environment", stacks.environment, "stacks:environment"),
     Operation("GET", _STACK + "/files", stacks.files, "stacks:files"),

@@ -88,8 +88,9 @@ async def patch(call: Call) -> Response:
 
 
 async def delete(call: Call) -> Response:
-    """Start deleting a stack."""
-    await call.service.operations.delete(call.caller, call.stack)
+    """Start deleting a stack; with a fingerprint, as long as that plan holds."""
+    plan = call.query.get("plan_fingerprint")
+    await call.service.operations.delete(call.caller, call.stack, plan)
     return no_content()
 
 

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
 from rich.console import Console
 
 from stoker.cli import options as shared
-from stoker.cli.changes import summary
+from stoker.cli.changes import summary, tree
 from stoker.cli.client import Client
 from stoker.cli.confirmation import confirm
 from stoker.cli.console import say
 from stoker.cli.data_dir import running_in
+from stoker.cli.failures import BadInput
 from stoker.cli.outcome import end_with_failure, print_outputs
 from stoker.cli.progress import follow_or_leave
 from stoker.cli.retry import handles_to_renew, renew
+from stoker.cli.saved_plans import CREATE, DELETE, SavedPlan, read_plan
 from stoker.cli.service import connect, start_detached
 from stoker.cli.stacks import (
+    ORCHESTRATION,
+    Resource,
     Stack,
     find_stack,
     last_event_id,
     planned_resources,
+    refresh,
     resources_of,
     the_stack,
 )
 from stoker.cli.target import Target
-from stoker.cli.wanted import Wanted, stack_arguments
+from stoker.cli.wanted import Given, Wanted, stack_arguments
 
 
 @click.command("deploy")
@@ -47,7 +54,7 @@ from stoker.cli.wanted import Wanted, stack_arguments
 @shared.wait
 @shared.service
 def command(
-    wanted: Wanted,
+    given: Given,
     timeout: int | None,
     rollback: bool,
     tags: str | None,
@@ -61,6 +68,9 @@ def command(
     next. Asks before an update replaces or deletes working resources, unless given --yes. Ctrl-C
     stops the output; the deployment continues.
 
+    TEMPLATE may be a plan that "stoker plan --out" has saved: exactly that is done, without
+    asking, or nothing if the stack has changed since.
+
     If no service is named or running, starts one in the background with a local cloud. It keeps
     running, as do the servers, until "stoker stop".
 
@@ -71,30 +81,78 @@ def command(
       stoker deploy examples/web-app.yaml
       stoker deploy examples/web-app.yaml -P title='Good morning'
       stoker deploy app.yaml -e production.yaml --name shop --timeout 30 --rollback
+      stoker plan app.yaml --out next.plan; stoker deploy next.plan
       OS_CLOUD=mycloud stoker deploy app.yaml --no-wait
     """
     console = Console()
-    body = {**wanted.body(), "disable_rollback": not rollback}
+    settings: dict[str, Any] = {"disable_rollback": not rollback}
     if timeout is not None:
-        body["timeout_mins"] = timeout
+        settings["timeout_mins"] = timeout
     if tags is not None:
-        body["tags"] = tags
+        settings["tags"] = tags
+    begin: Callable[[Client], _Begun]
+    if (saved := read_plan(given.template)) is not None:
+        if not given.is_template_alone:
+            raise BadInput(f"{given.template} is a plan: it has its own parameters and name")
+        begin = partial(_carry_out, saved=saved, settings=settings)
+    else:
+        wanted = given.wanted()
+        begin = partial(_begin, console=console, wanted=wanted, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        existing = find_stack(client, wanted.name)
-        last, preview = None, None
-        if existing is None:
-            preview = _create(console, client, wanted, body)
-        else:
-            last = _update(console, client, wanted, body, existing, yes=yes)
-        stack = the_stack(client, wanted.name)
+        begun = begin(client)
+        stack, last = begun.stack, begun.last
         if not wait:
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
             return
-        planned = planned_resources(preview, stack) if preview else ()
-        ended = follow_or_leave(console, client, stack, last, rollback=rollback, planned=planned)
+        ended = follow_or_leave(
+            console, client, stack, last, rollback=rollback, planned=begun.planned
+        )
         if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
             end_with_failure(console, client, ended, last)
         print_outputs(console, ended.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An operation that has been asked for."""
+
+    stack: Stack
+    last: str | None = None
+    """The last event before it."""
+    planned: Sequence[Resource] = ()
+
+
+def _begin(
+    client: Client, console: Console, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool
+) -> _Begun:
+    """Begin to create the stack, or to update it."""
+    body = {**wanted.body(), **settings}
+    existing = find_stack(client, wanted.name)
+    if existing is not None:
+        last = _update(console, client, wanted, body, existing, yes=yes)
+        return _Begun(the_stack(client, wanted.name), last)
+    preview = _create(console, client, wanted, body)
+    stack = the_stack(client, wanted.name)
+    return _Begun(stack, None, planned_resources(preview, stack) if preview else ())
+
+
+def _carry_out(client: Client, saved: SavedPlan, settings: Mapping[str, Any]) -> _Begun:
+    """Begin to do what a plan says, and that alone.
+
+    Raises :class:`CommandFailed` where the plan does not hold any more.
+    """
+    body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
+    if saved.action == CREATE:
+        client.call(ORCHESTRATION, "POST", "/stacks", body)
+        return _Begun(the_stack(client, saved.stack_name))
+    stack = the_stack(client, str(saved.stack_id))
+    last = last_event_id(client, stack)
+    if saved.action == DELETE:
+        query = {"plan_fingerprint": saved.fingerprint}
+        client.call(ORCHESTRATION, "DELETE", stack.path, query=query)
+    else:
+        client.call(ORCHESTRATION, "PUT", stack.path, body)
+    return _Begun(refresh(client, stack), last)
 
 
 def _connected(target: Target, console: Console) -> Client:
@@ -145,7 +203,7 @@ def _update(
 
 def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
     """Ask, if something goes that works."""
-    changes = wanted.changes(client, existing)
+    changes = wanted.plan(client, existing).changes
     losses = [change for change in changes if change.is_loss]
     if losses:
         resources = resources_of(client, existing)
@@ -153,6 +211,5 @@ def _confirm_losses(client: Client, wanted: Wanted, existing: Stack) -> None:
         losses = [loss for loss in losses if (loss.stack_name, loss.name) not in failed]
     if not losses:
         return
-    for change in losses:
-        click.echo(change.lines(wanted.name))
+    click.echo(tree(losses))
     confirm(f"{wanted.name}: {summary(changes)}. Go ahead?")

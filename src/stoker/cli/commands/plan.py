@@ -2,36 +2,147 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
 
 import click
 
 from stoker.cli import options as shared
-from stoker.cli.changes import changes_of_new, summary
+from stoker.cli.changes import Plan, plan_of_update, summary, tree
+from stoker.cli.client import Client
+from stoker.cli.failures import FAILED, BadInput, CommandFailed
+from stoker.cli.retry import handles_to_renew
+from stoker.cli.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.service import connect
-from stoker.cli.stacks import find_stack
+from stoker.cli.stacks import ORCHESTRATION, Stack, find_stack, the_stack
 from stoker.cli.target import Target
-from stoker.cli.wanted import Wanted, stack_arguments
+from stoker.cli.wanted import Given, stack_arguments
+
+CHANGES = 2
+"""Exit code where something would change."""
 
 
-@click.command("plan")
+class _Command(click.Command):
+    """A command that ends with 1 for all that is wrong, as 2 has another meaning here."""
+
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        """Read the arguments."""
+        with _failing():
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _failing():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    try:
+        yield
+    except click.ClickException as error:
+        error.show()
+        sys.exit(FAILED)
+
+
+@click.command("plan", cls=_Command)
 @stack_arguments
+@click.option("--destroy", is_flag=True, help="Plan the end of the stack that TEMPLATE names.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Save the plan; stoker deploy FILE carries out just that.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @shared.service
-def command(wanted: Wanted, target: Target) -> None:
+def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target: Target) -> None:
     """Show what "stoker deploy" with the same arguments would change. Changes nothing.
+
+    Tells of each resource, also in nested stacks, what happens to it and why, with the values
+    before and after, in the order in which it happens: + added, ~ updated, ± replaced, - deleted,
+    ? not known yet. Values of hidden parameters are masked.
+
+    With --out the plan is saved, and "stoker deploy FILE" refuses to do anything else. The file
+    holds the template and the values of all parameters: only you can read it.
+
+    Exit code 0: nothing changes; 2: something does; 1: it cannot be planned.
 
     \b
     Examples
       stoker plan examples/web-app.yaml
-      stoker plan examples/web-app.yaml -P title='Good morning'
+      stoker plan examples/web-app.yaml -P title='Good morning' --out next.plan
+      stoker plan --destroy web-app
     """
     with closing(connect(target)) as client:
-        existing = find_stack(client, wanted.name)
+        plan, saved = _destroy(client, given) if destroy else _deploy(client, given)
+        if out is not None and plan.changes:
+            _require_savable(client, plan, saved).save(out)
+    if as_json:
+        data = {
+            "stack": saved.stack_name,
+            "action": saved.action,
+            "changes": [change.as_data() for change in plan.changes],
+        }
+        click.echo(json.dumps(data, indent=2))
+    else:
+        if plan.changes:
+            click.echo(tree(plan.changes))
+        click.echo(f"{saved.stack_name}: {summary(plan.changes)}")
+        if out is not None and plan.changes:
+            click.echo(f"Saved. To carry it out: stoker deploy {out}")
+    sys.exit(CHANGES if plan.changes else 0)
+
+
+def _deploy(client: Client, given: Given) -> tuple[Plan, SavedPlan]:
+    """The plan of a deployment, and the file for it."""
+    wanted = given.wanted()
+    existing = find_stack(client, wanted.name)
+    if existing is None:
+        plan, stack_id = wanted.plan_of_new(client), None
         body = {**wanted.body(), "stack_name": wanted.name}
-        if existing is None:
-            changes = changes_of_new(wanted.send(client, "POST", "/stacks/preview", body))
-        else:
-            changes = wanted.changes(client, existing)
-    for change in changes:
-        click.echo(change.lines(wanted.name))
-    click.echo(f"{wanted.name}: {summary(changes)}")
+    else:
+        plan, stack_id = wanted.plan(client, existing), existing.id
+        body = wanted.body()
+    action = CREATE if existing is None else UPDATE
+    return plan, _saved(action, wanted.name, stack_id, plan, body)
+
+
+def _destroy(client: Client, given: Given) -> tuple[Plan, SavedPlan]:
+    """The plan of the end of a stack, and the file for it."""
+    if not given.is_template_alone:
+        raise BadInput("--destroy takes the name of a stack, and nothing else")
+    stack = the_stack(client, str(given.template))
+    answer = client.call(ORCHESTRATION, "DELETE", f"{stack.path}/preview")
+    plan = plan_of_update(answer, str)
+    return plan, _saved(DELETE, stack.name, stack.id, plan, {})
+
+
+def _saved(
+    action: str, name: str, stack_id: str | None, plan: Plan, body: dict[str, Any]
+) -> SavedPlan:
+    changes = tuple(change.as_data() for change in plan.changes)
+    return SavedPlan(action, name, stack_id, plan.fingerprint or "", body, changes)
+
+
+def _require_savable(client: Client, plan: Plan, saved: SavedPlan) -> SavedPlan:
+    if plan.fingerprint is not None:
+        return saved
+    stack = the_stack(client, saved.stack_id or saved.stack_name)
+    raise CommandFailed(f"the plan cannot be saved: {_why_not(client, stack)}")
+
+
+def _why_not(client: Client, stack: Stack) -> str:
+    if stack.status == "IN_PROGRESS":
+        return f"{stack.name} is {stack.state}; wait for the end"
+    handles = ", ".join(handle.name for handle in handles_to_renew(client, stack))
+    if handles:
+        return (
+            f"{handles} of {stack.name} still holds the failure of an earlier attempt, and is"
+            " replaced; stoker deploy TEMPLATE does that"
+        )
+    return "the service does not know plans; it is older, or not stoker"

@@ -15,7 +15,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nes
 from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.kinds import Batches, ChangeRequest
+from stoker.engine.model.kinds import Batches, ChangeRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
     Input,
@@ -153,6 +153,7 @@ class Nesting:
         parent: Operation,
         input_id: str | None = None,
         nested: Nested | None = None,
+        name: str = "",
     ) -> Operation:
         ports = self._session.ports
         batches = Batches() if nested is None else Batches(nested.batches, nested.pause)
@@ -161,7 +162,11 @@ class Nesting:
             stack_id=child_id,
             action=action,
             created_at=ports.clock.now(),
-            request=ChangeRequest(batches=batches, abandons=parent.abandons),
+            request=ChangeRequest(
+                batches=batches,
+                abandons=parent.abandons,
+                accepted=accepted_below(parent.request, name),
+            ),
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),
             parent_operation=parent.id,
@@ -228,7 +233,7 @@ class Nesting:
     ) -> str:
         """The operation that brings the nested stack to its input."""
         given = await self._input(child.id, definition, nested)
-        operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested)
+        operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested, row.name)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         return operation.id
 

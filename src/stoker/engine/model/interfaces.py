@@ -20,6 +20,7 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     StoredSignal,
+    TreeState,
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
 from stoker.engine.model.software import KeepsSoftware, SoftwareInside
@@ -61,6 +62,9 @@ class Inside(SoftwareInside, Protocol):
 
     def queue(self, stack_id: str) -> Sequence[Queued]:
         """The operations of a stack that are not final, oldest first."""
+
+    def tree(self, stack_id: str) -> TreeState:
+        """How a stack and those nested in it stand."""
 
     def has_resource(self, resource_id: str) -> bool:
         """Whether there is a resource row."""
@@ -143,6 +147,9 @@ class TakesOver(Protocol):
 
     async def forget_take_ups(self, stack: Stack) -> None:
         """The stack is being driven well: begin to count anew."""
+
+    async def tree(self, stack_id: str) -> TreeState:
+        """How a stack and those nested in it stand."""
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold; raises its token.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from stoker.engine.model.accepted import Accepted
+
 
 class OperationKind(StrEnum):
     """What an operation is about. Its value is stored."""
@@ -39,6 +41,8 @@ class ChangeRequest:
     batches: Batches = field(default_factory=Batches)
     abandons: bool = False
     """The objects of what is removed stay in the cloud, whatever the deletion policies say."""
+    accepted: Accepted | None = None
+    """What the operation may do: with any other plan it ends before its first action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ def request_data(request: Request) -> dict[str, Any]:
     data = {"kind": request.kind, **{name: getattr(request, name) for name in request.__slots__}}
     if isinstance(request, ChangeRequest):
         data["batches"] = {"names": request.batches.names, "pause": request.batches.pause}
+        data["accepted"] = None if request.accepted is None else request.accepted.as_data()
     return data
 
 
@@ -111,4 +116,12 @@ def request_of(data: Mapping[str, Any]) -> Request:
     kind = OperationKind(fields.pop("kind"))
     if "batches" in fields:
         fields["batches"] = Batches(**fields["batches"])
+    if fields.get("accepted") is not None:
+        fields["accepted"] = Accepted.from_data(fields["accepted"])
     return _REQUESTS[kind](**fields)
+
+
+def accepted_below(request: Request, name: str) -> Accepted | None:
+    """What a user has accepted for the nested stack of a resource, if it was known."""
+    accepted = request.accepted if isinstance(request, ChangeRequest) else None
+    return None if accepted is None else accepted.nested.get(name)

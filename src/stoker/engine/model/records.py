@@ -271,6 +271,19 @@ def under_way(open_: Sequence[Open]) -> Open | None:
     return changes[-1] if changes and changes[-1].kind is OperationKind.CHANGE else None
 
 
+@dataclass(frozen=True, slots=True)
+class TreeState:
+    """How a stack and the live ones nested in it stand.
+
+    As long as two are equal, and nothing is open, nobody has driven any of them.
+    """
+
+    fencing_tokens: Mapping[str, int]
+    """By the stack's id."""
+    open: frozenset[str]
+    """Ids of those that have an operation which has not ended."""
+
+
 @dataclass(frozen=True)
 class Resource:
     """A resource: one generation of one name. A replacement is a row of its own."""

@@ -52,6 +52,8 @@ class StackRequest:
     existing: bool = False
     """Keep parameters, environment and template of the stack where this request has none."""
     clear_parameters: tuple[str, ...] = ()
+    plan_fingerprint: str | None = None
+    """Do what the plan with this fingerprint says, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.records import Event, Resource
-from stoker.engine.model.views import ChangeView, ResourceView
+from stoker.engine.model.views import ResourceView
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.masking import Masking
 from stoker.schema.resource_type import ResourceType
@@ -53,13 +53,6 @@ def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:
 def masked_properties(view: ResourceView, masking: Masking) -> ResourceView:
     """A resource with the values masked in its properties."""
     return replace(view, properties=masking.data(view.properties)) if masking else view
-
-
-def masked_changes(changes: list[ChangeView], secrets: Iterable[Any]) -> list[ChangeView]:
-    """Changes with the secrets masked in the properties of their resources."""
-    if not (masking := Masking(secrets)):
-        return changes
-    return [replace(each, resource=masked_properties(each.resource, masking)) for each in changes]
 
 
 def masked_event(event: Event, masking: Masking) -> Event:

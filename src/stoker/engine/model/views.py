@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.diagnostics import Position
 from stoker.template.definition import Output
 
 
@@ -106,3 +107,30 @@ class ChangeView:
     forcing: tuple[str, ...] = ()
     """The properties because of which a new object is needed."""
     changed_properties: tuple[PropertyChange, ...] = ()
+    path: tuple[str, ...] = ()
+    """Names of resources: those in whose nested stacks it is, from the outermost, and its own."""
+    step: int = 0
+    """When it happens among the changes of its stack, which those of equal numbers share."""
+    after: tuple[str, ...] = ()
+    """The changes in its stack that come first, by resource."""
+    interruptions: Mapping[str, str] = field(default_factory=dict)
+    """What the changes of properties do to an object in use, by property."""
+    may_force: tuple[str, ...] = ()
+    """While it is not known whether properties change: those that would need a new object."""
+    keeps_object: bool = False
+    """Its object stays though the resource goes."""
+    position: Position | None = None
+    """Where the property that changes, or the resource, stands in the documents, if known."""
+    inside: str | None = None
+    """Of a resource with a nested stack: whether something there ``changes``, or all stays the
+    ``same``, or that is ``unknown`` so far.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """What an update or a delete would do."""
+
+    changes: tuple[ChangeView, ...]
+    fingerprint: str | None
+    """By which a request accepts it; None while an operation on the stack has not ended."""

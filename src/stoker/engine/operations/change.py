@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
+from stoker.engine.execution.foresight import foresee_nested
 from stoker.engine.execution.preparation import (
     call_about,
     check_failed_and_replaced,
@@ -17,6 +18,7 @@ from stoker.engine.execution.preparation import (
 )
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.plans import Definitions, Nothing, Plan
 from stoker.engine.model.records import Operation, OperationStatus
@@ -24,6 +26,11 @@ from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.wanted import wanted_by
 from stoker.engine.planning.planner import Planner
+from stoker.kernel.errors import Invalid
+from stoker.template.evaluate.evaluation import Evaluation
+
+_MOST_DEPARTURES = 5
+"""Resources that a refusal names."""
 
 
 class StackChange(Running):
@@ -47,6 +54,7 @@ class StackChange(Running):
             self._healthy = await check_failed_and_replaced(self._session, self._wanted, ask)
         if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
             self._planned = await self._plan()
+            await self._require_accepted(self._planned)
 
     async def run(self) -> None:
         """Begin, execute, end. The plan is stored before its first action."""
@@ -69,6 +77,25 @@ class StackChange(Running):
         self.waiting.expire(reason)
         if self._execution is not None:
             await self._execution.abandon()
+
+    async def _require_accepted(self, plan: Plan) -> None:
+        """Raise Invalid if the plan, down the tree, is another than the one that was accepted."""
+        request, wanted = self.operation.request, self._wanted
+        accepted = request.accepted if isinstance(request, ChangeRequest) else None
+        if accepted is None or not isinstance(wanted, Evaluation):
+            return
+        assert self.operation.input_id is not None
+        given = await self._session.ports.store.input(self.operation.input_id)
+        nested = await foresee_nested(self._session, given, wanted, plan)
+        below = {name: each.decisions for name, each in nested.items()}
+        departures = list(accepted.departures(Accepted(changes_in(plan), below)))
+        if departures:
+            more = len(departures) - _MOST_DEPARTURES
+            told = "; ".join(departures[:_MOST_DEPARTURES])
+            raise Invalid(
+                f"nothing was changed, as the accepted plan no longer holds: {told}"
+                f"{f'; and {more} more' if more > 0 else ''}. Make a new plan"
+            )
 
     async def _plan(self) -> Plan:
         session, request = self._session, self.operation.request

@@ -34,12 +34,19 @@ from stoker.engine.service.guards import (
     require_awake,
     require_rest,
     require_room,
+    require_there,
     require_updatable,
 )
 from stoker.engine.service.lookup import Finder, row_of
+from stoker.engine.service.plan_fingerprints import (
+    agreed_delete,
+    agreed_update,
+    require_agreed,
+    require_create,
+)
 from stoker.engine.service.presenters import current_rows
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, NotFound, NotSupported
+from stoker.kernel.errors import InProgress, NotSupported
 
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
@@ -64,6 +71,8 @@ class Operations:
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         """Check everything, record the stack, start it, and return at once."""
         stack, given, evaluation = await evaluated_new(self._ports, caller, request)
+        if (plan := request.plan_fingerprint) is not None:
+            await self._ports.workers.compute(lambda: require_create(plan, given, evaluation))
         credentials = await self._ports.deferred.grant(caller)
         stack = replace(
             stack,
@@ -97,10 +106,16 @@ class Operations:
         return stack.address
 
     async def update(self, caller: Caller, address: StackAddress, request: StackRequest) -> None:
-        """Record an update; whatever is under way on the stack gives way to it."""
+        """Record an update; whatever is under way on the stack gives way to it.
+
+        Raises PlanOutdated where the plan that is accepted does not hold any more.
+        """
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
+        agreement = await agreed_update(
+            self._ports, stack, given, evaluation, request.plan_fingerprint
+        )
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
             disable_rollback = request.disable_rollback
@@ -117,30 +132,39 @@ class Operations:
             stack,
             Action.UPDATE,
             given.id,
-            ChangeRequest(rollback=not disable_rollback, settings=settings),
+            ChangeRequest(
+                rollback=not disable_rollback,
+                settings=settings,
+                accepted=None if agreement is None else agreement.accepted,
+            ),
         )
         self._ports.kept.put(given.id, evaluation)
-        change = Append(
-            stack.id,
-            inputs=(given,),
-            operations=(operation,),
-            guard=lambda inside: require_updatable(live(inside, stack)),
-        )
+
+        def guard(inside: Inside) -> None:
+            require_updatable(live(inside, stack))
+            require_agreed(inside, agreement)
+
+        change = Append(stack.id, inputs=(given,), operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
 
-    async def delete(self, caller: Caller, address: StackAddress) -> None:
+    async def delete(
+        self, caller: Caller, address: StackAddress, plan_fingerprint: str | None = None
+    ) -> None:
         """Record a delete; whatever is under way on the stack gives way to it.
 
-        Raises NotFound when the stack is gone.
+        Raises NotFound when the stack is gone, PlanOutdated where the plan that is accepted does
+        not hold any more.
         """
         stack = await self._finder.at(caller, address)
-        if stack.deleted_at is not None:
-            raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
-        change = Append(
-            stack.id,
-            operations=(self._operation(stack, Action.DELETE),),
-            guard=lambda inside: refuse_second_delete(live(inside, stack)),
-        )
+        require_there(stack)
+        agreement = await agreed_delete(self._ports, stack, plan_fingerprint)
+
+        def guard(inside: Inside) -> None:
+            refuse_second_delete(live(inside, stack))
+            require_agreed(inside, agreement)
+
+        operation = self._operation(stack, Action.DELETE)
+        change = Append(stack.id, operations=(operation,), guard=guard)
         try:
             await self._ports.store.commit(change)
         except DoneAlready:

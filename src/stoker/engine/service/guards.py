@@ -22,8 +22,18 @@ def live(inside: Inside, stack: Stack) -> Stack:
     """The stack as it is now. Raises NotFound if it has been deleted."""
     now = inside.stack(stack.id)
     if now is None or now.deleted_at is not None:
-        raise NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
+        raise _gone(stack)
     return now
+
+
+def require_there(stack: Stack) -> None:
+    """Raise NotFound for a stack that has been deleted."""
+    if stack.deleted_at is not None:
+        raise _gone(stack)
+
+
+def _gone(stack: Stack) -> NotFound:
+    return NotFound(f"the stack {stack.name} ({stack.id}) has already been deleted")
 
 
 def is_deleting(stack: Stack) -> bool:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from stoker.engine.execution.foresight import foresee
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Stack
-from stoker.engine.model.requests import Caller, StackQuery, StackRequest
-from stoker.engine.model.secrets import masked_properties, masking_of
-from stoker.engine.model.views import ChangeView, ResourceView, StackView
-from stoker.engine.service.evaluating import evaluated_new, evaluated_update, require_free
-from stoker.engine.service.guards import most_stacks, require_room
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.views import PlanView, ResourceView, StackView
+from stoker.engine.service.create_previews import preview_create
+from stoker.engine.service.evaluating import evaluated_update
+from stoker.engine.service.guards import require_there
 from stoker.engine.service.lookup import Finder
-from stoker.engine.service.presenters import attributes_to_be, resource_view, row_to_be, stack_view
+from stoker.engine.service.plan_fingerprints import of_delete, of_update
+from stoker.engine.service.property_changes import masking_over
 from stoker.engine.service.update_previews import UpdatePreviews
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.graph import reverse
-from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.static_analysis import RecordedReferences
-
-UNMADE = "None"
-"""Shown as the id of a stack that is only previewed."""
 
 
 class Previews:
-    """Previews of creates and updates, for a caller."""
+    """Previews of creates, updates and deletes, for a caller."""
 
     def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
@@ -33,38 +28,9 @@ class Previews:
 
     async def create(
         self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView]]:
-        """What a create would make."""
-        ports = self._ports
-        stack, _, evaluation = await evaluated_new(ports, caller, request, UNMADE)
-        await require_free(ports, caller, stack.name)
-        if (most := most_stacks(ports.limits, caller)) is not None:
-            require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
-
-        def view() -> tuple[StackView, Sequence[ResourceView]]:
-            outputs = tuple(evaluation.outputs(RecordedReferences()))
-            masking = masking_of(evaluation)
-            views = [masked_properties(v, masking) for v in self._views(stack, evaluation)]
-            return stack_view(stack, evaluation, outputs), views
-
-        return await self._ports.workers.compute(view)
-
-    def _views(self, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
-        """The resources of a stack to be; after each, those of the nested stack behind it."""
-        facts = RecordedReferences()
-        needed = reverse(evaluation.needs)
-        views = []
-        for name in evaluation.names:
-            row = row_to_be(self._ports, stack, evaluation, name)
-            attributes = attributes_to_be(evaluation.definition(name, facts))
-            view = resource_view(stack, row, needed.get(name, ()), attributes)
-            child = evaluation.children.get(name)
-            if child is None:
-                views.append(view)
-                continue
-            inner = replace(stack, name=f"{stack.name}-{name}", parent_resource=name)
-            views += [replace(view, nested=inner.address), *self._views(inner, child)]
-        return views
+    ) -> tuple[StackView, Sequence[ResourceView], str]:
+        """What a create would make, and the fingerprint by which it is accepted."""
+        return await preview_create(self._ports, caller, request)
 
     async def update(
         self,
@@ -74,12 +40,34 @@ class Previews:
         *,
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
-    ) -> Sequence[ChangeView]:
+    ) -> PlanView:
         """The plan of an update, if asked for with its nested stacks.
 
-        ``unhealthy`` holds the physical ids of objects that are to be marked unhealthy before it.
+        ``unhealthy`` holds the physical ids of objects that are to be marked unhealthy before it:
+        such a plan cannot be accepted, as the marks change the stack.
         """
+        ports = self._ports
         stack = await self._finder.at(caller, address)
-        given, evaluation = await evaluated_update(self._ports, caller, stack, request)
-        previews = UpdatePreviews(self._ports, show_nested=show_nested, unhealthy=unhealthy)
-        return await previews.changes(stack, given, evaluation)
+        tree = await ports.store.tree(stack.id)
+        given, evaluation = await evaluated_update(ports, caller, stack, request)
+        stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+        foreseen = await foresee(stack_rows, given, evaluation, unhealthy)
+        masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
+        previews = UpdatePreviews(ports, masking, show_nested=show_nested)
+        changes = await previews.changes(foreseen)
+
+        def fingerprint() -> str | None:
+            return None if unhealthy else of_update(given, foreseen.decisions, tree)
+
+        return PlanView(tuple(changes), await ports.workers.compute(fingerprint))
+
+    async def delete(self, caller: Caller, address: StackAddress) -> PlanView:
+        """The plan of a delete, with nested stacks."""
+        ports = self._ports
+        stack = await self._finder.at(caller, address)
+        require_there(stack)
+        tree = await ports.store.tree(stack.id)
+        stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+        masking = await masking_over(stack_rows, [])
+        previews = UpdatePreviews(ports, masking, show_nested=True)
+        return PlanView(tuple(await previews.deletes(stack_rows)), of_delete(tree))

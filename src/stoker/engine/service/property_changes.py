@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from stoker.engine.execution.foresight import Foreseen, facts_amid
+from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.plans import Change, Node, defined
-from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.plans import Change, Node, Step, defined
+from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
-from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Replaces, Updates, can
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 
 
-async def secrets_in(
-    ports: Ports, stack: Stack, rows: Sequence[Resource], wanted: Evaluation
-) -> list[Any]:
-    """The secrets in a stack of these rows and those nested in it, before an update and after."""
-    earlier = ports.kept.get(stack.input_id)
-    evaluations = [wanted] if earlier is None else [wanted, earlier]
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs between a resource and its definition, and what that means for the object."""
+
+    changes: tuple[PropertyChange, ...] = ()
+    interruptions: Mapping[str, str] = field(default_factory=dict)
+    """What changes in place do to an object in use, by property."""
+    may_force: tuple[str, ...] = ()
+    """Those that would need a new object, where it is not known yet whether they change."""
+
+
+async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> Masking:
+    """Over the secrets of a stack and of those nested in it, before the change and after."""
+    ports, stack = stack_rows.ports, stack_rows.stack
+    evaluations = [*wanted, await evaluation_at(ports, stack, stack.input_id)]
     found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
-    pending = [rows]
+    pending: list[Iterable[Resource]] = [stack_rows.rows.values()]
     while pending:
         for row in pending.pop():
             type_ = ports.types.find(row.implementation)
@@ -34,37 +47,36 @@ async def secrets_in(
                 found += generated_secrets(row, type_)
             if row.nested_id is not None:
                 pending.append(await ports.store.resources(row.nested_id))
-    return found
+    return await ports.workers.compute(lambda: Masking(found))
 
 
-def property_changes(
-    stack_rows: StackRows,
-    evaluation: Evaluation,
-    planned: Mapping[str, Node],
-    secrets: Iterable[Any],
-) -> dict[str, tuple[PropertyChange, ...]]:
-    """Of resources whose properties change: their values before and after, as far as known now.
-
-    Values with secrets in them are masked.
-    """
-
-    def is_another(name: str) -> bool:
-        return name in planned and planned[name].change not in (Change.KEEP, Change.UPDATE)
-
-    facts = RecordedFacts(
-        stack_rows.current, stack_rows.reference_of, is_another, lambda name: name in planned
-    )
-    masking = Masking(secrets)
+def compared(foreseen: Foreseen, masking: Masking) -> dict[str, Compared]:
+    """Of resources whose properties change, or may: what differs, with secrets masked."""
+    stack_rows = foreseen.stack_rows
+    facts = facts_amid(stack_rows, foreseen.plan)
     found = {}
-    for name, node in planned.items():
-        row = stack_rows.current.get(name)
+    for node in foreseen.plan.nodes(Step.APPLY):
+        row = stack_rows.current.get(node.name)
         if row is None or not (node.changed or node.change is Change.LATER):
             continue
-        definition = defined(evaluation, name, facts)
-        schema, wanted = definition.type.properties, definition.properties
-        names = node.changed or sorted(changed_properties(schema, row.properties, wanted))
-        found[name] = tuple(_property_change(each, row, definition, masking) for each in names)
+        definition = defined(foreseen.evaluation, node.name, facts)
+        found[node.name] = _compared(stack_rows, row, definition, node, masking)
     return found
+
+
+def _compared(
+    stack_rows: StackRows, row: Resource, definition: Definition, node: Node, masking: Masking
+) -> Compared:
+    schema, wanted = definition.type.properties, definition.properties
+    names = node.changed or tuple(sorted(changed_properties(schema, row.properties, wanted)))
+    changes = tuple(_property_change(name, row, definition, masking) for name in names)
+    if node.change is Change.REPLACE:
+        return Compared(changes)
+    may_force: tuple[str, ...] = ()
+    if node.change is Change.LATER:
+        may_force = _may_force(stack_rows, row, definition, names)
+    effects = {name: _effect(schema.get(name), wanted) for name in names if name not in may_force}
+    return Compared(changes, {name: text for name, text in effects.items() if text}, may_force)
 
 
 def _property_change(
@@ -78,3 +90,36 @@ def _property_change(
     if sensitive or masking.data(old) != old or (known and masking.data(new) != new):
         return PropertyChange(name, MASK, MASK if known else None, known, after)
     return PropertyChange(name, old, new if known else None, known, after)
+
+
+def _effect(declared: Property | None, wanted: Mapping[str, Any]) -> str | None:
+    """What a change of the property does to an object in use, or None."""
+    interruption = None if declared is None else declared.interruption
+    if interruption is None:
+        return None
+    if interruption.unless is not None:
+        name, value = interruption.unless
+        if wanted.get(name) == value:
+            return None
+    return interruption.effect
+
+
+def _may_force(
+    stack_rows: StackRows, row: Resource, definition: Definition, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Those of the properties for which a new object may be needed."""
+    type_ = definition.type
+    if not can(type_, Updates):
+        return names
+    forcing = tuple(
+        name
+        for name in names
+        if name in type_.properties and not type_.properties[name].update_allowed
+    )
+    if forcing or not can(type_, Replaces):
+        return forcing
+    try:
+        needed = type_.needs_replacement(call_about(stack_rows)(row, definition, frozenset(names)))
+    except Exception:  # noqa: BLE001 - a type need not know what to do with unknown values
+        needed = True
+    return names if needed else ()

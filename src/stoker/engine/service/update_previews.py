@@ -1,33 +1,26 @@
-"""What an update would do to each resource of a stack, and of the stacks nested in it.
+"""What an update, or a delete, would do to each resource of a stack, and of those nested in it.
 
-The plan of an update says it of one stack. What a nested stack would be given is worked out as if
-the operation were under way, from what is known now.
+The plans say it (:mod:`stoker.engine.execution.foresight`); here they become lines to be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
-from stoker.engine.execution.preparation import (
-    ask_beside,
-    call_about,
-    check_failed_and_replaced,
-)
+from stoker.engine.execution.foresight import Foreseen, foresee_delete
+from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.plans import Change, Reason, Step, defined
-from stoker.engine.model.records import Input, Resource, Stack, evolve
-from stoker.engine.model.secrets import hidden_values, masked_changes
+from stoker.engine.model.plans import Change, Node, Reason, Step
+from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.views import ChangeView
-from stoker.engine.planning.evaluations import Documents, evaluation_of
-from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.planner import Planner
+from stoker.engine.service.plan_order import Place, places
 from stoker.engine.service.presenters import resource_view, row_to_be
-from stoker.engine.service.property_changes import property_changes, secrets_in
-from stoker.kernel.errors import Invalid
+from stoker.engine.service.property_changes import Compared, compared
+from stoker.engine.service.resource_positions import positions_of
+from stoker.kernel.masking import Masking
+from stoker.template.definition import DeletionPolicy
 from stoker.template.evaluate.evaluation import Evaluation
 
 _CHANGES = {
@@ -39,103 +32,73 @@ _CHANGES = {
     Change.LATER: "updated",
     Change.KEEP: "unchanged",
 }
+CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
 
 
 class UpdatePreviews:
-    """The changes of one update; ``show_nested`` is whether those of nested stacks count.
+    """The lines of plans, with secrets masked; ``show_nested`` adds those of nested stacks."""
 
-    Objects whose physical ids are in ``unhealthy`` count as marked unhealthy.
-    """
-
-    def __init__(self, ports: Ports, *, show_nested: bool, unhealthy: frozenset[str]) -> None:
+    def __init__(self, ports: Ports, masking: Masking, *, show_nested: bool) -> None:
         self._ports = ports
+        self._masking = masking
         self._show_nested = show_nested
-        self._unhealthy = unhealthy
 
-    async def changes(self, stack: Stack, given: Input, evaluation: Evaluation) -> list[ChangeView]:
+    async def changes(self, foreseen: Foreseen, above: tuple[str, ...] = ()) -> list[ChangeView]:
         """What happens to the resources of a stack; after each, to those of the nested stack."""
-        rows = await self._ports.store.resources(stack.id)
-        secrets = await secrets_in(self._ports, stack, rows, evaluation)
-        views = await self._changes(stack, rows, given, evaluation, secrets)
-        return await self._ports.workers.compute(lambda: masked_changes(views, secrets))
-
-    async def _changes(
-        self,
-        stack: Stack,
-        recorded: Sequence[Resource],
-        given: Input,
-        evaluation: Evaluation,
-        secrets: list[Any],
-    ) -> list[ChangeView]:
-        rows = tuple(
-            evolve(row, unhealthy=True) if row.physical_id in self._unhealthy else row
-            for row in recorded
-        )
-        stack_rows = StackRows(self._ports, stack, rows)
-        healthy = await check_failed_and_replaced(stack_rows, evaluation, ask_beside(stack_rows))
-        planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows), healthy)
-        plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
-        planned = {node.name: node for node in plan.nodes(Step.APPLY)}
-        compared = await self._ports.workers.compute(
-            lambda: property_changes(stack_rows, evaluation, planned, secrets)
-        )
-        changes = []
+        stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
+        lines = await self._ports.workers.compute(lambda: self._lines(foreseen, above))
+        found = []
         for name in evaluation.names:
-            node, row = planned.get(name), stack_rows.current.get(name)
-            shown = row_to_be(self._ports, stack, evaluation, name) if row is None else row
-            view = _change_view(stack, shown, "unchanged", Reason.SAME)
-            if node is not None:
-                view = ChangeView(
-                    view.resource,
-                    _CHANGES[node.change],
-                    node.reason,
-                    node.forcing,
-                    compared.get(name, ()),
-                )
-            changes.append(view)
+            line, row = lines[name], stack_rows.current.get(name)
+            found.append(line)
             if not self._show_nested:
                 continue
-            if view.change in ("added", "replaced"):
-                changes += self._added(stack, evaluation, name)
-            if view.change == "replaced" and row is not None:
-                changes += await self._deleted(row)
-            elif row is not None and is_nested(row):
-                changes += await self._below(stack_rows, row, given, evaluation, secrets)
-        for row in stack_rows.current.values():
-            if row.name not in evaluation.needs:
-                changes.append(_change_view(stack, row, "deleted", Reason.NOT_WANTED))
-                changes += await self._deleted(row) if self._show_nested else []
-        return changes
+            if line.change in ("added", "replaced"):
+                found += self._added(stack_rows.stack, evaluation, name, line.path)
+            if line.change == "replaced" and row is not None:
+                found += await self._below_deleted(row, line.path)
+            elif name in foreseen.nested:
+                found += await self.changes(foreseen.nested[name], line.path)
+        gone = [row for row in stack_rows.current.values() if row.name not in evaluation.needs]
+        return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
 
-    async def _below(
-        self,
-        stack_rows: StackRows,
-        row: Resource,
-        own: Input,
-        evaluation: Evaluation,
-        secrets: list[Any],
+    async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
+        """What a delete of a stack does."""
+        plan = await foresee_delete(stack_rows)
+        rows = list(stack_rows.current.values())
+        return await self._gone(stack_rows.stack, rows, places(plan), ())
+
+    def _lines(self, foreseen: Foreseen, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
+        stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
+        planned = {node.name: node for node in foreseen.plan.nodes(Step.APPLY)}
+        differences, order = compared(foreseen, self._masking), places(foreseen.plan)
+        told = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
+        where = positions_of(evaluation, told)
+        found = {}
+        for name in evaluation.names:
+            node, row = planned.get(name), stack_rows.current.get(name)
+            if row is None:
+                row = row_to_be(self._ports, stack_rows.stack, evaluation, name)
+            line = self._line(stack_rows.stack, row, "unchanged", Reason.SAME, above)
+            if node is not None:
+                line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
+            if is_nested(row) or line.cause == Reason.NESTED:
+                line = replace(line, inside=_inside(foreseen, name))
+            found[name] = replace(line, position=where.get(name))
+        return found
+
+    def _line(
+        self, stack: Stack, row: Resource, change: str, cause: Reason, above: tuple[str, ...]
+    ) -> ChangeView:
+        view = resource_view(stack, row, ())
+        if self._masking:
+            view = replace(view, properties=self._masking.data(view.properties))
+        retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
+        return ChangeView(view, change, cause, path=(*above, row.name), keeps_object=retained)
+
+    def _added(
+        self, stack: Stack, evaluation: Evaluation, name: str, above: tuple[str, ...]
     ) -> list[ChangeView]:
-        """What happens in the nested stack of a resource that stays, as far as it is known."""
-        facts = RecordedFacts(stack_rows.current, stack_rows.reference_of)
-        definition = defined(evaluation, row.name, facts)
-        used = evaluation.attributes_used.get(row.name, frozenset())
-        try:
-            wanted = await foreseen(stack_rows, row, definition, used, own)
-        except NestedFailed as failed:
-            raise Invalid(f"resources.{row.name}: {failed}") from failed
-        if wanted is None:
-            return []
-        child, given = wanted
-
-        def evaluate() -> Evaluation:
-            return evaluation_of(self._ports, child, given, Documents.of(given))
-
-        inner = await self._ports.workers.compute(evaluate)
-        secrets += hidden_values(inner)
-        rows = await self._ports.store.resources(child.id)
-        return await self._changes(child, rows, given, inner, secrets)
-
-    def _added(self, stack: Stack, evaluation: Evaluation, name: str) -> list[ChangeView]:
         """The resources of a nested stack that there will be."""
         child = evaluation.children.get(name)
         if child is None:
@@ -144,22 +107,76 @@ class UpdatePreviews:
         changes = []
         for below in child.names:
             shown = row_to_be(self._ports, inner, child, below)
-            changes.append(_change_view(inner, shown, "added", Reason.NEW))
-            changes += self._added(inner, child, below)
+            line = self._line(inner, shown, "added", Reason.NEW, above)
+            changes.append(line)
+            changes += self._added(inner, child, below, line.path)
         return changes
 
-    async def _deleted(self, row: Resource) -> list[ChangeView]:
+    async def _gone(
+        self,
+        stack: Stack,
+        rows: list[Resource],
+        order: Mapping[str, Place],
+        above: tuple[str, ...],
+    ) -> list[ChangeView]:
+        """The resources of a stack that go; after each, those of its nested stack."""
+        changes = []
+        for row in rows:
+            line = self._line(stack, row, "deleted", Reason.NOT_WANTED, above)
+            changes.append(_placed(line, order.get(row.name)))
+            changes += await self._below_deleted(row, line.path) if self._show_nested else []
+        return changes
+
+    async def _below_deleted(self, row: Resource, path: tuple[str, ...]) -> list[ChangeView]:
         """The resources of a nested stack that goes."""
         child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
-        if child is None:
+        if child is None or row.deletion_policy == DeletionPolicy.RETAIN:
             return []
-        changes = []
-        for below in await self._ports.store.resources(child.id):
-            if below.replaced_by is None:
-                changes.append(_change_view(child, below, "deleted", Reason.NOT_WANTED))
-                changes += await self._deleted(below)
-        return changes
+        rows = await self._ports.store.resources(child.id)
+        current = [below for below in rows if below.replaced_by is None]
+        return await self._gone(child, current, {}, path)
 
 
-def _change_view(stack: Stack, row: Resource, change: str, cause: Reason) -> ChangeView:
-    return ChangeView(resource_view(stack, row, ()), change, cause)
+def _of_node(line: ChangeView, node: Node, place: Place | None, differs: Compared) -> ChangeView:
+    return replace(
+        _placed(line, place),
+        change=_CHANGES[node.change],
+        cause=node.reason,
+        forcing=node.forcing,
+        changed_properties=differs.changes,
+        interruptions=differs.interruptions,
+        may_force=differs.may_force,
+    )
+
+
+def _telling(node: Node, differs: Compared | None) -> str | None:
+    """The property whose line tells most of a change."""
+    names = [*node.forcing]
+    if differs is not None:
+        names += [*differs.may_force, *(change.name for change in differs.changes)]
+    return next(iter(names), None)
+
+
+def _placed(line: ChangeView, place: Place | None) -> ChangeView:
+    return line if place is None else replace(line, step=place.step, after=place.after)
+
+
+def _inside(foreseen: Foreseen, name: str) -> str:
+    """What happens in the nested stack of a resource."""
+    below = foreseen.nested.get(name)
+    if below is None:
+        return UNKNOWN
+    return CHANGES if _has_changes(below) else SAME
+
+
+def _has_changes(foreseen: Foreseen) -> bool:
+    """Whether anything happens in a stack or in those nested in it."""
+    looked_into = {
+        node.name
+        for node in foreseen.plan.nodes(Step.APPLY)
+        if node.change is Change.UPDATE and node.reason is Reason.NESTED
+    }
+    return any(
+        name not in looked_into or _inside(foreseen, name) != SAME
+        for name in foreseen.decisions.changes
+    )

@@ -14,7 +14,7 @@ from stoker.resources.network_order import Others, gateways_to, interfaces_towar
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.rest import RestResource
 from stoker.schema.neighbours import given
-from stoker.schema.properties import Attribute, Type
+from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.support import deprecated, hidden, since
 
 
@@ -46,7 +46,12 @@ class FloatingIP(RestResource):
         "floating_subnet": declare.by_name(
             "neutron.subnet", "External subnet to take the address from", support=since("9.0.0")
         ),
-        "port_id": declare.by_name("neutron.port", "Port", update_allowed=True),
+        "port_id": declare.by_name(
+            "neutron.port",
+            "Port",
+            update_allowed=True,
+            interruption=Interruption("connections through the address end"),
+        ),
         "value_specs": declare.mapping(
             "Further fields, passed to the service as they are.", default={}
         ),

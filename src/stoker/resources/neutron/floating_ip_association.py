@@ -12,7 +12,10 @@ from stoker.clouds.collections import FLOATING_IPS
 from stoker.resources import declare
 from stoker.resources.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
+from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+
+_MOVED = Interruption("connections through the address end")
 
 
 class FloatingIPAssociation(ManagedType):
@@ -26,9 +29,11 @@ class FloatingIPAssociation(ManagedType):
     properties = {
         "fixed_ip_address": FIXED_IP_ADDRESS,
         "floatingip_id": declare.string(
-            "Id of the floating IP.", required=True, update_allowed=True
+            "Id of the floating IP.", required=True, update_allowed=True, interruption=_MOVED
         ),
-        "port_id": declare.by_name("neutron.port", "Port", required=True, update_allowed=True),
+        "port_id": declare.by_name(
+            "neutron.port", "Port", required=True, update_allowed=True, interruption=_MOVED
+        ),
     }
     attributes = {"show": declare.SHOW}
 

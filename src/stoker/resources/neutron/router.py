@@ -14,7 +14,7 @@ from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import IP_ADDRESS
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import Readiness, RestResource, renamed
-from stoker.schema.properties import Attribute, Finder, Type
+from stoker.schema.properties import Attribute, Finder, Interruption, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden, since
 
@@ -45,6 +45,7 @@ class Router(RestResource):
         "external_gateway_info": declare.mapping(
             "How the router is connected to an external network.",
             update_allowed=True,
+            interruption=Interruption("connections to the outside end"),
             entries={
                 "enable_snat": declare.boolean(
                     "Whether addresses are translated on the way out.", update_allowed=True

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 from stoker.resources import declare
 from stoker.resources.ports import PROPERTIES as PORT_PROPERTIES
 from stoker.schema.constraints import Length
-from stoker.schema.properties import Attribute, Finder, Property, Type
+from stoker.schema.properties import Attribute, Finder, Interruption, Property, Type
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
 
+_REBUILT = Interruption(
+    "it is rebuilt: it restarts with a new disk, and what was on the old is lost"
+)
 _DEVICE: Mapping[str, Property] = {
     "delete_on_termination": declare.boolean("Whether the disk goes with the server."),
     "snapshot_id": declare.checked("cinder.snapshot", "Snapshot that a volume is made from."),
@@ -76,11 +80,17 @@ PROPERTIES: Mapping[str, Property] = {
     "diskConfig": declare.choice(
         ["AUTO", "MANUAL"], "Whether the disk is partitioned to its full size."
     ),
-    "flavor": declare.by_name("nova.flavor", "Flavor", required=True, update_allowed=True),
+    "flavor": declare.by_name(
+        "nova.flavor",
+        "Flavor",
+        required=True,
+        update_allowed=True,
+        interruption=Interruption("it is resized, and restarts"),
+    ),
     "flavor_update_policy": declare.choice(
         ["RESIZE", "REPLACE"], "What a changed flavor does.", default="RESIZE", update_allowed=True
     ),
-    "image": declare.by_name("glance.image", "Image", update_allowed=True),
+    "image": declare.by_name("glance.image", "Image", update_allowed=True, interruption=_REBUILT),
     "image_update_policy": declare.choice(
         ["REBUILD", "REPLACE", "REBUILD_PRESERVE_EPHEMERAL"],
         "What a changed image does.",
@@ -97,6 +107,7 @@ PROPERTIES: Mapping[str, Property] = {
     "networks": declare.records(
         "Networks of the server, in order.",
         update_allowed=True,
+        interruption=Interruption("interfaces that change lose their connections"),
         entries={
             "allocate_network": declare.choice(
                 ["none", "auto"],
@@ -144,6 +155,7 @@ PROPERTIES: Mapping[str, Property] = {
         "Script or configuration for the server's first boot; a software config may be named.",
         default="",
         update_allowed=True,
+        interruption=dataclasses.replace(_REBUILT, unless=("user_data_update_policy", "IGNORE")),
     ),
     "user_data_format": declare.choice(
         ["HEAT_CFNTOOLS", "RAW", "SOFTWARE_CONFIG"],

@@ -1,0 +1,150 @@
+"""What an update would do, down the tree: a plan for a stack and for each stack nested in it.
+
+The operation on a nested stack is planned when it begins. What it would be given is worked out
+here as if the operation on its parent were under way, from what is known now. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
+from stoker.engine.execution.preparation import (
+    ask_beside,
+    call_about,
+    check_failed_and_replaced,
+)
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.accepted import Accepted, changes_in
+from stoker.engine.model.plans import Change, Nothing, Plan, Step, defined
+from stoker.engine.model.records import Input, Resource, evolve
+from stoker.engine.planning.evaluations import Documents, evaluation_of
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.planner import Planner
+from stoker.kernel.errors import Invalid
+from stoker.template.evaluate.evaluation import Evaluation
+
+_STAYING = (Change.UPDATE, Change.LATER, Change.KEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """The plan of a stack, what it was made from, and the plans of the stacks nested in it."""
+
+    stack_rows: StackRows
+    evaluation: Evaluation
+    plan: Plan
+    nested: Mapping[str, Foreseen]
+    """By the resource that a nested stack stands behind: those that stay, as far as it is known
+    what they would be given.
+    """
+
+    def all(self) -> Iterator[Foreseen]:
+        """This one and all below it."""
+        yield self
+        for below in self.nested.values():
+            yield from below.all()
+
+    @property
+    def decisions(self) -> Accepted:
+        """What happens to each resource."""
+        nested = {name: below.decisions for name, below in self.nested.items()}
+        return Accepted(changes_in(self.plan), nested)
+
+
+async def foresee(
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    unhealthy: frozenset[str] = frozenset(),
+) -> Foreseen:
+    """The plans of an update; objects with these physical ids count as marked unhealthy.
+
+    Raises DiagnosticError and Refused for an update that would be refused.
+    """
+    rows = [_marked(row, unhealthy) for row in stack_rows.rows.values()]
+    stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
+    healthy = await check_failed_and_replaced(stack_rows, evaluation, ask_beside(stack_rows))
+    planner = Planner(
+        tuple(stack_rows.rows.values()), stack_rows.reference_of, call_about(stack_rows), healthy
+    )
+    plan = await stack_rows.ports.workers.compute(lambda: planner.plan(evaluation))
+    nested = await foresee_nested(stack_rows, given, evaluation, plan, unhealthy)
+    return Foreseen(stack_rows, evaluation, plan, nested)
+
+
+async def foresee_delete(stack_rows: StackRows) -> Plan:
+    """The plan of a delete."""
+    rows = tuple(stack_rows.rows.values())
+    planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows))
+    return await stack_rows.ports.workers.compute(lambda: planner.plan(Nothing()))
+
+
+async def foresee_nested(
+    stack_rows: StackRows,
+    given: Input,
+    evaluation: Evaluation,
+    plan: Plan,
+    unhealthy: frozenset[str] = frozenset(),
+) -> dict[str, Foreseen]:
+    """The plans of the nested stacks that stay, by their resources. Raises as :func:`foresee`."""
+    facts, changes = facts_amid(stack_rows, plan), changes_in(plan)
+    found = {}
+    for name in evaluation.names:
+        row = stack_rows.current.get(name)
+        if row is None or not is_nested(row):
+            continue
+        if changes.get(name, Change.KEEP) not in _STAYING:
+            continue
+        below = await _foresee_one(stack_rows, row, given, evaluation, facts, unhealthy)
+        if below is not None:
+            found[name] = below
+    return found
+
+
+async def _foresee_one(
+    stack_rows: StackRows,
+    row: Resource,
+    own: Input,
+    evaluation: Evaluation,
+    facts: RecordedFacts,
+    unhealthy: frozenset[str],
+) -> Foreseen | None:
+    """The plan of the nested stack of a row, or None where it is not known what it is given."""
+    ports = stack_rows.ports
+    definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
+    used = evaluation.attributes_used.get(row.name, frozenset())
+    try:
+        wanted = await foreseen(stack_rows, row, definition, used, own)
+    except NestedFailed as failed:
+        raise Invalid(f"resources.{row.name}: {failed}") from failed
+    if wanted is None:
+        return None
+    child, given = wanted
+
+    def evaluate() -> Evaluation:
+        inner = evaluation_of(ports, child, given, Documents.of(given))
+        _ = inner.attributes_used  # computed now, not later on the loop
+        return inner
+
+    inner = await ports.workers.compute(evaluate)
+    rows = StackRows(ports, child, await ports.store.resources(child.id))
+    return await foresee(rows, given, inner, unhealthy)
+
+
+def facts_amid(stack_rows: StackRows, plan: Plan) -> RecordedFacts:
+    """What is known now of the resources, where those are not known that a plan changes."""
+    changes = {node.name: node.change for node in plan.nodes(Step.APPLY)}
+
+    def vague(name: str) -> bool:
+        return changes.get(name, Change.KEEP) not in (Change.KEEP, Change.UPDATE)
+
+    def unsettled(name: str) -> bool:
+        return changes.get(name, Change.KEEP) is not Change.KEEP
+
+    return RecordedFacts(stack_rows.current, stack_rows.reference_of, vague, unsettled)
+
+
+def _marked(row: Resource, unhealthy: frozenset[str]) -> Resource:
+    return evolve(row, unhealthy=True) if row.physical_id in unhealthy else row

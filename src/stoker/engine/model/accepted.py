@@ -1,0 +1,71 @@
+"""What a user has been shown and has accepted: what happens to each resource, down the tree.
+
+It is recorded with the operation. The plan that is made when the operation begins must say the
+same; what the plan shown had to leave open may turn out either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.engine.model.plans import Change, Plan, Reason, Step
+
+_STAYS = "left as it is"
+_BECOMES: Mapping[Change | None, str] = {
+    None: _STAYS,
+    Change.CREATE: "created",
+    Change.CONTINUE: "created",
+    Change.UPDATE: "updated",
+    Change.REPLACE: "replaced",
+    Change.TAKE_UP: "replaced by its earlier object",
+    Change.LATER: "changed or not, which is not known yet",
+    Change.REMOVE: "deleted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What happens to the resources of one stack, and to those of the stacks nested in it."""
+
+    changes: Mapping[str, Change] = field(default_factory=dict)
+    """By name, of all resources that do not stay as they are."""
+    nested: Mapping[str, Accepted] = field(default_factory=dict)
+    """By the resource that a nested stack stands behind, as far as its plan is known."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The form in which it is stored: two equal ones are written alike."""
+        return {
+            "changes": {name: str(self.changes[name]) for name in sorted(self.changes)},
+            "nested": {name: self.nested[name].as_data() for name in sorted(self.nested)},
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Accepted:
+        """What was stored."""
+        changes = {name: Change(change) for name, change in data["changes"].items()}
+        nested = {name: cls.from_data(below) for name, below in data["nested"].items()}
+        return cls(changes, nested)
+
+    def departures(self, now: Accepted, *above: str) -> Iterator[str]:
+        """Where a plan that is made now says something else, one sentence for each resource."""
+        for name in sorted(self.changes.keys() | now.changes.keys()):
+            shown, found = self.changes.get(name), now.changes.get(name)
+            if shown in (found, Change.LATER):
+                continue
+            path = "/".join((*above, name))
+            yield f"{path} would be {_BECOMES[found]}, where the plan says {_BECOMES[shown]}"
+        for name in sorted(self.nested.keys() & now.nested.keys()):
+            yield from self.nested[name].departures(now.nested[name], *above, name)
+
+
+def changes_in(plan: Plan) -> dict[str, Change]:
+    """What a plan does to the resources of its stack, by name; without those that stay."""
+    changes = {
+        node.name: node.change
+        for node in plan.nodes(Step.APPLY)
+        if node.change not in (Change.KEEP, Change.PAUSE)
+    }
+    gone = (node for node in plan.nodes(Step.REMOVE) if node.reason is Reason.NOT_WANTED)
+    return {**changes, **{node.name: node.change for node in gone}}

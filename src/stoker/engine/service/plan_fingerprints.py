@@ -1,0 +1,142 @@
+"""By what a plan is recognised that was shown to a user, and what a request accepts with it.
+
+A plan holds as long as three things are what they were: the input, the decisions about all
+resources, and the stacks of the tree, which nobody has driven since. The decisions are made anew
+for the request; the stacks are looked at once more in the transaction that records it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.engine.execution.foresight import foresee
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.accepted import Accepted
+from stoker.engine.model.interfaces import Inside, Ports
+from stoker.engine.model.plans import Change
+from stoker.engine.model.records import Input, Stack, TreeState
+from stoker.kernel import long_json
+from stoker.kernel.errors import Invalid, PlanOutdated
+from stoker.template.evaluate.evaluation import Evaluation
+
+_LENGTH = 32
+"""Characters of each part."""
+_ADVICE = "Make a new plan"
+_OTHER_INPUT = "template, files, environment or parameters are not those of the plan"
+_OTHER_STATE = "the stack has changed, or was signalled, since the plan was made"
+_OTHER_DECISIONS = "the plan would be another one now"
+_PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
+"""What is wrong where a part of a fingerprint differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a request has accepted."""
+
+    stack_id: str
+    tree: TreeState
+    accepted: Accepted | None = None
+    """What an update may do."""
+
+
+def require_agreed(inside: Inside, agreement: Agreement | None) -> None:
+    """Raise PlanOutdated if anybody has driven the stack, or one below it, since."""
+    if agreement is not None and inside.tree(agreement.stack_id) != agreement.tree:
+        raise _outdated(_OTHER_STATE)
+
+
+def of_update(given: Input, accepted: Accepted, tree: TreeState) -> str | None:
+    """The fingerprint of the plan of an update; None while something is under way."""
+    return None if tree.open else _joined([_input(given), _state(tree), accepted.as_data()])
+
+
+def of_create(given: Input, evaluation: Evaluation) -> str:
+    """The fingerprint of the plan of a create."""
+    return _joined([_input(given), None, to_be(evaluation).as_data()])
+
+
+def of_delete(tree: TreeState) -> str | None:
+    """The fingerprint of the plan of a delete; None while something is under way."""
+    return None if tree.open else _joined([None, _state(tree), "delete"])
+
+
+def to_be(evaluation: Evaluation) -> Accepted:
+    """What a create does: it makes all resources, also of nested stacks."""
+    nested = {name: to_be(child) for name, child in evaluation.children.items()}
+    return Accepted(dict.fromkeys(evaluation.names, Change.CREATE), nested)
+
+
+async def agreed_update(
+    ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, fingerprint: str | None
+) -> Agreement | None:
+    """What an update with this fingerprint accepts; None without one. Raises PlanOutdated."""
+    if fingerprint is None:
+        return None
+    tree = _at_rest(stack, await ports.store.tree(stack.id))
+    stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+    plans = await foresee(stack_rows, given, evaluation)
+    accepted = plans.decisions
+    found = await ports.workers.compute(lambda: of_update(given, accepted, tree))
+    _require_same(fingerprint, found)
+    return Agreement(stack.id, tree, accepted)
+
+
+async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> Agreement | None:
+    """The same for a delete."""
+    if fingerprint is None:
+        return None
+    tree = _at_rest(stack, await ports.store.tree(stack.id))
+    _require_same(fingerprint, of_delete(tree))
+    return Agreement(stack.id, tree)
+
+
+def require_create(fingerprint: str, given: Input, evaluation: Evaluation) -> None:
+    """Raise PlanOutdated unless the fingerprint is that of this create."""
+    _require_same(fingerprint, of_create(given, evaluation))
+
+
+def _require_same(accepted: str, found: str | None) -> None:
+    """Raise PlanOutdated unless two fingerprints are equal, Invalid for what is none."""
+    assert found is not None
+    given, now = accepted.split("."), found.split(".")
+    if len(given) != len(now) or any(len(part) != _LENGTH for part in given):
+        raise Invalid("plan_fingerprint is not that of a plan")
+    for part, is_now, what in zip(given, now, _PARTS, strict=True):
+        if part != is_now:
+            raise _outdated(what)
+
+
+def _at_rest(stack: Stack, tree: TreeState) -> TreeState:
+    if tree.open:
+        raise _outdated(f"an operation on the stack {stack.name} has not ended")
+    return tree
+
+
+def _outdated(what: str) -> PlanOutdated:
+    return PlanOutdated(f"Nothing was changed: {what}. {_ADVICE}")
+
+
+def _joined(parts: Sequence[Any]) -> str:
+    return ".".join(_digest(part) for part in parts)
+
+
+def _input(given: Input) -> list[Any]:
+    return [given.template, given.parameters, given.environment, given.files]
+
+
+def _state(tree: TreeState) -> list[Any]:
+    return sorted(tree.fencing_tokens.items())
+
+
+def _digest(value: Any) -> str:
+    digest = hashlib.sha256()
+    for piece in long_json.pieces(value, _written):
+        digest.update(piece.encode())
+    return digest.hexdigest()[:_LENGTH]
+
+
+_written = json.JSONEncoder(default=str, sort_keys=True).encode

@@ -1,0 +1,73 @@
+"""In which order the changes of a plan happen, for those who read it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from stoker.engine.model.plans import Change, Direction, Node, Phase, Plan, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """When a change happens."""
+
+    step: int
+    """Changes with the same number happen at the same time; they count from 1."""
+    after: tuple[str, ...]
+    """The resources whose changes come right before it."""
+
+
+def places(plan: Plan) -> dict[str, Place]:
+    """The places of all changes of a plan, by resource.
+
+    What stays and what pauses has no place of its own; what it waits for counts for those that
+    wait for it.
+    """
+    found: dict[str, Place] = {}
+    last = 0
+    for phase in plan.phases:
+        of_phase = _places(phase, last)
+        found = {**of_phase, **found}
+        last = max([last, *(place.step for place in of_phase.values())])
+    return found
+
+
+def _is_shown(node: Node) -> bool:
+    if node.change is Change.REMOVE:
+        return node.reason is Reason.NOT_WANTED
+    return node.change not in (Change.KEEP, Change.PAUSE)
+
+
+def _places(phase: Phase, last: int) -> dict[str, Place]:
+    nodes = {node.key: node for node in phase.nodes}
+    before = _before(phase)
+    steps: dict[str, int] = {}
+    names: dict[str, frozenset[str]] = {}
+    """Of each node: the changes right before it, or it alone where it is one."""
+    found = {}
+    sorter = phase.sorter()
+    while ready := sorter.get_ready():
+        for key in ready:
+            first = [need for need in before.get(key, ()) if need in steps]
+            after = frozenset[str]().union(*(names[need] for need in first))
+            step = max((steps[need] for need in first), default=last)
+            if _is_shown(nodes[key]):
+                step += 1
+                name = nodes[key].name
+                found[name] = Place(step, tuple(sorted(after - {name})))
+                after = frozenset((name,))
+            steps[key], names[key] = step, after
+            sorter.done(key)
+    return found
+
+
+def _before(phase: Phase) -> Mapping[str, Iterable[str]]:
+    """Of each node those that come first."""
+    if phase.direction is Direction.DEPENDENCIES_FIRST:
+        return {node.key: node.needs for node in phase.nodes}
+    found: dict[str, list[str]] = {}
+    for node in phase.nodes:
+        for need in node.needs:
+            found.setdefault(need, []).append(node.key)
+    return found

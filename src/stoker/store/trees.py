@@ -1,0 +1,48 @@
+"""How a stack and those nested in it stand: what tells whether anybody has driven one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+
+from stoker.engine.model.records import TreeState
+from stoker.store import queries, tables
+
+_AT_ONCE = 500
+"""Ids in one statement."""
+
+
+def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState:
+    """How a stack and the live ones nested in it stand; ``locked`` keeps it so."""
+    stacks, tokens = tables.stacks.c, dict[str, int]()
+    found = _tokens(connection, stacks.id == stack_id, locked=locked)
+    while found:
+        tokens.update(found)
+        above, found = list(found), {}
+        for some in _parts_of(above):
+            found |= _tokens(connection, stacks.parent_id.in_(some), locked=locked)
+    return TreeState(tokens, frozenset(_with_open_operations(connection, list(tokens))))
+
+
+def _tokens(
+    connection: sa.Connection, which: sa.ColumnElement[bool], *, locked: bool
+) -> dict[str, int]:
+    stacks = tables.stacks.c
+    select = sa.select(stacks.id, stacks.fencing_token).where(which, stacks.deleted_at.is_(None))
+    select = select.order_by(stacks.id)
+    found = connection.execute(select.with_for_update() if locked else select)
+    return {id_: token for id_, token in found}  # noqa: C416 - a row is no tuple to the checker
+
+
+def _with_open_operations(connection: sa.Connection, stack_ids: Sequence[str]) -> Iterator[str]:
+    columns = tables.operations.c
+    for some in _parts_of(stack_ids):
+        select = sa.select(columns.stack_id).where(
+            columns.stack_id.in_(some), columns.status.in_(queries.OPEN)
+        )
+        yield from connection.execute(select).scalars()
+
+
+def _parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[begin : begin + _AT_ONCE] for begin in range(0, len(ids), _AT_ONCE))

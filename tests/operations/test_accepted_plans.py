@@ -1,0 +1,219 @@
+"""Plans that were accepted: carried out as they were shown, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.accepted import Accepted
+from stoker.engine.model.interfaces import OwnedWrite
+from stoker.engine.model.plans import Change
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.views import PlanView
+from stoker.kernel.errors import Invalid, PlanOutdated
+
+BEFORE = template({"a": thing(value="v"), "b": thing(fixed="f"), "c": thing()})
+AFTER = template({"a": thing(value="w"), "b": thing(fixed="g"), "d": thing()})
+NESTED = {
+    "n.yaml": """
+heat_template_version: 2018-08-31
+parameters: {value: {type: string, default: v}, fixed: {type: string, default: f}}
+resources:
+  one: {type: Sim::Thing, properties: {value: {get_param: value}, fixed: {get_param: fixed}}}
+"""
+}
+
+
+async def plan_of(lab: Lab, wanted: dict[str, Any], **request: Any) -> PlanView:
+    body = StackRequest(template=wanted, **request)
+    address = (await lab.stack()).address
+    return await lab.engine.service.previews.update(CALLER, address, body, show_nested=True)
+
+
+async def accepted(lab: Lab, wanted: dict[str, Any], **request: Any) -> str:
+    fingerprint = (await plan_of(lab, wanted, **request)).fingerprint
+    assert fingerprint is not None
+    return fingerprint
+
+
+def test_an_update_that_is_as_its_plan_was_is_carried_out() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(BEFORE)
+        await lab.update(AFTER, plan_fingerprint=await accepted(lab, AFTER))
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert sorted(await lab.rows()) == ["a", "b", "d"]
+
+    in_lab(story)
+
+
+async def updated(lab: Lab) -> None:
+    await lab.update(BEFORE)
+
+
+async def marked(lab: Lab) -> None:
+    address = (await lab.stack()).address
+    await lab.engine.operations.mark_unhealthy(CALLER, address, "a", unhealthy=True, reason="")
+    await lab.engine.dispatch.idle()
+
+
+async def busy(lab: Lab) -> None:
+    await lab.begin_update(template({**BEFORE["resources"], "s": thing(slow=50)}))
+
+
+@pytest.mark.parametrize(
+    ("happens", "what"),
+    [
+        (updated, "the stack has changed"),
+        (marked, "the stack has changed"),
+        (busy, "has not ended"),
+    ],
+)
+def test_a_plan_of_a_stack_that_has_changed_since_is_refused_and_nothing_is_left(
+    happens: Callable[[Lab], Any], what: str
+) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(BEFORE)
+        fingerprint = await accepted(lab, AFTER)
+        await happens(lab)
+        operations = await lab.operations()
+        with pytest.raises(PlanOutdated, match=what):
+            await lab.begin_update(AFTER, plan_fingerprint=fingerprint)
+        assert await lab.operations() == operations
+
+    in_lab(story)
+
+
+def test_another_template_is_not_what_the_plan_has_shown() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(BEFORE)
+        fingerprint = await accepted(lab, AFTER)
+        other = template({**AFTER["resources"], "a": thing(value="x")})
+        with pytest.raises(PlanOutdated, match="not those of the plan"):
+            await lab.begin_update(other, plan_fingerprint=fingerprint)
+        with pytest.raises(Invalid, match="plan_fingerprint"):
+            await lab.begin_update(AFTER, plan_fingerprint="x")
+
+    in_lab(story)
+
+
+def test_what_comes_between_the_look_and_the_record_is_seen_in_the_transaction() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(BEFORE)
+        fingerprint = await accepted(lab, AFTER)
+        store, committed = lab.engine.ports.store, []
+        commit = store.commit
+
+        async def late(change: Any) -> None:
+            if not committed:
+                committed.append(change)
+                await store.take((await lab.stack()).id)
+            await commit(change)
+
+        store.commit = late  # type: ignore[method-assign]
+        with pytest.raises(PlanOutdated, match="has changed"):
+            await lab.begin_update(AFTER, plan_fingerprint=fingerprint)
+        assert committed
+
+    in_lab(story)
+
+
+def test_nothing_is_saved_of_a_stack_that_is_under_way() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(BEFORE)
+        await busy(lab)
+        assert (await plan_of(lab, AFTER)).fingerprint is None
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("where", ["stack", "nested"])
+def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
+    where: str,
+) -> None:
+    nested = template({"a": thing(), "n": {"type": "n.yaml", "properties": {"value": "w"}}})
+
+    async def story(lab: Lab) -> None:
+        first = template({"a": thing(), "n": {"type": "n.yaml"}})
+        before, after = (BEFORE, AFTER) if where == "stack" else (first, nested)
+        await lab.create(before, files=NESTED)
+        fingerprint = await accepted(lab, after, files=NESTED)
+        operations = lab.unheard()
+        address = (await lab.stack()).address
+        body = StackRequest(template=after, files=NESTED, plan_fingerprint=fingerprint)
+        await operations.update(CALLER, address, body)
+        # the object fails after the request was accepted, and before anybody begins with it
+        await break_row(lab, "a" if where == "stack" else "one")
+        rows = await lab.rows()
+        lab.engine.dispatch.wake((await lab.stack()).id)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "UPDATE_FAILED"
+        reason = (await lab.stack()).reason
+        path = "a" if where == "stack" else "n/one"
+        assert f"{path} would be replaced, where the plan says updated" in reason
+        assert {name: row.physical_id for name, row in (await lab.rows()).items()} == {
+            name: row.physical_id for name, row in rows.items()
+        }
+
+    in_lab(story)
+
+
+async def break_row(lab: Lab, name: str) -> None:
+    """Mark a resource, of the stack or of one nested in it, as whoever drives it might."""
+    store = lab.engine.ports.store
+    for stack_id, token in (await store.tree((await lab.stack()).id)).fencing_tokens.items():
+        for row in await store.resources(stack_id):
+            if row.name == name:
+                marked = replace(row, unhealthy=True)
+                await store.commit(OwnedWrite(stack_id, token, resources=(marked,)))
+
+
+def test_what_was_left_open_may_turn_out_either_way() -> None:
+    shown = Accepted({"a": Change.LATER, "b": Change.UPDATE}, {"n": Accepted({"x": Change.UPDATE})})
+    for turned_out in (Change.REPLACE, Change.UPDATE):
+        now = Accepted({"a": turned_out, "b": Change.UPDATE})
+        assert list(shown.departures(now)) == []
+    now = Accepted({"b": Change.REPLACE, "c": Change.REMOVE}, {"n": Accepted()})
+    assert list(shown.departures(now)) == [
+        "b would be replaced, where the plan says updated",
+        "c would be deleted, where the plan says left as it is",
+        "n/x would be left as it is, where the plan says updated",
+    ]
+    assert Accepted.from_data(shown.as_data()) == shown
+
+
+def test_a_delete_is_done_as_its_plan_was_or_not_at_all() -> None:
+    async def story(lab: Lab) -> None:
+        kept = {**thing(), "deletion_policy": "Retain"}
+        await lab.create(template({"a": thing(), "b": kept, "c": thing("a")}))
+        address = (await lab.stack()).address
+        previews, operations = lab.engine.service.previews, lab.engine.operations
+        plan = await previews.delete(CALLER, address)
+        shown = {each.resource.name: (each.change, each.keeps_object) for each in plan.changes}
+        assert shown == {"a": ("deleted", False), "b": ("deleted", True), "c": ("deleted", False)}
+        assert {each.resource.name: each.after for each in plan.changes}["a"] == ("c",)
+        await lab.update(BEFORE)
+        with pytest.raises(PlanOutdated):
+            await operations.delete(CALLER, address, plan.fingerprint)
+        again = await previews.delete(CALLER, address)
+        await operations.delete(CALLER, address, again.fingerprint)
+        await lab.engine.dispatch.idle()
+        assert len(lab.cloud.objects) == 1
+
+    in_lab(story)
+
+
+def test_a_create_is_done_as_its_plan_was_or_not_at_all() -> None:
+    async def story(lab: Lab) -> None:
+        body = StackRequest(name="stack", template=BEFORE)
+        _, _, plan = await lab.engine.service.previews.create(CALLER, body)
+        with pytest.raises(PlanOutdated, match="not those of the plan"):
+            await lab.create(AFTER, plan_fingerprint=plan)
+        await lab.create(BEFORE, plan_fingerprint=plan)
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
