@@ -6,6 +6,8 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from stoker.resources.heat.stack import RemoteStack
 from stoker.schema.resource_type import Call, Done, Failed, StackFacts, Wait
 
@@ -24,6 +26,10 @@ class Orchestration:
         self.asked.append((method, path))
         if self.refuses:
             return _answer(403, {"error": {"message": "no"}})
+        if path.endswith("/actions"):
+            [action] = more["json"]
+            self.status = f"{action.upper()}_IN_PROGRESS"
+            return _answer(200, None)
         if method == "POST":
             self.status = "CREATE_IN_PROGRESS"
             return _answer(201, {"stack": {"id": "id"}})
@@ -91,6 +97,23 @@ def test_a_stack_that_fails_tells_why() -> None:
     assert failed == Failed(
         'Went to status FAILED due to "because"', physical_id="id", kind="ResourceInError"
     )
+
+
+@pytest.mark.parametrize("action", ["suspend", "resume"])
+def test_a_stack_rests_and_wakes_with_the_stack_around_it(action: str) -> None:
+    service, method = Orchestration("CREATE_COMPLETE"), action.upper()
+    method_of = getattr(RemoteStack(), action)
+    asked = method_of(call(service, physical_id="id", action=method))
+    assert isinstance(asked, Wait)
+    assert service.status == f"{method}_IN_PROGRESS"
+    again = call(service, physical_id="id", action=method, progress=asked.progress)
+    assert isinstance(method_of(again), Wait)
+    service.status = f"{method}_COMPLETE"
+    for each in (again, call(service, physical_id="id", action=method)):
+        assert isinstance(method_of(each), Done)
+    assert [path for way, path in service.asked if way == "POST"] == [f"/stacks/{NAME}/id/actions"]
+    service.status = f"{method}_FAILED"
+    assert isinstance(method_of(again), Failed)
 
 
 def test_a_lost_stack_is_found_again_by_its_name() -> None:

@@ -167,6 +167,10 @@ def test_a_delay_waits_in_the_named_actions_only():
     call = make_call(type_, {"min_wait": 3, "actions": ["DELETE"]}, physical_id="x")
     assert isinstance(type_.create(call), Done)
     assert type_.delete(replace(call, action="DELETE")).after == 3
+    for action in ("suspend", "resume"):
+        assert isinstance(getattr(type_, action)(replace(call, action=action.upper())), Done)
+        named = make_call(type_, {"min_wait": 3, "actions": [action.upper()]}, physical_id="x")
+        assert getattr(type_, action)(replace(named, action=action.upper())).after == 3
 
 
 def test_a_delay_draws_its_random_part_once():

@@ -455,3 +455,29 @@ def test_a_transport_that_the_cloud_does_not_have_is_refused_in_plain_words(
     with pytest.raises(Refused, match=f"{transport} needs a service of type"):
         row.create()
     assert cloud.all("servers") == []
+
+
+def test_a_server_is_suspended_and_resumed_once(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    for action, status in (("suspend", "SUSPENDED"), ("resume", "ACTIVE")):
+        for _ in range(2):
+            assert isinstance(row.run(action.upper()), Done)
+            assert live(cloud)["status"] == status
+    assert cloud.count("POST", f"/servers/{row.physical_id}/action") == 2
+
+
+def test_a_server_that_is_busy_is_suspended_afterwards(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    live(cloud)["next"] = [("ACTIVE", "image_uploading"), ("ACTIVE", None)]
+    assert isinstance(row.run("SUSPEND"), Done)
+    cloud.refuse("POST", f"/servers/{row.physical_id}/action", 409, "in task_state resuming")
+    assert isinstance(Server().resume(row.call("RESUME")), Wait)
+
+
+def test_a_server_that_cannot_be_suspended_says_why(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    live(cloud)["status"] = "SHUTOFF"
+    cloud.refuse("POST", f"/servers/{row.physical_id}/action", 409, "it is in vm_state stopped")
+    assert "it is in vm_state stopped" in failure(row.run("SUSPEND"))
+    live(cloud)["status"] = "ERROR"
+    assert 'Went to status ERROR due to "Message: ' in failure(row.run("RESUME"))

@@ -16,6 +16,9 @@ from tests.simulation.outcome import Outcome
 from tests.simulation.scenario import Scenario
 from tests.simulation.wire import REQUEST_TIMEOUT
 
+_WALKS = ("SUSPEND", "RESUME", "CHECK")
+"""Actions that bring a stack nowhere else."""
+
 
 def expectations(outcome: Outcome) -> Iterator[str]:
     """Everything that has not come as it must."""
@@ -97,7 +100,7 @@ def _went_back(outcome: Outcome) -> Iterator[str]:
             in_force = before or in_force
         elif in_force is None or picture.input_id != in_force.input_id:
             before, in_force = in_force, picture
-        if picture.status == "COMPLETE":
+        if picture.status == "COMPLETE" and picture.action not in _WALKS:
             good = picture
 
 

@@ -34,6 +34,24 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _scaled(outcome)
     yield from _up_to_date(outcome, outcome.stack)
     yield from _hooks(outcome)
+    yield from _resting(outcome, outcome.stack)
+
+
+def _resting(outcome: Outcome, stack: Stack) -> Iterator[str]:
+    """What is called suspended rests, and what was woken does not."""
+    things = [row for row in outcome.everything if row.implementation == "Sim::Thing"]
+    for row in things:
+        found = outcome.cloud.objects.get(row.physical_id or "")
+        if found is None or row.status is not Status.COMPLETE:
+            continue
+        if row.action in (Action.SUSPEND, Action.RESUME) and found.rests is not (
+            row.action is Action.SUSPEND
+        ):
+            yield f"P5: {row.name} is {row.action}_COMPLETE, its object rests: {found.rests}"
+    walked = stack.action in (Action.SUSPEND, Action.RESUME) and stack.status is Status.COMPLETE
+    for row in things if walked else ():
+        if row.replaced_by is None and (row.action, row.status) != (stack.action, stack.status):
+            yield f"P5: {row.name} is {row.action}_{row.status} in a stack after {stack.action}"
 
 
 def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:

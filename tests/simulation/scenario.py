@@ -35,7 +35,9 @@ class Request:
 
     at: float
     action: str
-    """``create``, ``update``, ``delete``, ``cancel_update`` or ``cancel_without_rollback``."""
+    """``create``, ``update``, ``delete``, ``suspend``, ``resume``, ``check``, ``cancel_update`` or
+    ``cancel_without_rollback``.
+    """
     template: dict[str, Any] | None = None
     rollback: bool = False
     timeout_mins: int | None = None
@@ -121,7 +123,21 @@ def draw(seed: int) -> Scenario:
     scenario = Scenario(tuple(requests), signals, fails, kills)
     # from sources of their own: the other scenarios stay what they were
     scenario = _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
-    return _with_cancel(random.Random(seed * 31 + 11), scenario)
+    scenario = _with_cancel(random.Random(seed * 31 + 11), scenario)
+    return _with_walks(random.Random(seed * 53 + 29), scenario)
+
+
+def _with_walks(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with walks between its requests, or while one is under way."""
+    if source.random() >= 0.25:
+        return scenario
+    at = source.choice(scenario.requests).at
+    walks = []
+    for action in source.choice((["check"], ["suspend", "resume"], ["check", "suspend", "resume"])):
+        at += source.choice((1.0, 3.0, 60.0, 150.0))
+        walks.append(Request(at, action))
+    requests = sorted((*scenario.requests, *walks), key=lambda request: request.at)
+    return replace(scenario, requests=tuple(requests), fails=True)
 
 
 def _with_cancel(source: random.Random, scenario: Scenario) -> Scenario:

@@ -42,6 +42,10 @@ def _update(template: dict[str, Any], **more: Any) -> Request:
 _DELETE = Request(1.0, "delete", rests=True)
 
 
+def _walk(action: str, **more: Any) -> Request:
+    return Request(1.0, action, rests=True, **more)
+
+
 def _told(*requests: Request, ends: str, **more: Any) -> Scenario:
     """A story whose operations end so."""
     words = {"ok": "COMPLETE", "bad": "FAILED"}
@@ -233,6 +237,66 @@ STORIES: Mapping[str, Scenario] = {
             Request(2.0, "update", _template(a=_thing(value="y"), gate=_GATE)),
         ),
         signals=(1.5, 2.5),
+        trouble=0.0,
+        reads=False,
+    ),
+    "suspend": _told(
+        _create(_BASE),
+        _walk("suspend"),
+        _walk("resume"),
+        _update(_NEXT),
+        ends="create:ok suspend:ok resume:ok update:ok",
+    ),
+    "suspend-nested": _told(
+        _create(_with(_NESTED, group=_batched("x"))),
+        _walk("suspend"),
+        _walk("resume"),
+        _walk("suspend"),
+        _DELETE,
+        ends="create:ok suspend:ok resume:ok suspend:ok delete:ok",
+    ),
+    "suspend-fails": _told(
+        _create(_with(_BASE, e=_thing(fail="suspend", depends_on="b"))),
+        _walk("suspend"),
+        _DELETE,
+        ends="create:ok suspend:bad delete:ok",
+    ),
+    "suspend-meets-delete": Scenario(
+        (
+            _create(_LAGGING),
+            Request(1.0, "suspend", rests=True),
+            Request(26.0, "delete"),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
+    "suspend-meets-scaling": Scenario(
+        (
+            _create(_template(group=_group("x"), policy=_POLICY)),
+            Request(8.4, "suspend"),  # refused if the create lasts, hence once more
+            _walk("suspend"),
+            _walk("resume"),
+        ),
+        scales=(8.0, 8.3, 9.0),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
+    "check": _told(
+        _create(_with(_NESTED, group=_batched("x"))),
+        _walk("check"),
+        _walk("check", cloud="vanish one"),
+        _update(_with(_NESTED, group=_batched("x"))),
+        _walk("check"),
+        ends="create:ok check:ok check:bad update:ok check:ok",
+    ),
+    "check-meets-update": Scenario(
+        (
+            _create(_BASE),
+            Request(1.0, "check", rests=True, cloud="down"),
+            Request(8.0, "update", _NEXT),
+        ),
         trouble=0.0,
         reads=False,
     ),

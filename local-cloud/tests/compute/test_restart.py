@@ -18,6 +18,28 @@ async def test_servers_that_ran_run_again_and_others_stay_off(house: House) -> N
     assert house.fabric.running() == {ids[0], ids[3]}
 
 
+async def test_a_suspended_server_stays_so_and_boots_when_it_is_resumed(house: House) -> None:
+    demo = house.user("demo")
+    ids = [(await demo.boot(name=n))["id"] for n in ("suspended", "suspending")]
+    await house.settle()
+    await demo.act(ids[0], "suspend")
+    await house.settle()
+    house.fabric.gate.clear()
+    await demo.act(ids[1], "suspend")
+    await house.kill()
+    house.fabric.gate.set()
+    await house.start()
+    await house.settle()
+    demo = house.user("demo")
+    assert [(await demo.server(i))["status"] for i in ids] == ["SUSPENDED", "SUSPENDED"]
+    assert not house.fabric.running()
+    for server_id in ids:
+        await demo.act(server_id, "resume")
+    await house.settle()
+    assert [(await demo.server(i))["status"] for i in ids] == ["ACTIVE", "ACTIVE"]
+    assert house.fabric.running() == set(ids)
+
+
 async def test_a_server_that_was_being_built_is_built(house: House) -> None:
     demo = house.user("demo")
     network = await demo.network()

@@ -94,7 +94,9 @@ async def pause(tools: Tools, server: Document) -> None:
 
 async def suspend(tools: Tools, server: Document) -> None:
     """Freeze the server; to its user it is powered down, with its memory kept."""
-    await tools.state.cloud.fabric.pause(server["id"], True)
+    fabric = tools.state.cloud.fabric
+    if server["id"] in fabric.running():  # not if the cloud has died since it was asked to
+        await fabric.pause(server["id"], True)
     finish(tools, server, vm_state="suspended", power_state=SHUTDOWN)
 
 

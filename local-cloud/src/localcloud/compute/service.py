@@ -14,11 +14,8 @@ from localcloud.compute.volumes import Volumes
 from localcloud.network.service import NetworkService
 from localcloud.store import Document
 
-_LOST = frozenset({"paused", "suspended", "rescued"})
+_LOST = frozenset({"paused", "rescued"})
 """States of servers that live in memory alone."""
-
-
-_FREEZING = frozenset({"pausing", "suspending"})
 
 
 class ComputeService:
@@ -62,13 +59,14 @@ class ComputeService:
 def _after_restart(server: Document) -> Document:
     """Return the server as it is now that no process of the last run is left.
 
-    Servers that ran shall run again; those that were frozen or in rescue are shut off.
+    Servers that ran shall run again; those that were paused or in rescue are shut off. One that is
+    suspended stays so, and boots when it is resumed.
     """
     if (server["resize"] or {}).get("confirmed"):
         return _after_restart({**server, **confirmed(server)})
     if server["snapshot"] is not None:
         return _after_restart({**server, "task_state": None, "snapshot": None})
-    if server["task_state"] in _FREEZING:
+    if server["task_state"] == "pausing":
         return {**server, "task_state": "powering-off"}
     if server["task_state"] is not None:
         return server

@@ -57,6 +57,14 @@ class Delay(ManagedType):
         """Wait if ``actions`` names this one."""
         return Done() if call.physical_id is None else _wait(call)
 
+    def suspend(self, call: Call) -> Outcome:
+        """Wait if ``actions`` names this one."""
+        return _wait(call)
+
+    def resume(self, call: Call) -> Outcome:
+        """Wait if ``actions`` names this one."""
+        return _wait(call)
+
 
 def _wait(call: Call) -> Outcome:
     """The random part is drawn once per action and stored as progress."""

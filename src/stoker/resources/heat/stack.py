@@ -140,6 +140,14 @@ class RemoteStack(ManagedType):
                 send(call.cloud.orchestration, "DELETE", _path(call, call.physical_id))
         return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
 
+    def suspend(self, call: Call) -> Outcome:
+        """Have the stack suspended, then wait for that."""
+        return _acted(call, "suspend")
+
+    def resume(self, call: Call) -> Outcome:
+        """Have the stack resumed, then wait for that."""
+        return _acted(call, "resume")
+
     def check(self, call: Call) -> Outcome:
         """Whether there is such a stack, and no action on it has failed."""
         found = None if call.physical_id is None else _stack(call, call.physical_id)
@@ -206,6 +214,20 @@ def _judge(call: Call, physical_id: str) -> Outcome:
     if status == f"{call.action}_COMPLETE":
         return Done(physical_id, _attributes(found))
     return Wait(polling_pause(call), physical_id, reason=f"stack is {status}")
+
+
+def _acted(call: Call, action: str) -> Outcome:
+    """Ask for an action once, unless it is what was done last, then wait for it."""
+    if call.progress.get("asked"):
+        return _judge(call, call.object_id)
+    done = _judge(call, call.object_id)
+    if isinstance(done, Done):
+        return done
+    path = f"{_path(call, call.object_id)}/actions"
+    # it is answered with null
+    with suppress(UnreadableAnswer):
+        send(call.cloud.orchestration, "POST", path, json={action: None})
+    return Wait(after=0.1, progress={"asked": True})
 
 
 def _failed(found: Object, physical_id: str | None = None) -> Failed:
