@@ -138,6 +138,7 @@ class FakeCloud:
             "network": self._network,
             "compute": self._compute,
             "image": self._image,
+            "message": lambda *_: None,
         }[service]
         body = arguments.get("json")
         try:

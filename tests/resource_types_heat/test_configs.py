@@ -8,15 +8,21 @@ from stoker.resources.heat.cloud_config import CloudConfig
 from stoker.resources.heat.multipart_mime import MultipartMime
 from stoker.resources.heat.software_config import SoftwareConfig
 from stoker.resources.heat.structured_config import StructuredConfig
+from stoker.schema.software import SoftwareConfig as Config
 from stoker.schema.values import check_properties
 from tests.resource_types_heat.calls import after, make_call
+
+
+def config_of(content):
+    return Config("config-id", "project", 0.0, config=content)
 
 
 def rendered(type_, properties, **more):
     call = make_call(type_, properties, **more)
     done = type_.create(call)
     assert done.physical_id == call.resource_id
-    assert type_.read(after(call, done)) == done.attributes
+    (config,) = done.software.configs
+    assert type_.read(after(call, done, configs={config.id: config})) == done.attributes
     return done.attributes["config"]
 
 
@@ -25,8 +31,10 @@ def test_a_software_configuration_keeps_its_text_and_all_else_that_deployments_n
     properties = {"config": "#!/bin/sh", "group": "script", "inputs": [{"name": "i"}]}
     done = type_.create(make_call(type_, properties))
     assert done.attributes == {"config": "#!/bin/sh"}
-    assert done.data["group"] == "script"
-    assert done.data["inputs"][0]["type"] == "String"
+    (config,) = done.software.configs
+    assert (config.id, config.project_id) == (done.physical_id, "project")
+    assert (config.group, config.config) == ("script", "#!/bin/sh")
+    assert config.inputs == [{"name": "i", "type": "String"}]
 
 
 def test_a_structured_configuration_keeps_its_map():
@@ -51,7 +59,9 @@ def test_parts_are_texts_and_other_configurations():
         {"config": "config-id", "subtype": "cloud-config"},
         {"config": "plain é"},
     ]
-    text = rendered(MultipartMime(), {"parts": parts}, configs={"config-id": "#cloud-config\n"})
+    text = rendered(
+        MultipartMime(), {"parts": parts}, configs={"config-id": config_of("#cloud-config\n")}
+    )
     script, cloud, plain = message_from_string(text).get_payload()
     assert script.get_content_type() == "text/x-shellscript"
     assert script.get_filename() == "a.sh"

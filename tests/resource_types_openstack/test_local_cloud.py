@@ -32,8 +32,8 @@ from stoker.resources.neutron.subnet_pool import SubnetPool
 from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server.server import Server
-from stoker.resources.nova.server.software import metadata
 from stoker.resources.nova.server_group import ServerGroup
+from stoker.resources.server_software import metadata
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 

@@ -17,8 +17,10 @@ from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
 from stoker.resources.nova.server.server import Server
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Update, Wait
+from stoker.schema.software import SoftwareConfig
 
 Make = Callable[..., Row]
+CONFIG = SoftwareConfig("33333333-3333-3333-3333-333333333333", "p", 0.0, config="#!/bin/sh")
 
 
 @pytest.fixture
@@ -379,10 +381,8 @@ def test_an_address_that_is_taken_fails_the_server_at_once(
 
 
 def test_a_software_config_stands_for_its_content(cloud: FakeCloud, server: Make) -> None:
-    row = server(user_data="33333333-3333-3333-3333-333333333333")
-    call = replace(
-        row.call("CREATE"), configs={"33333333-3333-3333-3333-333333333333": "#!/bin/sh"}
-    )
+    row = server(user_data=CONFIG.id)
+    call = replace(row.call("CREATE"), configs={CONFIG.id: CONFIG})
     Server().create(call)
     assert base64.b64decode(live(cloud)["user_data"]) == b"#!/bin/sh"
 

@@ -127,6 +127,16 @@ class AnyName(_Every[Property]):
     value = Property(Type.ANY)
 
 
+class OpenAttributes(dict[str, Attribute]):
+    """The attributes of a type that has others as well, whose names nobody can list."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Attribute:
+        return Attribute()
+
+
 class AnyAttribute(_Every[Attribute]):
     """The attributes of a type for which any attribute exists and is empty."""
 

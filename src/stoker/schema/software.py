@@ -127,6 +127,8 @@ class SoftwareChange:
     deployments: tuple[Deployment, ...] = ()
     dropped: tuple[str, ...] = ()
     """Ids. A config that a deployment still refers to stays."""
+    servers: tuple[str, ...] = ()
+    """Ids of the servers whose deployments change by this."""
 
 
 NO_SOFTWARE = SoftwareChange()

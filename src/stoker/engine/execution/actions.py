@@ -10,13 +10,15 @@ A type's method is called, and called again after every ``Wait``. Knows nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before, with_unanswered
+from stoker.engine.execution.publishing import publish, publish_row
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
@@ -34,6 +36,7 @@ from stoker.schema.resource_type import (
     Wait,
     can,
 )
+from stoker.schema.software import NO_SOFTWARE
 
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
 """How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
@@ -112,9 +115,15 @@ class Actions:
         type_: ResourceType,
         **changes: Any,
     ) -> Resource:
-        """The same for an action that changes the object: none sent before may overtake it."""
+        """The same for an action that changes the object: none sent before may overtake it.
+
+        What an engine that died has begun goes on where it was.
+        """
         begun = (row.action, row.status) == (action, Status.IN_PROGRESS)
         since = operation.created_at if begun else None
+        if begun and (row.action_started_at or 0.0) >= operation.created_at:
+            begun_at = {"action_started_at": row.action_started_at, "progress": row.progress}
+            changes = {**begun_at, **changes}
         asked = await sent_before(self._session, self._calls, self._waiting, row, since)
         row = await self.begin(row, action, calls=type_, asked=asked, **changes)
         self._session.unanswered.pop(row.id, None)
@@ -150,6 +159,8 @@ class Actions:
                     row, outcome = await self._creating.create(row, work)
                 else:
                     outcome = await self._calls.ask(row, work)
+                if not isinstance(outcome, Failed):
+                    row = await self._record(row, outcome)
             except Refused as refused:
                 outcome = Failed(refused.message)
             match outcome:
@@ -172,6 +183,35 @@ class Actions:
                         reason = f"{row.action} aborted: {self._waiting.failed}"
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
+
+    async def _record(self, row: Resource, outcome: Done | Wait) -> Resource:
+        """Put on record what an answer says of software, and tell the servers that it is about.
+
+        Raises :class:`stoker.kernel.errors.Refused` where a cloud refuses that for good.
+        """
+        session = self._session
+        if outcome.software is not NO_SOFTWARE:
+            await session.record(outcome.software)
+            for server_id in outcome.software.servers:
+                tell = partial(publish, session.ports, session.stack.project_id, server_id)
+                row = await self._patiently(row, tell)
+        if isinstance(outcome, Done) and outcome.metadata is not None:
+            told = _kept(row, outcome.physical_id, None, outcome.data, metadata=outcome.metadata)
+            row = await self._patiently(row, partial(publish_row, session, told))
+        return row
+
+    async def _patiently(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
+        attempt = 0
+        while True:
+            try:
+                await tell()
+            except Refused:
+                raise
+            except Exception as error:  # noqa: BLE001 - told apart where the pause is made
+                row = await self._calls.pause(row, error, attempt)
+                attempt += 1
+            else:
+                return row
 
     async def settle(self, row: Resource, work: Work) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +15,11 @@ from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.properties import NameLookup, Property
 from stoker.schema.resource_type import Call, Inherited, ResourceType, Update
 from stoker.schema.resource_type.call import NO_UPDATE
+from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
+
+_CONFIG_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def make_call(
@@ -48,7 +52,6 @@ def make_call(
         update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
         signals=_signals(stack_rows),
         signalling=signalling,
-        configs=_configs(stack_rows, row.properties if properties is None else properties),
     )
 
 
@@ -63,11 +66,23 @@ async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
     return Inherited(given.files, environment)
 
 
-def _configs(stack_rows: StackRows, properties: Mapping[str, Any]) -> Mapping[str, str]:
-    """Content of the software configs of this stack that the properties name, at any depth."""
-    found: dict[str, str] = {}
-    if not stack_rows.has_configs:
-        return found
+async def with_software(stack_rows: StackRows, row: Resource, call: Call) -> Call:
+    """The call with the software configs that it names, and with the row's deployment."""
+    store, project_id = stack_rows.ports.store.software, stack_rows.stack.project_id
+    wanted = {value for value in _texts(call.properties) if _CONFIG_ID.fullmatch(value)}
+    deployment = await store.deployment(project_id, row.physical_id or row.id)
+    if deployment is not None:
+        wanted.add(deployment.config_id)
+    if row.physical_id is not None:
+        wanted.add(row.physical_id)
+    if not wanted:
+        return call
+    configs = {**_earlier_configs(stack_rows, wanted), **await store.configs(project_id, wanted)}
+    return replace(call, configs=configs, deployment=deployment)
+
+
+def _texts(properties: Mapping[str, Any]) -> Iterator[str]:
+    """All texts in the values of properties, at any depth."""
     pending: list[Any] = list(properties.values())
     while pending:
         value = pending.pop()
@@ -76,9 +91,17 @@ def _configs(stack_rows: StackRows, properties: Mapping[str, Any]) -> Mapping[st
         elif isinstance(value, list | tuple):
             pending.extend(value)
         elif isinstance(value, str):
-            content = stack_rows.config_of(value)
-            if content is not None:
-                found[value] = content if isinstance(content, str) else json.dumps(content)
+            yield value
+
+
+def _earlier_configs(stack_rows: StackRows, wanted: Iterable[str]) -> dict[str, SoftwareConfig]:
+    """Those configs that an earlier release has stored with the resources of this stack."""
+    found = {}
+    for config_id in wanted:
+        row = stack_rows.rows.get(config_id)
+        if row is not None and "config" in row.data:
+            project_id = stack_rows.stack.project_id
+            found[row.id] = SoftwareConfig(row.id, project_id, row.created_at, row.name, **row.data)
     return found
 
 

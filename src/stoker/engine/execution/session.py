@@ -31,6 +31,7 @@ from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
+from stoker.schema.software import SoftwareChange
 
 CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
 """Actions on an object that is there, of which one must not come after another."""
@@ -46,7 +47,6 @@ class StackRows:
         self.current: dict[str, Resource] = {
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
-        self._configs = {row.id for row in self.rows.values() if "config" in row.data}
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
         self._stored_signals: Mapping[str, StoredSignal] = {}
@@ -60,15 +60,6 @@ class StackRows:
         if self._input is None or self._input.id != self.stack.input_id:
             self._input = await self.ports.store.input(self.stack.input_id)
         return self._input
-
-    @property
-    def has_configs(self) -> bool:
-        """Whether any row is a software config."""
-        return bool(self._configs)
-
-    def config_of(self, row_id: str) -> Any:
-        """The content of the software config of that id; None where it is none of this stack."""
-        return self.rows[row_id].data.get("config") if row_id in self._configs else None
 
     def shared_by_calls(self) -> tuple[StackFacts, Signalling]:
         """What all calls of types have in common as long as the stack stays the same."""
@@ -231,25 +222,30 @@ class Session(StackRows):
             dropped_signals=tuple(dropped_signals),
             taken=tuple(new.id for new in created),
         )
+        await self._write(change)
+        if stack is not None:
+            self.stack = stack
+        for row in resources:
+            self.rows[row.id] = row
+            if row.replaced_by is None:
+                self.current[row.name] = row
+        for row_id in dropped:
+            gone = self.rows.pop(row_id, None)
+            if gone is not None and self.current.get(gone.name) is gone:
+                del self.current[gone.name]
+
+    async def record(self, software: SoftwareChange) -> None:
+        """Write what a resource puts on record about software. Raises as :meth:`commit`."""
+        token = self.stack.fencing_token
+        await self._write(OwnedWrite(self.stack.id, token, software=software))
+
+    async def _write(self, change: OwnedWrite) -> None:
         try:
             await self.ports.store.commit(change)
         except (Fenced, StoreFault):
             raise
         except Exception as error:
             raise StoreFault(fault_reason(error), passing=False) from error
-        if stack is not None:
-            self.stack = stack
-        for row in resources:
-            self.rows[row.id] = row
-            if "config" in row.data:
-                self._configs.add(row.id)
-            if row.replaced_by is None:
-                self.current[row.name] = row
-        for row_id in dropped:
-            gone = self.rows.pop(row_id, None)
-            self._configs.discard(row_id)
-            if gone is not None and self.current.get(gone.name) is gone:
-                del self.current[gone.name]
 
     def with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, once a resource has made the first."""

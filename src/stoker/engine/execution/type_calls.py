@@ -12,7 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stoker.engine.execution.calls import handed_on, lookups_of, make_call, with_ids
+from stoker.engine.execution.calls import (
+    handed_on,
+    lookups_of,
+    make_call,
+    with_ids,
+    with_software,
+)
 from stoker.engine.execution.session import CHANGING, Session, StackRows
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
@@ -183,6 +189,8 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
     )
     if row.action in _MAKING and can(type_, MakesStack):
         call = replace(call, inherited=await handed_on(stack_rows, row))
+    if type_.reads_software:
+        call = await with_software(stack_rows, row, call)
     if type_.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -23,14 +22,13 @@ from stoker.engine.model.records import (
     Operation,
     Resource,
     Stack,
-    Status,
     StoredSignal,
 )
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.guards import is_suspended, live
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
+from stoker.engine.service.reports import MOST_TRIES, CameBetween, report, signal_event
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -41,15 +39,8 @@ from stoker.kernel.errors import (
     NotFound,
     NotSupported,
 )
-from stoker.schema.resource_type import AdjustsGroup, Signals, can
+from stoker.schema.resource_type import AdjustsGroup, Deploys, Signals, can
 from stoker.template.environment.registry import HOOKS
-
-MOST_TRIES = 50
-"""How often a signal is judged again because another process has stored one meanwhile."""
-
-
-class _CameBetween(Exception):
-    """There is a signal more than those by which this one was judged."""
 
 
 class SignalService:
@@ -58,7 +49,6 @@ class SignalService:
     def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
         self._finder = finder
-        self._transitions = Transitions(ports.clock, ports.ids)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """By resource: reading its signals, judging one by them and storing it is one step."""
 
@@ -81,7 +71,7 @@ class SignalService:
                 try:
                     await self._apply(caller, stack, name, details)
                     return
-                except _CameBetween:
+                except CameBetween:
                     continue  # by another process: what it has stored is to be counted with
         raise LimitExceeded(f"{name} gets too many signals at once; send this one again")
 
@@ -97,6 +87,9 @@ class SignalService:
             await self._release_hook(stack_rows, name, details[UNSET_HOOK])
             return
         type_ = stack_rows.type_of(row)
+        if can(type_, Deploys):
+            await report(stack_rows, row, type_, details or {})
+            return
         if not can(type_, Signals):
             raise Invalid(
                 f"{name} is a {row.type_name}, which takes no signals",
@@ -130,7 +123,7 @@ class SignalService:
             if not inside.has_resource(row.id):
                 raise NotFound(f"{name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
             if inside.count_signals(row.id) != known:
-                raise _CameBetween
+                raise CameBetween
 
         await self._record(row, type_.signal_reason(call, accepted), signal, guard)
 
@@ -196,11 +189,9 @@ class SignalService:
         signal: StoredSignal | None,
         guard: Guard | None = None,
     ) -> None:
-        told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
-        event = self._transitions.event_of(told)
         change = Append(
             row.stack_id,
-            events=(event,),
+            events=(signal_event(self._ports, row, reason),),
             signals=(signal,) if signal else (),
             guard=guard,
         )

@@ -14,6 +14,7 @@ from stoker.engine.execution.publishing import publish
 from stoker.engine.execution.server_metadata import deployments_of
 from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.requests import Caller, Page
+from stoker.engine.service.reports import MOST_TRIES, CameBetween
 from stoker.kernel.errors import (
     INVALID_RESTRICTED_ACTION,
     NOT_FOUND,
@@ -28,13 +29,6 @@ from stoker.schema.software import (
     checked_inputs,
     checked_outputs,
 )
-
-MOST_TRIES = 50
-"""How often a change of a deployment is made again because another one came between."""
-
-
-class _CameBetween(Exception):
-    """The deployment has changed since it was read."""
 
 
 class Software:
@@ -145,13 +139,13 @@ class Software:
 
             def guard(inside: Inside, known: Deployment = known, new: Deployment = changed) -> None:
                 if inside.deployment(known.id) != known:
-                    raise _CameBetween
+                    raise CameBetween
                 if new.config_id != known.config_id:
                     _require_config(inside, new.config_id)
 
             try:
                 await self._commit(SoftwareChange(deployments=(changed,)), guard, known.stack_id)
-            except _CameBetween:
+            except CameBetween:
                 continue
             await publish(self._ports, known.project_id, known.server_id)
             return changed

@@ -6,12 +6,23 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.kernel.errors import Invalid
 from stoker.resources import declare
 from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.software import (
+    INPUT,
+    OUTPUT,
+    SoftwareChange,
+    SoftwareConfig,
+    checked_inputs,
+    checked_outputs,
+)
 from stoker.schema.support import SUPPORTED, SupportStatus
 
 UNGROUPED = "Heat::Ungrouped"
+COMPONENT = "component"
+"""Group of configurations that consist of several, each for its own actions."""
 
 
 def config_group(support: SupportStatus = SUPPORTED) -> Property:
@@ -24,34 +35,8 @@ def config_group(support: SupportStatus = SUPPORTED) -> Property:
 
 
 OPTIONS = declare.mapping("Options of the tool that applies the configuration.")
-_TYPE = declare.choice(
-    ["String", "Number", "CommaDelimitedList", "Json", "Boolean"],
-    "Type of the value.",
-    default="String",
-)
-INPUTS = declare.records(
-    "The inputs of the configuration.",
-    entries={
-        "name": declare.string("Name of the input.", required=True),
-        "description": declare.string("What the input is for."),
-        "type": _TYPE,
-        "default": Property(Type.ANY, "Value if none is given."),
-        "replace_on_change": declare.boolean(
-            "Whether a new value replaces the deployment instead of updating it.", default=False
-        ),
-    },
-)
-OUTPUTS = declare.records(
-    "The outputs of the configuration.",
-    entries={
-        "name": declare.string("Name of the output.", required=True),
-        "description": declare.string("What the output tells."),
-        "type": _TYPE,
-        "error_output": declare.boolean(
-            "Whether a value in this output means that the deployment failed.", default=False
-        ),
-    },
-)
+INPUTS = declare.records("The inputs of the configuration.", entries=INPUT)
+OUTPUTS = declare.records("The outputs of the configuration.", entries=OUTPUT)
 
 
 def config_properties(kind: Type, description: str) -> dict[str, Property]:
@@ -66,28 +51,43 @@ def config_properties(kind: Type, description: str) -> dict[str, Property]:
 
 
 class StoredConfig(ManagedType):
-    """A configuration that is stored with its resource and never changes."""
+    """A configuration that is kept for deployments and servers, and never changes."""
+
+    reads_software = True
 
     @abstractmethod
     def content(self, call: Call) -> Any:
         """The configuration."""
 
     def create(self, call: Call) -> Outcome:
-        """Store the configuration, with all that deployments need of it."""
-        config, given = self.content(call), call.properties
-        data = {
-            "config": config,
-            "group": given.get("group") or UNGROUPED,
-            "inputs": given.get("inputs") or [],
-            "outputs": given.get("outputs") or [],
-            "options": given.get("options") or {},
-        }
-        return Done(physical_id=call.resource_id, attributes={"config": config}, data=data)
+        """Put the configuration on record, with all that deployments need of it."""
+        content, given = self.content(call), call.properties
+        try:
+            config = SoftwareConfig(
+                id=call.resource_id,
+                project_id=call.stack.project_id,
+                created_at=call.started_at,
+                name=call.physical_name,
+                group=self.group(call),
+                config=content,
+                inputs=checked_inputs(given.get("inputs") or ()),
+                outputs=checked_outputs(given.get("outputs") or ()),
+                options=given.get("options") or {},
+            )
+        except Invalid as invalid:
+            return Failed(invalid.message, kind="ValueError")
+        software = SoftwareChange(configs=(config,))
+        return Done(call.resource_id, attributes={"config": content}, software=software)
+
+    def group(self, call: Call) -> str:
+        """Which tool applies the configuration."""
+        return call.properties.get("group") or UNGROUPED
 
     def delete(self, call: Call) -> Outcome:
-        """The configuration goes with the resource."""
-        return Done()
+        """Drop the configuration, unless somebody has deployed it."""
+        return Done(software=SoftwareChange(dropped=(call.physical_id or call.resource_id,)))
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The configuration as it is stored."""
-        return {"config": call.data.get("config")}
+        """The configuration as it is on record."""
+        found = call.configs.get(call.object_id)
+        return {"config": found.config if found is not None else None}

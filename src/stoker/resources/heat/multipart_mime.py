@@ -51,7 +51,8 @@ def _message(call: Call) -> str:
     """The same message each time: its boundary comes from the resource's token."""
     message = MIMEMultipart(boundary=f"==============={call.token}==")
     for part in call.properties["parts"] or ():
-        text, filename = call.configs.get(part["config"], part["config"]), part["filename"]
+        given, filename = part["config"], part["filename"]
+        text = call.configs[given].text if given in call.configs else given
         if part["type"] == "multipart":
             # a text that is no message of several parts is a part itself
             attached = parts_of(text) or [text_part(text, "plain", filename)]

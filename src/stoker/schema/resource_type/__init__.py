@@ -24,6 +24,7 @@ from stoker.schema.resource_type.capabilities import (
     Adopts,
     Checks,
     DependsImplicitly,
+    Deploys,
     Foresees,
     NamesResources,
     PublishesMetadata,
@@ -60,10 +61,11 @@ from stoker.schema.resource_type.scaling import (
 from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
-    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Done", "Failed",
-    "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType", "NamesResources",
-    "Nested", "NestingCall", "NestingType", "NoChange", "Outcome", "PublishesMetadata", "Reads",
-    "Referred", "Releases", "Replaces", "Resized", "ResourceType", "ScalableType", "ShowsSignals",
-    "Signal", "Signalling", "Signals", "Snapshots", "StackFacts", "Suspends", "Sweeps",
-    "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
+    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Deploys",
+    "Done", "Failed", "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType",
+    "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
+    "PublishesMetadata", "Reads", "Referred", "Releases", "Replaces", "Resized", "ResourceType",
+    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots", "StackFacts",
+    "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can",
+    "has_attribute",
 ]  # fmt: skip

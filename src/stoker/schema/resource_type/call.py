@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from stoker.schema.software import Deployment, SoftwareConfig
+
 
 @dataclass(frozen=True, slots=True)
 class StackFacts:
@@ -73,8 +75,11 @@ class Call:
     progress: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     update: Update = NO_UPDATE
-    configs: Mapping[str, str] = field(default_factory=dict)
-    """Content of the software configs of this project that the properties name, by id."""
+    configs: Mapping[str, SoftwareConfig] = field(default_factory=dict)
+    """By id: the software configs of this project that the properties name, and the resource's
+    own. Only for types that read software, as the next."""
+    deployment: Deployment | None = None
+    """The software deployment that the resource has put on record."""
     inherited: Inherited = _NOTHING
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.resource_type.call import Call, Signal
 from stoker.schema.resource_type.outcomes import Outcome
+from stoker.schema.software import Deployment
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -119,6 +120,16 @@ class Signals(Protocol):
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
         """What the event of the signal says."""
+
+
+@runtime_checkable
+class Deploys(Protocol):
+    """The type gives software to a server. A signal says what came of it."""
+
+    def signalled(self, call: Call, details: Mapping[str, Any]) -> tuple[Deployment | None, str]:
+        """The deployment with what a signal says, or None where nobody waits for it; and what the
+        event of the signal says.
+        """
 
 
 @runtime_checkable

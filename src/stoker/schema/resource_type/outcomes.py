@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stoker.schema.software import NO_SOFTWARE, SoftwareChange
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -21,6 +23,8 @@ class Done:
     """Replaces the resource's metadata. None leaves it."""
     reason: str | None = None
     """Shown as the status reason; None for the usual text."""
+    software: SoftwareChange = NO_SOFTWARE
+    """Put on record before anything else follows from the answer; servers are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Wait:
     reason: str | None = None
     """What is being waited for, in words: shown while waiting."""
     attributes: Mapping[str, Any] | None = None
+    software: SoftwareChange = NO_SOFTWARE
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ class ResourceType(ABC):
     may be sent again at once."""
     fixed_metadata: ClassVar[bool] = False
     """A change of the metadata makes a new object."""
+    reads_software: ClassVar[bool] = False
+    """Calls have the software configs that the properties name, and the resource's deployment."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Names of the attributes and stored data that previews do not show, wherever they are used."""
     capabilities: ClassVar[dict[object, bool]]

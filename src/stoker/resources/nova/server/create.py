@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from stoker.clouds.collection import send
 from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict
-from stoker.resources.nova.server import software
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken, live
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
+from stoker.resources.server_software import credentials, metadata, metadata_address, retract_moved
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 
 def request(call: Call) -> Outcome:
     """Put credentials on record, then make the ports and ask for the server."""
-    if software.is_configured(call) and "user_id" not in call.data and call.signalling is not None:
-        return Wait(after=0.0, data={**call.data, **software.credentials(call)})
+    if (
+        takes_deployments(call.properties)
+        and "user_id" not in call.data
+        and call.signalling is not None
+    ):
+        return Wait(after=0.0, data={**call.data, **credentials(call)})
     wanted = nics(call.properties.get("networks"))
     ports = ensure_ports(call, wanted)
     body, version = request_body(call, wanted, ports, user_data(call))
@@ -48,15 +55,22 @@ def settle(call: Call) -> Outcome:
 
 def finished(call: Call) -> Done:
     """The end of a create or an update, with the metadata that the server polls."""
-    metadata = software.metadata(call) if software.is_configured(call) else None
-    return Done(call.physical_id, metadata=metadata)
+    if not takes_deployments(call.properties):
+        return Done(call.physical_id)
+    retract_moved(call)
+    return Done(call.physical_id, metadata=metadata(call))
 
 
 def user_data(call: Call) -> str:
     """The user data; the id of a software config is replaced by its content."""
     given = call.properties.get("user_data") or ""
     form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
-    text = call.configs.get(given, given)
-    metadata = software.metadata(call) if software.is_configured(call) else call.metadata
-    address = software.metadata_address(call) if form == "HEAT_CFNTOOLS" else None
-    return render(form, text, metadata, address)
+    text = call.configs[given].text if given in call.configs else given
+    told = metadata(call) if takes_deployments(call.properties) else call.metadata
+    address = metadata_address(call) if form == "HEAT_CFNTOOLS" else None
+    return render(form, text, told, address)
+
+
+def takes_deployments(properties: Mapping[str, Any]) -> bool:
+    """Whether the server is one that software is deployed to."""
+    return properties.get("user_data_format") == "SOFTWARE_CONFIG"

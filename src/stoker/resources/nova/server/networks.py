@@ -13,6 +13,8 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.resources.declare import records_in
+from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
 from stoker.resources.nova.server.ports import (
     Nic,
@@ -26,6 +28,15 @@ from stoker.resources.nova.server.ports import (
 )
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Outcome, Wait
+
+
+def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
+    """The subnets of the networks that a server gets ports of its own on."""
+    needs: set[str] = set()
+    for _, entry in records_in(networks):
+        if not entry.get("port"):
+            needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
+    return frozenset(needs)
 
 
 @dataclass(frozen=True, slots=True)

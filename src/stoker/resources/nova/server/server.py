@@ -12,12 +12,18 @@ from typing import Any
 
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
-from stoker.resources.declare import records_in
-from stoker.resources.network_order import Others, subnets_of
+from stoker.resources import server_software
 from stoker.resources.nova.server.attributes import read_attributes
 from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
-from stoker.resources.nova.server.create import finished, request, settle, user_data
+from stoker.resources.nova.server.create import (
+    finished,
+    request,
+    settle,
+    takes_deployments,
+    user_data,
+)
+from stoker.resources.nova.server.networks import subnets_needed
 from stoker.resources.nova.server.ports import delete_own_ports
 from stoker.resources.nova.server.power import brought_to, is_removed, take_image
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
@@ -36,6 +42,7 @@ class Server(ManagedType):
     description = "A server with its ports, disks and user data."
     service = "compute"
     physical_name_limit = 53
+    reads_software = True
     properties = PROPERTIES
     attributes = ATTRIBUTES
 
@@ -64,6 +71,8 @@ class Server(ManagedType):
                 polling_pause(call), progress={"asked": True}, reason="the server is being deleted"
             )
         delete_own_ports(call)
+        if takes_deployments(call.properties):
+            server_software.retract(call, call.properties)
         if "user_id" in call.data and call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()
@@ -110,17 +119,27 @@ class Server(ManagedType):
         """Make an image of the server; its id is kept as ``snapshot_image_id``."""
         return take_image(call)
 
+    def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
+        """Whether software is deployed to the server."""
+        return takes_deployments(properties)
+
+    def publishes(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the server reads its deployments from an object store or a queue."""
+        return takes_deployments(properties) and server_software.publishes(properties)
+
+    def publish(self, call: Call) -> None:
+        """Put the metadata where the server reads it."""
+        server_software.publish(call)
+
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """What the declarations cannot say."""
         return findings(properties)
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_needs(
+        self, properties: Mapping[str, Any], others: Mapping[str, tuple[str, Mapping[str, Any]]]
+    ) -> frozenset[str]:
         """The subnets of the server's networks: its ports take their addresses from them."""
-        needs: set[str] = set()
-        for _, entry in records_in(properties.get("networks")):
-            if not entry.get("port"):
-                needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
-        return frozenset(needs)
+        return subnets_needed(properties.get("networks"), others)
 
 
 def _with_token(call: Call) -> list[str]:

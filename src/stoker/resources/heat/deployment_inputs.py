@@ -1,0 +1,82 @@
+"""What a server gets to know of a deployment: the inputs of a config with their values, and more.
+
+The names of what is added are those that the agents on servers know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stoker.schema.resource_type import Call
+from stoker.schema.software import Entry
+
+
+class Given(NamedTuple):
+    """An input that no config declares."""
+
+    name: str
+    value: Any
+    description: str
+
+
+def derived_inputs(
+    call: Call, declared: Sequence[Entry], values: Mapping[str, Any], signal: Iterable[Given]
+) -> list[dict[str, Any]]:
+    """The declared inputs with values, the values that nobody declared, and what agents need.
+
+    ``signal`` is what the transport of the signal adds.
+    """
+    left = dict(values)
+    inputs = [
+        {**entry, "value": left.pop(entry["name"], entry.get("default"))} for entry in declared
+    ]
+    inputs += [{"name": name, "type": "String", "value": value} for name, value in left.items()]
+    for given in (*_about(call), *signal):
+        inputs.append(
+            {
+                "name": given.name,
+                "description": given.description,
+                "type": "String",
+                "value": given.value,
+            }
+        )
+    return inputs
+
+
+def replacing_inputs(
+    declared: Sequence[Entry], values: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The inputs whose change asks for a new deployment, with their values and defaults."""
+    return {
+        entry["name"]: {
+            "value": values.get(entry["name"], entry.get("default")),
+            "default": entry.get("default"),
+        }
+        for entry in declared
+        if entry.get("replace_on_change")
+    }
+
+
+def values_of(inputs: Iterable[Entry]) -> dict[str, Any]:
+    """The values of derived inputs by name."""
+    return {entry["name"]: entry.get("value") for entry in inputs}
+
+
+def _about(call: Call) -> tuple[Given, ...]:
+    properties = call.properties
+    return (
+        Given("deploy_server_id", properties["server"], "The server that this is deployed to."),
+        Given("deploy_action", call.action, "The action of the resource."),
+        Given(
+            "deploy_stack_id",
+            f"{call.stack.name}/{call.stack.id}",
+            "The stack that this deployment belongs to.",
+        ),
+        Given("deploy_resource_name", call.name, "The resource of this deployment in the stack."),
+        Given(
+            "deploy_signal_transport",
+            properties["signal_transport"],
+            "How the server reports the values of the outputs.",
+        ),
+    )

@@ -1,0 +1,165 @@
+"""How a server reports what came of a deployment: what each transport needs and adds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stoker.kernel.errors import Refused
+from stoker.resources import zaqar
+from stoker.resources.heat.deployment_inputs import Given
+from stoker.resources.server_software import user
+from stoker.resources.temp_url import StoredObject
+from stoker.schema.resource_type import Call, Signalling
+
+_SIGNAL_ID = "Where the values of the outputs are sent to."
+_VERB = "The HTTP method with which they are sent."
+
+
+def _nothing(call: Call) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """One way to report. What is made for it is kept as the resource's data."""
+
+    prepare: Callable[[Call], Mapping[str, Any]] = lambda call: {}
+    """Makes what it needs, and returns what is to be kept; safe to repeat."""
+    inputs: Callable[[Call], Sequence[Given]] = lambda call: ()
+    collect: Callable[[Call], Mapping[str, Any] | None] = _nothing
+    """What the server has left for us; None as long as there is nothing."""
+    clear: Callable[[Call], None] = _nothing
+    """Removes what the server has left, before the next deployment."""
+    remove: Callable[[Call], None] = _nothing
+    """Removes what was made."""
+    is_polled: bool = False
+
+
+def _signalling(call: Call) -> Signalling:
+    if call.signalling is None:
+        raise Refused("this service has no endpoint for signals")
+    return call.signalling
+
+
+def _with_user(call: Call) -> Mapping[str, Any]:
+    return dict(_signalling(call).create_user(call))
+
+
+def _remove_user(call: Call) -> None:
+    if call.signalling is not None:
+        call.signalling.delete_user(call)
+
+
+def _with_key(call: Call) -> Mapping[str, Any]:
+    signalling, made = _signalling(call), _with_user(call)
+    known = {**made, **signalling.create_keypair(call, made["user_id"])}
+    # a script may run longer than a signature holds, so this one does not expire
+    url = signalling.presigned_url(replace(call, data=known), "signal", never_expire=True)
+    return {**known, "signal_url": url}
+
+
+def _signed(call: Call) -> Sequence[Given]:
+    return (
+        Given("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
+        Given("deploy_signal_verb", "POST", _VERB),
+    )
+
+
+def _as_user(call: Call) -> Sequence[Given]:
+    known = user(call)
+    return (
+        Given("deploy_auth_url", known["auth_url"], "Where the server logs in."),
+        Given("deploy_username", call.data["username"], "As whom, by name."),
+        Given("deploy_user_id", known["user_id"], "As whom, by id."),
+        Given("deploy_password", known["password"], "With this password."),
+        Given("deploy_project_id", known["project_id"], "To this project."),
+        Given("deploy_region_name", known["region_name"], "In this region."),
+    )
+
+
+def _object(call: Call) -> StoredObject:
+    return StoredObject(call, call.stack.id, call.physical_name)
+
+
+def _with_object(call: Call) -> Mapping[str, Any]:
+    stored = _object(call)
+    stored.ensure(b"")
+    return {"signal_url": stored.url("PUT")}
+
+
+def _temporary(call: Call) -> Sequence[Given]:
+    return (
+        Given("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
+        Given("deploy_signal_verb", "PUT", _VERB),
+    )
+
+
+def _from_object(call: Call) -> Mapping[str, Any] | None:
+    return _details(_object(call).read())
+
+
+def _details(content: bytes) -> Mapping[str, Any] | None:
+    """The report in an object; what is no JSON object tells of a failure, so that nobody waits."""
+    if not content.strip():
+        return None
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, Mapping):
+        return found
+    return {
+        "deploy_status_code": -1,
+        "deploy_stderr": "the server has sent a report that is no JSON object",
+    }
+
+
+def _with_queue(call: Call) -> Mapping[str, Any]:
+    made = _with_user(call)
+    zaqar.ensure(call, call.resource_id)
+    return made
+
+
+def _queued(call: Call) -> Sequence[Given]:
+    queue = Given("deploy_queue_id", call.resource_id, "The queue that the report is sent to.")
+    return (*_as_user(call), queue)
+
+
+def _from_queue(call: Call) -> Mapping[str, Any] | None:
+    for message in zaqar.messages(call, call.resource_id):
+        body = message.get("body")
+        return body if isinstance(body, Mapping) else _details(str(body).encode())
+    return None
+
+
+def _clear_queue(call: Call) -> None:
+    zaqar.remove(call, call.resource_id)
+    zaqar.ensure(call, call.resource_id)
+
+
+def _remove_queue(call: Call) -> None:
+    zaqar.remove(call, call.resource_id)
+    _remove_user(call)
+
+
+NO_SIGNAL = "NO_SIGNAL"
+TRANSPORTS: Mapping[str, Transport] = {
+    "CFN_SIGNAL": Transport(_with_key, _signed, remove=_remove_user),
+    "TEMP_URL_SIGNAL": Transport(
+        _with_object,
+        _temporary,
+        _from_object,
+        clear=lambda call: _object(call).write(b""),
+        remove=lambda call: _object(call).remove(),
+        is_polled=True,
+    ),
+    "HEAT_SIGNAL": Transport(_with_user, _as_user, remove=_remove_user),
+    NO_SIGNAL: Transport(),
+    "ZAQAR_SIGNAL": Transport(
+        _with_queue, _queued, _from_queue, _clear_queue, _remove_queue, is_polled=True
+    ),
+}
+"""By the name that templates use."""

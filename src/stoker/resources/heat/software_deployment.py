@@ -1,0 +1,255 @@
+"""A configuration that is given to a server, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.heat.configs import COMPONENT, UNGROUPED
+from stoker.resources.heat.deployment_inputs import derived_inputs, replacing_inputs
+from stoker.resources.heat.deployment_outputs import (
+    COMPLETE,
+    FAILED,
+    IN_PROGRESS,
+    attributes_of,
+    with_outputs,
+)
+from stoker.resources.heat.deployment_signals import NO_SIGNAL, TRANSPORTS, Transport
+from stoker.schema.constraints import AllowedValues
+from stoker.schema.properties import Attribute, OpenAttributes, Property, Type
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+from stoker.schema.software import Deployment, Entry, SoftwareChange, SoftwareConfig
+from stoker.schema.support import since
+
+_POLLING = 5.0
+"""Seconds between looks at what a server may have left in an object or a queue."""
+_LONG = 600.0
+"""Seconds between looks where a signal is told at once."""
+_OFFERED, _DROPPED = "offered", "dropped"
+"""Keys of the progress: the config that the server was told of; that it was told of the end."""
+REPLACING = "replacing_inputs"
+"""Key of the data: the inputs whose change asks for a new deployment."""
+
+CONFIG = declare.string("Id of the configuration.", update_allowed=True)
+INPUT_VALUES = declare.mapping("Values of the inputs, by their names.", update_allowed=True)
+ACTIONS = declare.sequence(
+    "The actions of the stack in which the configuration is applied.",
+    default=["CREATE", "UPDATE"],
+    update_allowed=True,
+    constraints=(AllowedValues(["CREATE", "UPDATE", "DELETE", "SUSPEND", "RESUME"]),),
+)
+NAME = declare.string(
+    "Name of what the server gets; a server applies its deployments in the order of their names.",
+    update_allowed=True,
+)
+SIGNAL_TRANSPORT = declare.choice(
+    list(TRANSPORTS), "How the server reports what came of it.", default="CFN_SIGNAL"
+)
+SERVER = declare.string("Id of the server.", required=True)
+COMMON: Mapping[str, Property] = {
+    "config": CONFIG,
+    "input_values": INPUT_VALUES,
+    "actions": ACTIONS,
+    "name": NAME,
+    "signal_transport": SIGNAL_TRANSPORT,
+}
+"""The properties that groups of deployments have as well."""
+
+
+class SoftwareDeployment(ManagedType):
+    """A configuration on a server. Calls the identity service, and where the report comes from."""
+
+    type_name = "OS::Heat::SoftwareDeployment"
+    description = "Gives a configuration to a server and waits until it has been applied."
+    support = since("2014.1")
+    service = "identity"
+    reads_software = True
+    secrets = frozenset({"password", "secret", "signal_url"})
+    properties = {"server": SERVER, **COMMON}
+    attributes = OpenAttributes(
+        deploy_stdout=Attribute("What it has printed.", Type.STRING),
+        deploy_stderr=Attribute("What it has printed as errors.", Type.STRING),
+        deploy_status_code=Attribute("The status with which it has ended.", Type.STRING),
+    )
+
+    def create(self, call: Call) -> Outcome:
+        """Apply the configuration if it is for this action."""
+        return self._act(call)
+
+    def update(self, call: Call) -> Outcome:
+        """The same."""
+        return self._act(call)
+
+    def suspend(self, call: Call) -> Outcome:
+        """The same."""
+        return self._act(call)
+
+    def resume(self, call: Call) -> Outcome:
+        """The same."""
+        return self._act(call)
+
+    def delete(self, call: Call) -> Outcome:
+        """Apply it if it is for this action and there is a server; then remove what was made."""
+        if not call.progress.get(_DROPPED):
+            # without its config nobody knows what to apply, and the rest goes all the same
+            config = None if call.physical_id is None else self._config_of(call)
+            if config is not None and call.action in _actions(call, config) and _has_server(call):
+                outcome = self._act(call)
+                if not isinstance(outcome, Done):
+                    return outcome
+            known = call.deployment
+            ids = (call.resource_id,) if known is None else (known.id, known.config_id)
+            server = str(call.properties["server"])
+            dropped = SoftwareChange(dropped=ids, servers=(server,))
+            return Wait(after=0.0, progress={_DROPPED: True}, software=dropped)
+        _transport(call).remove(call)
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The values of the outputs."""
+        return attributes_of(call.deployment)
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether an input has changed that says so."""
+        values = call.properties.get("input_values")
+        if "input_values" not in call.update.changed or not isinstance(values, Mapping | None):
+            return False
+        return any(
+            (values or {}).get(name, known["default"]) != known["value"]
+            for name, known in call.data.get(REPLACING, {}).items()
+        )
+
+    def signalled(self, call: Call, details: Mapping[str, Any]) -> tuple[Deployment | None, str]:
+        """The deployment with the values of its outputs."""
+        known = call.deployment
+        if known is None or known.status != IN_PROGRESS:
+            return None, "Signal ignored: no deployment is in progress"
+        told = with_outputs(known, _outputs(call), details, call.now)
+        if told.status == COMPLETE:
+            return told, f"Signal: deployment {known.id} succeeded"
+        code = details.get("deploy_status_code")
+        return told, f"Signal: deployment {known.id} failed ({code})"
+
+    def derived(self, call: Call, config: SoftwareConfig, inputs: Sequence[Entry]) -> Any:
+        """The content of what the server gets."""
+        return config.config
+
+    def empty(self) -> Any:
+        """The content where no configuration is given."""
+        return ""
+
+    def _act(self, call: Call) -> Outcome:
+        config = self._config_of(call)
+        if config is None:
+            missing = f"Software config with id {call.properties['config']} not found"
+            return Failed(missing, kind="NotFound")
+        values = call.properties["input_values"] or {}
+        data = {**call.data, REPLACING: replacing_inputs(config.inputs, values)}
+        done = Done(call.resource_id, attributes_of(call.deployment), data)
+        if call.action not in _actions(call, config):
+            return done
+        transport = _transport(call)
+        if not call.data.get("prepared"):
+            made = {**transport.prepare(call), "prepared": True}
+            return Wait(after=0.0, data={**call.data, **made})
+        derived = self._derive(call, config, transport)
+        known = call.deployment
+        if known is None or known.config_id != derived.id or _OFFERED not in call.progress:
+            return _offer(call, derived, transport)
+        if known.status == COMPLETE:
+            return done
+        if known.status == FAILED:
+            return Failed(
+                f"Deployment to server failed: {known.reason}", call.resource_id, kind="Error"
+            )
+        report = transport.collect(call)
+        if report is not None:
+            told = with_outputs(known, derived.outputs, report, call.now)
+            return Wait(after=0.0, software=SoftwareChange(deployments=(told,)))
+        reason = f"waiting for a report of the server {known.server_id}"
+        after = _POLLING if transport.is_polled else _LONG
+        return Wait(after, call.resource_id, on_signal=True, reason=reason)
+
+    def _config_of(self, call: Call) -> SoftwareConfig | None:
+        """The configuration to apply; None where it is gone."""
+        config_id = call.properties.get("config")
+        if config_id:
+            return call.configs.get(config_id)
+        now = call.started_at
+        return SoftwareConfig("", call.stack.project_id, now, None, UNGROUPED, self.empty())
+
+    def _derive(self, call: Call, config: SoftwareConfig, transport: Transport) -> SoftwareConfig:
+        """What the server gets. Each action has one of its own; the same action always the same."""
+        values = call.properties["input_values"] or {}
+        inputs = derived_inputs(call, config.inputs, values, transport.inputs(call))
+        derived = replace(
+            config,
+            id="",
+            created_at=call.started_at,
+            name=call.properties["name"] or call.physical_name,
+            group=config.group or UNGROUPED,
+            config=self.derived(call, config, inputs),
+            inputs=inputs,
+        )
+        content = json.dumps(derived.as_told(), sort_keys=True, default=str)
+        digest = hashlib.sha256(f"{call.action} {call.started_at!r} {content}".encode())
+        made = uuid.uuid5(uuid.UUID(call.resource_id), digest.hexdigest())
+        return replace(derived, id=str(made))
+
+
+def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
+    """Put the deployment on record and tell the server; safe to repeat."""
+    known, server = call.deployment, str(call.properties["server"])
+    offered = {_OFFERED: derived.id}
+    if known is not None and known.config_id == derived.id:
+        told = SoftwareChange(servers=(server,))
+        return Wait(after=0.0, progress=offered, software=told)
+    transport.clear(call)
+    is_silent = call.properties["signal_transport"] == NO_SIGNAL
+    deployment = Deployment(
+        id=call.resource_id,
+        project_id=call.stack.project_id,
+        created_at=call.started_at if known is None else known.created_at,
+        config_id=derived.id,
+        server_id=server,
+        stack_id=call.stack.id,
+        action=call.action,
+        status=COMPLETE if is_silent else IN_PROGRESS,
+        reason="Not waiting for outputs signal" if is_silent else "Deploy data available",
+        input_values=call.properties["input_values"] or {},
+        output_values=None if known is None else known.output_values,
+        updated_at=None if known is None else call.now,
+    )
+    earlier = () if known is None else (known.config_id,)
+    software = SoftwareChange((derived,), (deployment,), earlier, (server,))
+    return Wait(after=0.0, physical_id=call.resource_id, progress=offered, software=software)
+
+
+def _transport(call: Call) -> Transport:
+    return TRANSPORTS[call.properties["signal_transport"]]
+
+
+def _outputs(call: Call) -> Sequence[Entry]:
+    """The outputs that the server was told of."""
+    assert call.deployment is not None
+    derived = call.configs.get(call.deployment.config_id)
+    return () if derived is None else derived.outputs
+
+
+def _actions(call: Call, config: SoftwareConfig) -> frozenset[str]:
+    """The actions in which the configuration is applied; those of a component say so themselves."""
+    if config.group != COMPONENT:
+        return frozenset(call.properties["actions"])
+    parts = config.config.get("configs", ()) if isinstance(config.config, Mapping) else ()
+    return frozenset(action for part in parts for action in part.get("actions", ()))
+
+
+def _has_server(call: Call) -> bool:
+    """Whether the compute service has the server: nobody else would report."""
+    server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
+    return bool(server.status_code != 404)

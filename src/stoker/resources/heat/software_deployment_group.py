@@ -1,0 +1,99 @@
+"""A configuration that is given to several servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from stoker.resources import declare, members
+from stoker.resources.batches import BATCHED, in_batches
+from stoker.resources.heat.software_deployment import COMMON, SoftwareDeployment
+from stoker.schema.properties import Attribute, OpenAttributes, Type
+from stoker.schema.resource_type import Nested, NestingCall, NestingType
+from stoker.schema.support import since
+from stoker.schema.unknown import unknown_in
+
+SERVERS = declare.mapping(
+    "Ids of the servers, by names of the deployments.", required=True, update_allowed=True
+)
+_OF_ALL = {
+    "deploy_stdouts": "deploy_stdout",
+    "deploy_stderrs": "deploy_stderr",
+    "deploy_status_codes": "deploy_status_code",
+}
+"""Attributes of the group, and those of its members that they gather."""
+
+
+class SoftwareDeploymentGroup(NestingType):
+    """A deployment for each server; members are named as the servers are."""
+
+    type_name = "OS::Heat::SoftwareDeploymentGroup"
+    description = "Gives a configuration to several servers."
+    support = since("5.0.0")
+    properties = {"servers": SERVERS, **COMMON}
+    attributes = OpenAttributes(
+        deploy_stdouts=Attribute("What each has printed, by name.", Type.MAP),
+        deploy_stderrs=Attribute("What each has printed as errors, by name.", Type.MAP),
+        deploy_status_codes=Attribute("The status of each, by name.", Type.MAP),
+    )
+    update_policies = {
+        "rolling_update": declare.mapping("How changes are applied.", entries=BATCHED),
+        "batch_create": declare.mapping("How new deployments are made.", entries=BATCHED),
+    }
+    member: ClassVar[str] = SoftwareDeployment.type_name
+
+    def foresees(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the names of the servers are known, though their ids may not be."""
+        servers = properties.get("servers")
+        others = [value for name, value in properties.items() if name != "servers"]
+        return isinstance(servers, Mapping) and unknown_in(others) is None
+
+    def nested(self, call: NestingCall) -> Nested:
+        """The deployments, in batches if a policy says so."""
+        servers = call.properties["servers"]
+        members.check_number(len(servers))
+        names = sorted(servers)
+        common = {
+            name: value
+            for name, value in call.properties.items()
+            if name != "servers" and value is not None
+        }
+        resources = {
+            name: {"type": self.member, "properties": {**common, "server": servers[name]}}
+            for name in names
+        }
+        policy, batched = _batched(call, names)
+        shown = _outputs(names, call.attributes_used)
+        return Nested(
+            members.template(resources, shown),
+            batches=in_batches(batched, policy),
+            pause=float(policy.get("pause_time") or 0),
+        )
+
+
+def _outputs(names: list[str], used: frozenset[str]) -> dict[str, Any]:
+    """The attributes that are used, each with the value of every member by its name."""
+    wanted = {name: _OF_ALL.get(name, name) for name in (*_OF_ALL, *sorted(used)) if name != "show"}
+    values: dict[str, Any] = {
+        name: {member: {"get_attr": [member, inner]} for member in names}
+        for name, inner in wanted.items()
+    }
+    values["refs_map"] = {name: {"get_resource": name} for name in names}
+    return {name: {"value": value} for name, value in values.items()}
+
+
+def _batched(call: NestingCall, names: list[str]) -> tuple[Mapping[str, Any], list[str]]:
+    """The policy that holds, and for whom: for all when what they have in common changes, else
+    for the new ones alone.
+    """
+    rolling = call.update_policy.get("rolling_update")
+    changes = any(
+        call.previous.get(name) != value
+        for name, value in call.properties.items()
+        if name != "servers"
+    )
+    if call.members and changes and rolling is not None:
+        return rolling, names
+    new = [name for name in names if name not in call.members]
+    creating = call.update_policy.get("batch_create")
+    return (creating, new) if creating is not None else ({}, [])

@@ -1,0 +1,122 @@
+"""What a server that takes software deployments is told: where it gets them, and as whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.resources import zaqar
+from stoker.resources.temp_url import StoredObject, endpoint
+from stoker.schema.resource_type import Call
+
+_CREDENTIALS = ("user_id", "username", "password", "project_id", "access", "secret")
+_TRANSPORT = "software_config_transport"
+_PLACE = "deployment_swift_data"
+_PUBLISHED = ("POLL_TEMP_URL", "ZAQAR_MESSAGE")
+"""Transports of servers that do not ask this service."""
+
+
+def credentials(call: Call) -> dict[str, Any]:
+    """Credentials of a stack user of the server's own, to be kept as data."""
+    assert call.signalling is not None
+    user = dict(call.signalling.create_user(call))
+    keypair = dict(call.signalling.create_keypair(call, str(user["user_id"])))
+    merged = {**user, **keypair}
+    return {name: merged[name] for name in _CREDENTIALS if name in merged}
+
+
+def metadata(call: Call) -> dict[str, Any]:
+    """The resource's metadata with what os-collect-config needs to poll for deployments."""
+    kept = dict(call.metadata)
+    return {**kept, "deployments": kept.get("deployments", []), "os-collect-config": _collect(call)}
+
+
+def metadata_address(call: Call) -> str | None:
+    """The address below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
+    return None if call.signalling is None else call.signalling.metadata_url(call)
+
+
+def publishes(properties: Mapping[str, Any]) -> bool:
+    """Whether the server reads its metadata elsewhere than from this service."""
+    return properties.get(_TRANSPORT) in _PUBLISHED
+
+
+def publish(call: Call) -> None:
+    """Put the metadata where the server reads it."""
+    content = json.dumps(call.metadata)
+    if call.properties.get(_TRANSPORT) == "POLL_TEMP_URL":
+        stored = _object(call, call.properties)
+        stored.ensure(b"{}")
+        stored.write(content.encode())
+    else:
+        zaqar.post(call, call.resource_id, content)
+
+
+def retract(call: Call, properties: Mapping[str, Any]) -> None:
+    """Remove what was published for a server with these properties."""
+    if properties.get(_TRANSPORT) == "POLL_TEMP_URL":
+        _object(call, properties).remove()
+    elif properties.get(_TRANSPORT) == "ZAQAR_MESSAGE":
+        zaqar.remove(call, call.resource_id)
+
+
+def retract_moved(call: Call) -> None:
+    """Remove what was published where an update makes the server read no more."""
+    previous = call.update.previous
+    if call.update.changed & {_TRANSPORT, _PLACE} and publishes(previous):
+        retract(call, previous)
+
+
+def user(call: Call) -> dict[str, Any]:
+    """As whom a server logs in to the cloud, and where."""
+    return {
+        "user_id": call.data.get("user_id"),
+        "password": call.data.get("password"),
+        "auth_url": _auth_url(call),
+        "project_id": call.data.get("project_id") or call.stack.user_project_id,
+        "region_name": call.stack.region,
+    }
+
+
+def _collect(call: Call) -> Mapping[str, Any]:
+    transport = call.properties.get(_TRANSPORT) or "POLL_SERVER_CFN"
+    known, source = call.data, {}
+    collectors = ["ec2"]
+    if transport == "POLL_SERVER_CFN":
+        source["cfn"] = {
+            "metadata_url": metadata_address(call),
+            "access_key_id": known.get("access"),
+            "secret_access_key": known.get("secret"),
+            "stack_name": call.stack.name,
+            "path": f"{call.name}.Metadata",
+        }
+        collectors.append("cfn")
+    elif transport == "POLL_SERVER_HEAT":
+        source["heat"] = {
+            **user(call),
+            "stack_id": f"{call.stack.name}/{call.stack.id}",
+            "resource_name": call.name,
+        }
+        collectors.append("heat")
+    elif transport == "POLL_TEMP_URL":
+        stored = _object(call, call.properties)
+        stored.ensure(b"{}")
+        source["request"] = {"metadata_url": stored.url("GET")}
+        collectors.append("request")
+    else:
+        zaqar.ensure(call, call.resource_id)
+        source["zaqar"] = {**user(call), "queue_id": call.resource_id}
+        collectors.append("zaqar")
+    return {**source, "collectors": [*collectors, "local"]}
+
+
+def _object(call: Call, properties: Mapping[str, Any]) -> StoredObject:
+    place = properties.get(_PLACE) or {}
+    container = place.get("container") or call.physical_name
+    return StoredObject(call, container, place.get("object") or call.resource_id)
+
+
+def _auth_url(call: Call) -> str:
+    address = endpoint(call, "identity").rstrip("/")
+    return address if address.endswith("/v3") else f"{address}/v3"

@@ -1,0 +1,136 @@
+"""Objects of the object store with temporary URLs: what servers read and write without a token."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from stoker.clouds.faults import fault_from
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import Call
+
+_ERRORS = 400
+_FAR_FUTURE = 2**31 - 1
+_KEY_HEADER = "X-Account-Meta-Temp-Url-Key"
+_MOST_BYTES = 1024 * 1024
+"""Of an object that a server has written."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """A place in the object store of a call's project."""
+
+    call: Call
+    container: str
+    name: str
+
+    def ensure(self, content: bytes) -> None:
+        """Make container and object, the latter with this content unless it is there.
+
+        Raises :class:`stoker.kernel.errors.Refused` for a cloud without an object store.
+        """
+        endpoint(self.call, "object_store")
+        _sent(self.call, "PUT", f"/{quote(self.container)}")
+        if self._answer("HEAD").status_code >= _ERRORS:
+            self.write(content)
+
+    def write(self, content: bytes) -> None:
+        """Give the object this content."""
+        _sent(self.call, "PUT", self._path, data=content)
+
+    def read(self) -> bytes:
+        """The content; empty where there is none. What is longer than a signal may be is cut."""
+        answer = self._answer("GET", {"Range": f"bytes=0-{_MOST_BYTES - 1}"})
+        if answer.status_code in _EMPTY:
+            return b""
+        if answer.status_code >= _ERRORS:
+            raise fault_from(answer)
+        return bytes(answer.content)
+
+    def remove(self) -> None:
+        """Remove the object, and its container if it is empty. None of them, or no object store,
+        is fine.
+        """
+        if not has_endpoint(self.call, "object_store"):
+            return
+        for path in (self._path, f"/{quote(self.container)}"):
+            status = self.call.cloud.object_store.request(path, "DELETE")
+            if status.status_code not in _GONE and status.status_code >= _ERRORS:
+                raise fault_from(status)
+
+    def url(self, method: str) -> str:
+        """An address that allows this method for as long as addresses can."""
+        address = endpoint(self.call, "object_store").rstrip("/")
+        path = urlsplit(address).path + self._path
+        signed = f"{method}\n{_FAR_FUTURE}\n{path}".encode()
+        signature = hmac.new(_key(self.call).encode(), signed, hashlib.sha256).hexdigest()
+        query = f"temp_url_sig={signature}&temp_url_expires={_FAR_FUTURE}"
+        return f"{address}{self._path}?{query}"
+
+    @property
+    def _path(self) -> str:
+        return f"/{quote(self.container)}/{quote(self.name)}"
+
+    def _answer(self, method: str, headers: dict[str, str] | None = None) -> Any:
+        return self.call.cloud.object_store.request(self._path, method, headers=headers or {})
+
+
+_GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+"""Answers to a delete: there is none, or the container has other objects."""
+_EMPTY = (HTTPStatus.NOT_FOUND, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+"""Answers to a read of no object, or of one without content."""
+
+
+def endpoint(call: Call, service: str) -> str:
+    """The address of a service that servers use, as the catalog has it.
+
+    Raises :class:`stoker.kernel.errors.Refused` for a cloud without it.
+    """
+    found = getattr(call.cloud, service).get_endpoint_data()
+    if found is None:
+        words = service.replace("_", "-")
+        raise Refused(
+            f"{_transport_of(call)} needs a service of type {words}, and the catalog has none;"
+            " choose another transport"
+        )
+    return str(found.url)
+
+
+def has_endpoint(call: Call, service: str) -> bool:
+    """Whether the catalog has a service."""
+    return getattr(call.cloud, service).get_endpoint_data() is not None
+
+
+def _transport_of(call: Call) -> str:
+    for name in ("software_config_transport", "signal_transport"):
+        if call.properties.get(name):
+            return f"{name} {call.properties[name]}"
+    return f"{call.name}"
+
+
+def _key(call: Call) -> str:
+    """The account's key for temporary URLs; made where there is none."""
+    answer = call.cloud.object_store.request("", "HEAD")
+    present = answer.headers.get(_KEY_HEADER)
+    if present:
+        return str(present)
+    made = secrets.token_hex(32)
+    _sent(call, "POST", "", headers={_KEY_HEADER: made})
+    return made
+
+
+def _sent(
+    call: Call,
+    method: str,
+    path: str,
+    data: bytes | None = None,
+    headers: dict[str, str] | None = None,
+) -> None:
+    answer = call.cloud.object_store.request(path, method, data=data, headers=headers or {})
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)

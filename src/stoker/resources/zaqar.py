@@ -1,0 +1,68 @@
+"""Queues of the messaging service, through which servers get deployments and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from stoker.clouds.faults import fault_from
+from stoker.resources.temp_url import endpoint, has_endpoint
+from stoker.schema.resource_type import Call
+
+_ERRORS = 400
+_SECONDS = 3600
+"""For which a message is kept."""
+_MOST = 10
+"""Messages that are read at once."""
+
+
+def ensure(call: Call, queue: str) -> None:
+    """Make a queue. Raises :class:`stoker.kernel.errors.Refused` for a cloud without them."""
+    endpoint(call, "message")
+    _sent(call, "PUT", _path(queue))
+
+
+def post(call: Call, queue: str, content: str) -> None:
+    """Send a text."""
+    message = {"body": json.loads(content), "ttl": _SECONDS}
+    _sent(call, "POST", f"{_path(queue)}/messages", {"messages": [message]})
+
+
+def messages(call: Call, queue: str) -> Sequence[Mapping[str, Any]]:
+    """The oldest messages that are there, each with ``body`` and ``href``."""
+    answer = _answer(call, "GET", f"{_path(queue)}/messages?echo=true&limit={_MOST}")
+    if answer.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.NO_CONTENT):
+        return ()
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+    found: list[Mapping[str, Any]] = answer.json().get("messages", [])
+    return found
+
+
+def remove(call: Call, queue: str) -> None:
+    """Remove a queue with its messages; none, or no messaging service, is fine."""
+    if not has_endpoint(call, "message"):
+        return
+    answer = _answer(call, "DELETE", _path(queue))
+    if answer.status_code != HTTPStatus.NOT_FOUND and answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+
+
+def _path(queue: str) -> str:
+    return f"/queues/{quote(queue)}"
+
+
+def _sent(call: Call, method: str, path: str, body: Any = None) -> None:
+    answer = _answer(call, method, path, body)
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+
+
+def _answer(call: Call, method: str, path: str, body: Any = None) -> Any:
+    # the service wants to know which client it speaks to
+    headers = {"Client-ID": call.resource_id, "X-Project-Id": call.stack.project_id}
+    more = {} if body is None else {"json": body}
+    return call.cloud.message.request(path, method, headers=headers, **more)
