@@ -199,6 +199,7 @@ def limits_of(conf: Any, cloud_since: float = 0.0) -> Limits:
         events_per_stack=conf.max_events_per_stack,
         configs_per_project=conf.max_software_configs_per_tenant,
         deployments_per_project=conf.max_software_deployments_per_tenant,
+        snapshots_per_stack=conf.max_snapshots_per_stack,
         timeout_mins=max(conf.stack_action_timeout // 60, 1),
         failure_grace=float(conf.error_wait_time),
         landing=2 * conf.cloud_request_timeout,

@@ -20,6 +20,7 @@ from stoker.engine.model.views import (
     PlanView,
     PropertyChange,
     ResourceView,
+    SnapshotView,
     StackView,
 )
 from stoker.kernel.addresses import StackAddress, parse_arn
@@ -84,6 +85,10 @@ class FakeService:
         document = await self.export(caller, stack)
         del self.known[stack.id]
         return document
+
+    @property
+    def snapshots(self) -> FakeSnapshots:
+        return FakeSnapshots(self)
 
     def add(self, name: str, **fields: Any) -> StackView:
         address = StackAddress(PROJECT, name, stack_id(len(self.known) + 1))
@@ -358,3 +363,29 @@ class FakePreviews:
             step=1,
         )
         return PlanView((change,), "the plan")
+
+
+class FakeSnapshots:
+    """What the fake service answers about snapshots."""
+
+    def __init__(self, service: FakeService) -> None:
+        self._service = service
+
+    async def create(self, caller: Caller, address: StackAddress, name: str | None) -> SnapshotView:
+        self._service._view(address)
+        self._service._ask("snapshot", name)
+        return SnapshotView("s1", name, "IN_PROGRESS", None, CREATED, {"resources": {}})
+
+    async def list(self, caller: Caller, address: StackAddress) -> Sequence[SnapshotView]:
+        self._service._view(address)
+        return [await self.show(caller, address, "s1")]
+
+    async def show(self, caller: Caller, address: StackAddress, snapshot_id: str) -> SnapshotView:
+        self._service._ask("show_snapshot", snapshot_id)
+        return SnapshotView(snapshot_id, "n", "COMPLETE", "done", CREATED, {"resources": {}})
+
+    async def delete(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
+        self._service._ask("delete_snapshot", snapshot_id)
+
+    async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
+        self._service._ask("restore_snapshot", snapshot_id)

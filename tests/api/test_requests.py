@@ -78,24 +78,6 @@ async def test_unknown_address_is_a_404_fault(
     assert answer.json()["error"]["type"] == "HTTPNotFound"
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/stacks/s/1/snapshots"),
-        ("POST", "/stacks/s/1/snapshots"),
-        ("GET", "/stacks/s/1/snapshots/2"),
-        ("POST", "/stacks/s/1/snapshots/2/restore"),
-    ],
-)
-async def test_address_that_is_not_served_yet_says_so(
-    client: httpx.AsyncClient, base: str, method: str, path: str
-) -> None:
-    answer = await client.request(method, base + path)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["type"] == "NotSupported"
-    assert "not supported" in answer.json()["error"]["message"]
-
-
 async def test_method_that_nobody_knows_is_405(client: httpx.AsyncClient, base: str) -> None:
     answer = await client.request("PROPFIND", base + "/stacks")
     assert answer.status_code == answer.json()["code"] == 405

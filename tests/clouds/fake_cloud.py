@@ -441,7 +441,11 @@ class FakeCloud:
     def _image(self, method: str, parts: list[str], body: Any, arguments: Any) -> Any:
         if len(parts) == 1:
             return {"images": self._filtered("images", arguments.get("params") or {})}
-        return self._get("images", parts[1])
+        found = self._get("images", parts[1])
+        if method == "DELETE":
+            del self.tables["images"][parts[1]]
+            return None
+        return found
 
 
 def is_id(value: str) -> bool:

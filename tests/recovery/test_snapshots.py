@@ -11,35 +11,29 @@ import pytest
 
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import Refused
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import Call, Failed, Outcome, ResourceType
 from tests.engine_world import Lab, template
+from tests.simulation.cloud import IMAGE
 from tests.simulation.scenario import Kill
-from tests.simulation.types import Thing, Types
+from tests.simulation.types import Disk, Types
 from tests.simulation.world import CALLER, EngineLife, World
 
 
-class Disk(Thing):
-    """An object whose snapshots are objects, found by the start of the delete."""
-
-    type_name = "Sim::Disk"
+class BreakingDisk(Disk):
+    """A disk of which there are no snapshots if its value says so."""
 
     def snapshot(self, call: Call) -> Outcome:
         if call.properties["value"] == "broken":
             return Failed("the disk cannot be read")
         assert call.physical_id in call.cloud.objects, "the disk is gone"
-        token = f"snapshot {call.started_at}"
-        found = call.cloud.find(token)
-        if found is None:
-            found = call.cloud.create("Snapshot", token, {})
-            return Wait(1.0, progress={"snapshot": found})
-        return Done(data={"snapshot": found})
+        return super().snapshot(call)
 
 
 class Registry(Types):
     """The simulation's types, and disks."""
 
     def find(self, type_name: str) -> ResourceType | None:
-        return Disk() if type_name == Disk.type_name else super().find(type_name)
+        return BreakingDisk() if type_name == Disk.type_name else super().find(type_name)
 
 
 def disk(**properties: Any) -> dict[str, Any]:
@@ -65,7 +59,7 @@ def test_an_object_is_snapshotted_before_it_goes(remove: str) -> None:
             await lab.delete()
         else:
             await lab.update(disk(fixed="two") if remove == "replace" else template({}))
-        assert kinds(lab.world).count("Snapshot") == 1
+        assert kinds(lab.world).count(IMAGE) == 1
         assert kinds(lab.world).count("Sim::Disk") == (remove == "replace")
 
     world = world_of()
@@ -113,11 +107,11 @@ def dies(after: int) -> bool:
     """Whether the engine was killed, after so many turns, before the end."""
     world, user = world_of(), User()
     died = world.live(user.act, Kill(after, returns=False)) is None
-    if died and "Snapshot" not in kinds(world):
+    if died and IMAGE not in kinds(world):
         world.live(user.act)
     elif died:
         world.live(lambda engine: engine.dispatch.idle())
-    assert kinds(world) == ["Snapshot"], after
+    assert kinds(world) == [IMAGE], after
     return died
 
 

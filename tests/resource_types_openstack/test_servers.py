@@ -16,7 +16,15 @@ from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
 from stoker.resources.nova.server.server import Server
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, Update, Wait
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Failed,
+    Outcome,
+    SnapshotFacts,
+    Update,
+    Wait,
+)
 from stoker.schema.software import SoftwareConfig
 
 Make = Callable[..., Row]
@@ -331,8 +339,60 @@ def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
     assert isinstance(Server().snapshot(call), Wait)
     assert "without data" in failure(Server().snapshot(replace(call, now=call.now + 61)))
     live(cloud)["status"] = "ERROR"
-    assert row.run("SNAPSHOT") == Done()
+    assert row.run("SNAPSHOT") == Done(data={})
     assert len(cloud.all("images")) == 1
+
+
+def test_an_image_of_which_nobody_has_heard_is_the_snapshot_and_is_deleted_with_it(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server().create()
+    call = replace(row.call("SNAPSHOT"), snapshot=SnapshotFacts("stack-web-lost"))
+    assert isinstance(Server().snapshot(call), Wait)
+    assert isinstance(Server().snapshot(call), Wait)
+    assert [image["name"] for image in cloud.all("images")] == ["stack-web-lost"]
+    gone = replace(call, action="DELETE", physical_id=None, data={})
+    assert Server().delete_snapshot(gone) == Done()
+    assert cloud.all("images") == []
+    assert Server().delete_snapshot(gone) == Done()
+
+
+def test_while_a_lost_request_may_be_carried_out_no_second_image_is_asked_for(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server().create()
+    call = row.call("SNAPSHOT")
+    call = replace(call, snapshot=SnapshotFacts("lost", lands_until=call.now + 9))
+    assert isinstance(Server().snapshot(call), Wait)
+    assert isinstance(Server().delete_snapshot(replace(call, data={})), Wait)
+    assert cloud.all("images") == []
+    late = replace(call, now=call.now + 10)
+    assert Server().delete_snapshot(replace(late, data={})) == Done()
+    assert isinstance(Server().snapshot(late), Wait)
+    assert len(cloud.all("images")) == 1
+
+
+def test_a_server_is_restored_from_the_image_of_its_snapshot() -> None:
+    data = {"snapshot_image_id": "snapped", "password": "secret"}
+    given = {"image": "ubuntu", "flavor": "small"}
+    assert Server().restored(given, data) == {"image": "snapped", "flavor": "small"}
+    assert Server().restored(given, {}) == given
+    volume = {"image": None, "block_device_mapping_v2": [{"volume_id": "v"}]}
+    assert Server().restored(volume, data) == volume
+
+
+@pytest.mark.parametrize("policy", ["REBUILD", "REPLACE"])
+def test_a_restore_follows_the_image_update_policy(
+    cloud: FakeCloud, server: Make, policy: str
+) -> None:
+    row = server(image_update_policy=policy).create()
+    before = row.call("UPDATE").properties
+    call = replace(
+        row.call("UPDATE"),
+        properties=Server().restored(before, {"snapshot_image_id": "snapped"}),
+        update=Update(before, frozenset({"image"})),
+    )
+    assert Server().needs_replacement(call) == (policy == "REPLACE")
 
 
 def test_a_check_fails_unless_the_server_is_active(cloud: FakeCloud, server: Make) -> None:

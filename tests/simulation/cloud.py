@@ -41,6 +41,12 @@ class Object:
     name: str = ""
     """Of the resource that it was made for."""
     rests: bool = False
+    content: str = ""
+    """What its users have put into it; in an image, what was in the object at that time."""
+
+
+IMAGE = "Sim::Image"
+"""The kind of images of objects."""
 
 
 @dataclass
@@ -83,6 +89,7 @@ class Cloud:
             dict(properties),
             self.now + float(properties.get("slow") or 0),
             name,
+            content=self._content(properties.get("image")),
         )
         for user in (properties.get("uses"), properties.get("value")):
             if str(user).startswith("object-") and user not in self.objects:
@@ -126,6 +133,40 @@ class Cloud:
         found.rests = rests
         self.journal.append(f"{word} {found.name}")
         self._lose()
+
+    def rebuild(self, object_id: str, image: str | None) -> None:
+        """Give the object the content of an image, or none."""
+        found = self.get(object_id)
+        found.content = self._content(image)
+        self.journal.append(f"rebuild {found.name}")
+        self._lose()
+
+    def snapshot(self, object_id: str, token: str) -> str:
+        """Make an image of an object."""
+        found = self.get(object_id)
+        if token in self.made:
+            self.violations.append(f"P3: a second image for the token {token}")
+        self.made.append(token)
+        image = Object(
+            f"object-{next(self._numbers)}", token, IMAGE, {}, self.now, content=found.content
+        )
+        self.objects[image.id] = image
+        self.journal.append(f"snapshot {found.name}")
+        self._lose()
+        return image.id
+
+    def _content(self, image: str | None) -> str:
+        if image is None:
+            return ""
+        if image not in self.objects:
+            raise Refused(f"there is no image {image}")
+        return self.objects[image].content
+
+    def fill(self, content: str) -> None:
+        """The users of all objects put something into them."""
+        for found in self.objects.values():
+            if found.kind != IMAGE:
+                found.content = content
 
     def delete(self, object_id: str) -> None:
         self._disturb()

@@ -95,6 +95,37 @@ class Thing(ManagedType):
         return found
 
 
+class Disk(Thing):
+    """An object with a content, of which images can be made."""
+
+    type_name = "Sim::Disk"
+    properties = {**_PROPERTIES, "image": Property(Type.STRING, update_allowed=True)}
+
+    def update(self, call: Call) -> Outcome:
+        if "image" in call.update.changed:
+            call.cloud.rebuild(call.physical_id, call.properties["image"])
+        return super().update(call)
+
+    def snapshot(self, call: Call) -> Outcome:
+        found = call.cloud.find(call.snapshot.name)
+        if found is None and call.now < call.snapshot.lands_until:
+            return Wait(1.0)
+        if found is None:
+            found = call.cloud.snapshot(call.physical_id, call.snapshot.name)
+            return Wait(1.0, progress={"image": found})
+        return Done(data={**call.data, "image": found})
+
+    def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**properties, "image": data["image"]} if "image" in data else properties
+
+    def delete_snapshot(self, call: Call) -> Outcome:
+        found = call.cloud.find(call.snapshot.name)
+        if found is None:
+            return Wait(1.0) if call.now < call.snapshot.lands_until else Done()
+        call.cloud.delete(found)
+        return Wait(0.1)
+
+
 class Gate(ManagedType):
     """Opens when it has been signalled as often as it wants."""
 
@@ -193,6 +224,7 @@ class Instance(Thing):
 
 BUILT_IN = (
     Thing(),
+    Disk(),
     Faulty(),
     Gate(),
     Handle(),

@@ -15,11 +15,13 @@ from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
 from stoker.engine.model.kinds import (
     Batches,
     ChangeRequest,
+    DropSnapshotRequest,
     MarkRequest,
     OperationKind,
     RefreshRequest,
     Request,
     ScaleRequest,
+    WalkRequest,
 )
 from stoker.engine.model.plans import Direction, Node, OnFailure, Phase, Plan, Reason, Step
 from stoker.engine.model.records import (
@@ -159,6 +161,10 @@ async def made(store: SqlStore) -> Stack:
         ScaleRequest("policy"),
         RefreshRequest("row"),
         MarkRequest("row", unhealthy=True, reason="broken"),
+        ChangeRequest(batches=Batches([], 0), restores=("snapshot", "nest")),
+        WalkRequest(),
+        WalkRequest(("snapshot", "nest")),
+        DropSnapshotRequest("snapshot"),
     ],
 )
 async def test_every_kind_of_request_is_read_as_it_was(

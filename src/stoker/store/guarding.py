@@ -55,3 +55,14 @@ class InTransaction(SoftwareInTransaction, Inside):
         """How many live stacks there are; nobody makes one meanwhile who asks this too."""
         queries.lock_project(self._connection, project_id)
         return int(self._connection.execute(_LIVE, {"project": project_id}).scalar_one())
+
+    def count_snapshots(self, stack_id: str) -> int:
+        """How many snapshots there are; ask for the stack first, which locks it."""
+        column = tables.snapshots.c.stack_id
+        select = sa.select(sa.func.count()).where(column == stack_id)
+        return int(self._connection.execute(select).scalar_one())
+
+    def has_snapshot(self, snapshot_id: str) -> bool:
+        """Whether there is the snapshot; ask for the stack first, which locks it."""
+        select = sa.select(tables.snapshots.c.id).where(tables.snapshots.c.id == snapshot_id)
+        return self._connection.execute(select).first() is not None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -22,11 +22,9 @@ from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.encryption import Cipher
-from stoker.store.faults import database_faults
 from stoker.store.queries import with_requested
-from stoker.store.runners import Runner
+from stoker.store.reading import Reading
 
-Result = TypeVar("Result")
 _AT_ONCE = 500
 """Ids in one statement."""
 
@@ -84,20 +82,8 @@ _SIGNALS = sa.select(tables.signals).where(
 )
 
 
-class SqlReads:
+class SqlReads(Reading):
     """Rows of a relational database, as records."""
-
-    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
-        self._engine = engine
-        self._cipher = cipher
-        self._runner = runner
-
-    async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
-        def transaction() -> Result:
-            with database_faults(), self._engine.connect() as connection:
-                return query(connection)
-
-        return await self._runner.read(transaction)
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""

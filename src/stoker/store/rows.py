@@ -24,6 +24,7 @@ from stoker.engine.model.records import (
     StoredSignal,
     made,
 )
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.log import Log
 from stoker.store import tables
 from stoker.store.encryption import Cipher, dumps, loads
@@ -45,7 +46,7 @@ def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
     return (dict(zip(names, row, strict=True)) for row in result.fetchall())
 
 
-Record = Stack | Operation | Resource | Event | StoredSignal
+Record = Stack | Operation | Resource | Event | StoredSignal | Snapshot | SnapshotPart
 Kind_ = TypeVar("Kind_", bound=Record)
 
 
@@ -75,6 +76,8 @@ _TABLES: Mapping[type, sa.Table] = {
     Resource: tables.resources,
     Event: tables.events,
     StoredSignal: tables.signals,
+    Snapshot: tables.snapshots,
+    SnapshotPart: tables.snapshot_parts,
 }
 _FORMS: dict[type, Form] = {}
 
@@ -124,7 +127,7 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
             try:
                 value = read(cipher, value)
             except Exception:
-                if kind is StoredSignal:
+                if kind in _WHOLE:
                     raise
                 unreadable.append(name)
                 value = empty
@@ -136,6 +139,8 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
 
 
 _LARGE = frozenset((Stack, Operation, Resource))
+_WHOLE = frozenset((StoredSignal, Snapshot))
+"""What is of no use in parts."""
 
 
 def _encrypt(cipher: Cipher, value: Any) -> str | None:
@@ -218,6 +223,16 @@ def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
     except Exception:
         log.exception("signal not readable", signal=row["id"])
         return None
+
+
+def to_snapshot(row: Row, cipher: Cipher) -> Snapshot:
+    """The snapshot of a row."""
+    return _record(Snapshot, row, cipher)
+
+
+def to_snapshot_part(row: Row, cipher: Cipher) -> SnapshotPart:
+    """The part of a snapshot of a row."""
+    return _record(SnapshotPart, row, cipher)
 
 
 def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[dict[str, str]]]:

@@ -14,8 +14,7 @@ from stoker.kernel.errors import LimitExceeded
 from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store import queries, rows, tables
 from stoker.store.encryption import Cipher, dumps, loads
-from stoker.store.faults import database_faults
-from stoker.store.runners import Runner
+from stoker.store.reading import Reading
 
 Result = TypeVar("Result")
 _AT_ONCE = 500
@@ -29,20 +28,8 @@ _LISTED = sa.select(*(column for column in _configs.c if column is not _configs.
 """Configs without their content, which no list shows."""
 
 
-class SqlSoftware(SoftwareReads):
+class SqlSoftware(Reading, SoftwareReads):
     """Configs and deployments in a relational database."""
-
-    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
-        self._engine = engine
-        self._cipher = cipher
-        self._runner = runner
-
-    async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
-        def transaction() -> Result:
-            with database_faults(), self._engine.connect() as connection:
-                return query(connection)
-
-        return await self._runner.read(transaction)
 
     async def _found_configs(self, select: sa.Select[Any]) -> list[SoftwareConfig]:
         return await self._read(

@@ -15,11 +15,12 @@ from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
+from stoker.store.snapshots import SqlSnapshots
 from stoker.store.software import SqlSoftware
 from stoker.store.tidying import tidy
 
 
-class SqlStore(SqlReads):
+class SqlStore(SqlReads, SqlSnapshots):
     """Rows in a relational database."""
 
     def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:

@@ -260,3 +260,37 @@ software_deployments = sa.Table(
     sa.Index("ix_software_deployments_server", "project_id", "server_id"),
     comment="content is the state with the values of inputs and outputs",
 )
+
+snapshots = sa.Table(
+    "snapshots",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("input_id", _ID, nullable=False),
+    sa.Column("operation_id", _ID, nullable=False),
+    sa.Column("name", _NAME),
+    _column("status", Kind.STATUS),
+    sa.Column("reason", _TEXT),
+    _column("stack_state", Kind.JSON),
+)
+
+snapshot_parts = sa.Table(
+    "snapshot_parts",
+    metadata,
+    sa.Column("id", _ID, primary_key=True),
+    sa.Column("snapshot_id", _ID, nullable=False, index=True),
+    _column("path", Kind.LIST),
+    sa.Column("object_name", _TEXT, nullable=False),
+    sa.Column("row_id", _ID, nullable=False),
+    sa.Column("type_name", _TEXT, nullable=False),
+    sa.Column("implementation", _TEXT, nullable=False),
+    sa.Column("physical_id", _TEXT),
+    sa.Column("nested_id", _ID),
+    _column("metadata", Kind.ENCRYPTED),
+    _column("data", Kind.ENCRYPTED),
+    sa.Column("asked", sa.Boolean, nullable=False),
+    sa.Column("complete", sa.Boolean, nullable=False),
+    comment="what a snapshot holds of each resource",
+)

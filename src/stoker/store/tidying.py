@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.store.queries import OPEN
-from stoker.store.tables import contents, inputs, operations, stacks
+from stoker.store.tables import contents, inputs, operations, snapshots, stacks
 from stoker.store.tables import events as event_rows
 
 OPERATIONS_KEPT = 20
@@ -51,10 +51,11 @@ def _old_operations() -> sa.Delete:
 
 
 def _old_inputs() -> sa.Select[Any]:
-    """Inputs that neither the stack nor an operation that has not ended refers to."""
+    """Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
     open_ = sa.and_(operations.c.stack_id == _STACK, operations.c.status.in_(OPEN))
     needed = sa.union_all(
         sa.select(stacks.c.input_id).where(stacks.c.id == _STACK),
+        sa.select(snapshots.c.input_id).where(snapshots.c.stack_id == _STACK),
         sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
         sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
         sa.select(operations.c.back_to).where(

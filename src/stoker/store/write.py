@@ -133,6 +133,7 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     if dropped := [{"gone": row_id} for change in owned for row_id in change.dropped_resources]:
         for delete in (_RESOURCE_GONE, _SIGNALS_OF_GONE):
             prepared(connection, delete).execute(connection, *dropped)
+    _write_snapshots(connection, changes, owned, cipher)
     take_new(connection, changes)
     for change in changes:
         if change.software is not NO_SOFTWARE:
@@ -141,10 +142,30 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
         prepared(connection, _SIGNAL_GONE).execute(connection, *heard)
 
 
+def _write_snapshots(
+    connection: sa.Connection,
+    changes: Sequence[Change],
+    owned: Sequence[OwnedWrite],
+    cipher: Cipher,
+) -> None:
+    snapshots = [rows.to_row(each, cipher) for change in changes for each in change.snapshots]
+    _insert(connection, tables.snapshots, snapshots, "id")
+    parts = [rows.to_row(part, cipher) for change in owned for part in change.snapshot_parts]
+    _insert(connection, tables.snapshot_parts, parts, "id")
+    for delete, ids in (
+        (_SNAPSHOT_GONE, [id_ for change in owned for id_ in change.dropped_snapshots]),
+        (_PART_GONE, [id_ for change in owned for id_ in change.dropped_snapshot_parts]),
+    ):
+        if ids:
+            prepared(connection, delete).execute(connection, *({"gone": id_} for id_ in ids))
+
+
 _GONE: sa.BindParameter[str] = sa.bindparam("gone", None, sa.String)
 _RESOURCE_GONE = tables.resources.delete().where(tables.resources.c.id == _GONE)
 _SIGNALS_OF_GONE = tables.signals.delete().where(tables.signals.c.resource_id == _GONE)
 _SIGNAL_GONE = tables.signals.delete().where(tables.signals.c.id == _GONE)
+_SNAPSHOT_GONE = tables.snapshots.delete().where(tables.snapshots.c.id == _GONE)
+_PART_GONE = tables.snapshot_parts.delete().where(tables.snapshot_parts.c.id == _GONE)
 
 
 _INSERTS: dict[tuple[str, str], Prepared] = {}

@@ -47,6 +47,8 @@ class Definition:
     """The object exists already and is only referred to."""
     restricted: frozenset[str] = frozenset()
     """What the environment forbids to do to the object: ``update``, ``replace``."""
+    snapshot: Mapping[str, Any] | None = None
+    """What a snapshot holds of the object, which is to get that back."""
 
 
 class Facts(Protocol):

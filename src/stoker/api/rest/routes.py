@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import Response
@@ -15,12 +14,12 @@ from stoker.api.rest import (
     events,
     handovers,
     lookups,
-    not_served,
     outputs,
     previews,
     resource_types,
     resources,
     service_info,
+    snapshots,
     software,
     stacks,
     templates,
@@ -45,6 +44,7 @@ _STACK = "/stacks/{stack_name}/{stack_id}"
 _RESOURCE = _STACK + "/resources/{resource_name}"
 _CONFIG = "/software_configs/{config_id}"
 _DEPLOYMENT = "/software_deployments/{deployment_id}"
+_SNAPSHOT = _STACK + "/snapshots/{snapshot_id}"
 _LOOKUP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -95,6 +95,11 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _STACK + "/export", handovers.export, "stacks:export"),
     Operation("DELETE", _STACK + "/abandon", handovers.abandon, "stacks:abandon"),
     Operation("POST", _STACK + "/actions", actions.act, "actions:action"),
+    Operation("POST", _STACK + "/snapshots", snapshots.create, "stacks:snapshot"),
+    Operation("GET", _STACK + "/snapshots", snapshots.index, "stacks:list_snapshots"),
+    Operation("GET", _SNAPSHOT, snapshots.show, "stacks:show_snapshot"),
+    Operation("DELETE", _SNAPSHOT, snapshots.delete, "stacks:delete_snapshot"),
+    Operation("POST", _SNAPSHOT + "/restore", snapshots.restore, "stacks:restore_snapshot"),
     Operation("GET", _STACK + "/resources", resources.index, "resource:index"),
     Operation("GET", _RESOURCE, resources.show, "resource:show"),
     Operation("PATCH", _RESOURCE, resources.mark_unhealthy, "resource:mark_unhealthy"),
@@ -122,11 +127,6 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _DEPLOYMENT, software.show_deployment, "software_deployments:show"),
     Operation("PUT", _DEPLOYMENT, software.update_deployment, "software_deployments:update"),
     Operation("DELETE", _DEPLOYMENT, software.delete_deployment, "software_deployments:delete"),
-    *(
-        Operation(method, path, partial(not_served.refuse, what=what), rule)
-        for what, addresses in not_served.ADDRESSES.items()
-        for method, path, rule in addresses
-    ),
 )
 
 

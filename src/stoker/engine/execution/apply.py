@@ -18,6 +18,7 @@ from stoker.engine.planning.decision import (
     Choice,
     Decision,
     choose,
+    given_properties,
     implementation_of,
     replaced_rows,
 )
@@ -243,7 +244,7 @@ class Applying:
         elif isinstance(type_, ManagedType):
             method = _method(row.action, type_, changed)
             if method is not None:
-                work = Work(type_, method, definition.properties, previous, changed, used)
+                work = Work(type_, method, given_properties(definition), previous, changed, used)
                 row = await self._actions.run(row, work)
         await self._complete(row, unhealthy=False, **columns)
 

@@ -13,8 +13,8 @@ from stoker.engine.model.records import Resource, made
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.properties import NameLookup, Property
-from stoker.schema.resource_type import Call, Inherited, ResourceType, Update
-from stoker.schema.resource_type.call import NO_UPDATE
+from stoker.schema.resource_type import Call, Inherited, ResourceType, SnapshotFacts, Update
+from stoker.schema.resource_type.call import NO_SNAPSHOT, NO_UPDATE
 from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
@@ -30,6 +30,7 @@ def make_call(
     properties: Mapping[str, Any] | None = None,
     previous: Mapping[str, Any] | None = None,
     changed: frozenset[str] = frozenset(),
+    snapshot: SnapshotFacts = NO_SNAPSHOT,
 ) -> Call:
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
@@ -52,6 +53,7 @@ def make_call(
         update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
         signals=_signals(stack_rows),
         signalling=signalling,
+        snapshot=snapshot,
     )
 
 

@@ -16,7 +16,7 @@ from stoker.engine.execution.hooks import Hooks, hook_of
 from stoker.engine.execution.nesting import Nesting
 from stoker.engine.execution.remove import Removing
 from stoker.engine.execution.session import Session
-from stoker.engine.execution.visit import Visiting
+from stoker.engine.execution.snapshotting import visiting
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
 from stoker.engine.model.plans import Change, Definitions, Node, OnFailure, Phase, Plan, Step
@@ -49,11 +49,11 @@ class Execution:
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
         applying = Applying(session, operation, wanted, actions, nesting, hooks, healthy)
-        removing = Removing(session, operation, wanted, actions, nesting, hooks)
+        self._removing = removing = Removing(session, operation, wanted, actions, nesting, hooks)
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
             Step.APPLY: applying.apply,
             Step.REMOVE: removing.remove,
-            Step.VISIT: Visiting(session, operation, actions, nesting).visit,
+            Step.VISIT: visiting(session, operation, actions, nesting).visit,
         }
         self._tasks: set[asyncio.Task[None]] = set()
         self._gathers = False
@@ -68,13 +68,28 @@ class Execution:
         """
         try:
             for phase in self._plan.phases:
-                if self.waiting.failed is None and not (self.waiting.stopped or self.gathered):
+                if self._may_go_on():
                     self._gathers = phase.on_failure is OnFailure.GATHER
                     await self._walk(phase)
             await self._actions.sweep()
+            if self._action is Action.DELETE and self._may_go_on():
+                await self._remove_snapshots()
         finally:
             for task in self._tasks:
                 task.cancel()
+
+    def _may_go_on(self) -> bool:
+        """Whether everything has been done so far."""
+        return self.waiting.failed is None and not (self.waiting.stopped or self.gathered)
+
+    async def _remove_snapshots(self) -> None:
+        """A stack goes with its snapshots; it stays if one of them does."""
+        try:
+            reason = await self._removing.remove_snapshots(self.waiting)
+        except Stopped:
+            return
+        if reason is not None:
+            self.fail(reason)
 
     async def _pause(self, node: Node) -> None:
         """Wait out the pause since the last change of the previous batch, which the rows record."""

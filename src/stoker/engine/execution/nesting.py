@@ -15,7 +15,7 @@ from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nes
 from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.kinds import Batches, ChangeRequest, accepted_below
+from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
     Input,
@@ -131,7 +131,7 @@ class Nesting:
             raise ActionFailed(await self._actions.fail(row, reason), reason)
         if not is_walked(child, parent.action):
             operation = self._operation(child.id, parent.action, parent)
-            await self._part(row, replace(operation, request=parent.request), parent)
+            await self._part(row, replace(operation, request=_walk_below(parent, row)), parent)
         return row
 
     async def _part(self, row: Resource, operation: Operation, parent: Operation) -> None:
@@ -188,6 +188,7 @@ class Nesting:
         now = session.ports.clock.now()
         given = await self._input(child_id, definition, nested)
         operation = self._operation(child_id, Action.CREATE, parent, given.id, nested)
+        operation = _restoring(operation, parent, row)
         child = Stack(
             id=child_id,
             project_id=own.project_id,
@@ -234,6 +235,7 @@ class Nesting:
         """The operation that brings the nested stack to its input."""
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, parent, given.id, nested, row.name)
+        operation = _restoring(operation, parent, row)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         return operation.id
 
@@ -355,6 +357,9 @@ async def _nested(
         reference=reference,
         referred=_referred(stack_rows, definition),
     )
+    if definition.snapshot is not None:
+        # its members are those of then
+        call = replace(call, data=definition.snapshot, previous=definition.properties)
     type_ = definition.type
     return await stack_rows.ports.workers.compute(lambda: type_.nested(call))
 
@@ -410,6 +415,23 @@ async def _begun(
         return None
     session.wake(row.nested_id)
     return known[-1]
+
+
+def _walk_below(parent: Operation, row: Resource) -> WalkRequest:
+    """What the walk of the stack around it asks of the nested stack of a row."""
+    request = parent.request
+    assert isinstance(request, WalkRequest)
+    return WalkRequest((*request.snapshot, row.name)) if request.snapshot else request
+
+
+def _restoring(operation: Operation, parent: Operation, row: Resource) -> Operation:
+    """The operation on the nested stack of a row, which restores if the one around it does."""
+    request, above = operation.request, parent.request
+    if not isinstance(request, ChangeRequest) or not isinstance(above, ChangeRequest):
+        return operation
+    if not above.restores:
+        return operation
+    return replace(operation, request=replace(request, restores=(*above.restores, row.name)))
 
 
 def nesting_call(stack_rows: StackRows, row: Resource) -> NestingCall:

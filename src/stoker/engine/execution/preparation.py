@@ -14,7 +14,7 @@ from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import Action, Resource, Status, evolve
-from stoker.engine.planning.decision import CallFor
+from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
 from stoker.kernel.errors import Refused
 from stoker.kernel.log import Log
@@ -56,7 +56,7 @@ def call_about(stack_rows: StackRows) -> CallFor:
             stack_rows,
             row,
             definition.type,
-            properties=definition.properties,
+            properties=given_properties(definition),
             previous=row.properties,
             changed=changed,
         )

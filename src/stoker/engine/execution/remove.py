@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from stoker.engine.execution.actions import ActionFailed, Actions
-from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.calls import make_call, physical_name
 from stoker.engine.execution.hooks import Hooks
 from stoker.engine.execution.nesting import Nesting, is_nested
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snapshots
 from stoker.engine.execution.type_calls import Work
+from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import Definitions, Node
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.kernel.log import Log
-from stoker.schema.resource_type import Call, ManagedType, ResourceType, Snapshots, can
+from stoker.schema.resource_type import (
+    Call,
+    ManagedType,
+    ResourceType,
+    SnapshotFacts,
+    Snapshots,
+    can,
+)
 from stoker.template.definition import DeletionPolicy
 
 log = Log(__name__)
@@ -63,6 +72,17 @@ class Removing:
             row = await self._delete(row)
         await self._complete(row)
 
+    async def remove_snapshots(self, waiting: Waiting) -> str | None:
+        """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.
+
+        Raises :class:`stoker.engine.execution.waiting.Stopped`.
+        """
+        known = await self._session.ports.store.snapshots(self._session.stack.id)
+        if self._abandons:
+            await forget_snapshots(self._session, known)
+            return None
+        return await drop_snapshots(self._session, known, waiting)
+
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):
             return row
@@ -103,7 +123,9 @@ class Removing:
         if row.physical_id is None or row.data.get(_SNAPSHOT_OF) == began:
             return row
         assert can(type_, Snapshots)
-        work = Work(type_, type_.snapshot, row.properties)
+        limit, own = type_.physical_name_limit, self._session.stack.name
+        name = f"{physical_name(own, row.name, row.token, limit)}-{int(began or 0)}"
+        work = Work(type_, type_.snapshot, row.properties, snapshot=SnapshotFacts(name))
         row = await self._actions.run(row, work)
         row = evolve(row, data={**row.data, _SNAPSHOT_OF: began}, progress={})
         await self._session.commit(resources=[row])

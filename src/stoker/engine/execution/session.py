@@ -25,6 +25,7 @@ from stoker.engine.model.records import (
     made,
 )
 from stoker.engine.model.secrets import masked_event
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason
@@ -32,9 +33,20 @@ from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
 from stoker.schema.software import SoftwareChange
+from stoker.template.definition import DeletionPolicy
 
-CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
+_CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
 """Actions on an object that is there, of which one must not come after another."""
+
+
+def may_land_late(row: Resource) -> bool:
+    """Whether a request about the row, other than a create or delete, may be done late and must
+    not be sent again, or followed by another one, as long as that is so.
+    """
+    snapshots = row.action is Action.SNAPSHOT or (
+        row.action is Action.DELETE and row.deletion_policy == DeletionPolicy.SNAPSHOT
+    )
+    return row.action in _CHANGING or snapshots
 
 
 class StackRows:
@@ -124,7 +136,7 @@ class Session(StackRows):
         changing = (
             row.id
             for row in self.rows.values()
-            if row.action in CHANGING and row.status is Status.IN_PROGRESS
+            if row.status is Status.IN_PROGRESS and may_land_late(row)
         )
         self.unanswered = ports.orphaned_calls.unanswered(stack, changing, ports.clock.now())
         """By row: when a change was sent last of which nobody knows whether it has been done."""
@@ -246,6 +258,25 @@ class Session(StackRows):
             raise
         except Exception as error:
             raise StoreFault(fault_reason(error), passing=False) from error
+
+    async def keep(
+        self,
+        *,
+        snapshots: Sequence[Snapshot] = (),
+        parts: Sequence[SnapshotPart] = (),
+        dropped_snapshots: Sequence[str] = (),
+        dropped_parts: Sequence[str] = (),
+    ) -> None:
+        """Write what is known of snapshots. Raises as :meth:`commit` does."""
+        change = OwnedWrite(
+            stack_id=self.stack.id,
+            fencing_token=self.stack.fencing_token,
+            snapshots=tuple(snapshots),
+            snapshot_parts=tuple(parts),
+            dropped_snapshots=tuple(dropped_snapshots),
+            dropped_snapshot_parts=tuple(dropped_parts),
+        )
+        await self._write(change)
 
     def with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, once a resource has made the first."""

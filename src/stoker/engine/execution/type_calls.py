@@ -19,7 +19,7 @@ from stoker.engine.execution.calls import (
     with_ids,
     with_software,
 )
-from stoker.engine.execution.session import CHANGING, Session, StackRows
+from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status, evolve
@@ -31,12 +31,14 @@ from stoker.schema.resource_type import (
     MakesStack,
     ManagedType,
     ResourceType,
+    SnapshotFacts,
     Wait,
     can,
 )
+from stoker.schema.resource_type.call import NO_SNAPSHOT
 
 _MAKING = (Action.CREATE, Action.UPDATE)
-_NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME)
+_NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
 _ABOUT_OBJECT = frozenset(("read", "check"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
@@ -57,6 +59,8 @@ class Work:
     changed: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
     """Attributes that somebody refers to: read once the object is there."""
+    snapshot: SnapshotFacts = NO_SNAPSHOT
+    """That which the method takes or removes."""
 
 
 Ask = Callable[[Resource, Work], Awaitable[Any]]
@@ -125,7 +129,7 @@ class TypeCalls:
         after this was cancelled is remembered if it changes anything.
         """
         await self.end_of_orphan(row)
-        call = await bound_call(self._session, row, work)
+        call = await bound_call(self._session, row, self._with_landing(row, work))
         if work.type.service is None:
             return call()
         ports, ended = self._session.ports, Ended()
@@ -168,9 +172,17 @@ class TypeCalls:
         self._note_unanswered(row, lands or 0.0)
         return lands
 
+    def _with_landing(self, row: Resource, work: Work) -> Work:
+        """The work of a snapshot, with the time until which an earlier request may be done."""
+        limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
+        if not work.snapshot.name or sent is None or sent < limits.cloud_since:
+            return work
+        until = max(work.snapshot.lands_until, sent + limits.landing)
+        return replace(work, snapshot=replace(work.snapshot, lands_until=until))
+
     def _note_unanswered(self, row: Resource, lands: float) -> None:
         """A change has ended without an answer: it may still be done within those seconds."""
-        if lands > 0 and row.action in CHANGING:
+        if lands > 0 and may_land_late(row):
             ports = self._session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
             self._session.unanswered[row.id] = sent
@@ -186,6 +198,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
         properties=work.properties,
         previous=work.previous,
         changed=work.changed,
+        snapshot=work.snapshot,
     )
     if row.action in _MAKING and can(type_, MakesStack):
         call = replace(call, inherited=await handed_on(stack_rows, row))

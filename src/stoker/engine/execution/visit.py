@@ -22,6 +22,7 @@ from stoker.schema.resource_type import (
     ManagedType,
     Outcome,
     ResourceType,
+    Snapshots,
     Suspends,
     can,
 )
@@ -32,6 +33,7 @@ METHODS: Mapping[Action, Callable[[ResourceType], Method | None]] = {
     Action.SUSPEND: lambda type_: type_.suspend if can(type_, Suspends) else None,
     Action.RESUME: lambda type_: type_.resume if can(type_, Suspends) else None,
     Action.CHECK: lambda type_: type_.check if can(type_, Checks) else None,
+    Action.SNAPSHOT: lambda type_: type_.snapshot if can(type_, Snapshots) else None,
 }
 """What each action calls; None for types that have nothing to do then."""
 
@@ -82,6 +84,9 @@ class Visiting:
         if method is None or (row.external and self._action is not Action.CHECK):
             return await self._begin(row, None)
         row = await self._begin(row, type_)
+        return await self._run(row, type_, method)
+
+    async def _run(self, row: Resource, type_: ManagedType, method: Method) -> Resource:
         return await self._actions.run(row, Work(type_, method, row.properties))
 
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:

@@ -23,6 +23,7 @@ from stoker.engine.model.records import (
     TreeState,
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart, SnapshotReads
 from stoker.engine.model.software import KeepsSoftware, SoftwareInside
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
@@ -75,6 +76,12 @@ class Inside(SoftwareInside, Protocol):
     def count_stacks(self, project_id: str) -> int:
         """How many live stacks a project has, nested ones aside."""
 
+    def count_snapshots(self, stack_id: str) -> int:
+        """How many snapshots a stack has; ask for the stack first, which locks it."""
+
+    def has_snapshot(self, snapshot_id: str) -> bool:
+        """Whether there is the snapshot."""
+
 
 Guard = Callable[[Inside], None]
 """Looks once more, in the transaction that writes a change, and raises what refuses it.
@@ -97,6 +104,8 @@ class Append:
     operations: tuple[Operation, ...] = ()
     events: tuple[Event, ...] = ()
     signals: tuple[StoredSignal, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    """New ones."""
     taken: tuple[str, ...] = ()
     """Ids of those of the new stacks that this engine takes over at once."""
     software: SoftwareChange = NO_SOFTWARE
@@ -121,6 +130,11 @@ class OwnedWrite:
     dropped_resources: tuple[str, ...] = ()
     """Ids; the signals of these resources go as well."""
     dropped_signals: tuple[str, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    snapshot_parts: tuple[SnapshotPart, ...] = ()
+    """Of the stack's own snapshots, or of those of a stack around it."""
+    dropped_snapshots: tuple[str, ...] = ()
+    dropped_snapshot_parts: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     software: SoftwareChange = NO_SOFTWARE
 
@@ -165,7 +179,7 @@ class Observer(Protocol):
         """A change was written, or, if that is not certain, may have been. Returns at once."""
 
 
-class Store(TakesOver, KeepsSoftware, Protocol):
+class Store(TakesOver, KeepsSoftware, SnapshotReads, Protocol):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """
@@ -197,8 +211,8 @@ class Store(TakesOver, KeepsSoftware, Protocol):
         """How many stacks match, pages aside."""
 
     async def tidy(self, stack_id: str, events: int) -> None:
-        """Drop what nobody needs any more: inputs that neither the stack nor an operation that
-        has not ended refers to, and all but the newest ``events`` events.
+        """Drop what nobody needs any more: inputs that neither the stack, nor a snapshot, nor an
+        operation that has not ended refers to, and all but the newest ``events`` events.
         """
 
     async def children(self, stack_id: str) -> Sequence[Stack]:
@@ -387,6 +401,8 @@ class Limits:
     deployments_per_project: int = 4096
     document: int = 64 * 1024 * 1024
     """Characters of the document of a stack: those of a tree with many nested stacks add up."""
+    snapshots_per_stack: int = 32
+    """-1 for no bound."""
     timeout_mins: float = 60
     """For stacks that name none."""
     failure_grace: float = 240.0

@@ -19,6 +19,7 @@ class OperationKind(StrEnum):
     MARK = "mark"
     WALK = "walk"
     CANCEL = "cancel"
+    DROP_SNAPSHOT = "drop snapshot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,10 @@ class ChangeRequest:
     """The objects of what is removed stay in the cloud, whatever the deletion policies say."""
     accepted: Accepted | None = None
     """What the operation may do: with any other plan it ends before its first action."""
+    restores: tuple[str, ...] = ()
+    """The snapshot that the objects are brought back to, and the way to this stack in it: names of
+    resources from the stack that was snapshotted downwards. Empty for none.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class WalkRequest:
     """Do the operation's action to each resource that there is; what is wanted stays the same."""
 
     kind: ClassVar = OperationKind.WALK
+    snapshot: tuple[str, ...] = ()
+    """The snapshot that is taken, and the way to this stack in it, as that of a restore."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,23 @@ class CancelRequest:
     kind: ClassVar = OperationKind.CANCEL
 
 
-Request = ChangeRequest | ScaleRequest | RefreshRequest | MarkRequest | WalkRequest | CancelRequest
+@dataclass(frozen=True, slots=True)
+class DropSnapshotRequest:
+    """Remove a snapshot of the stack, with all that it holds of the resources."""
+
+    kind: ClassVar = OperationKind.DROP_SNAPSHOT
+    snapshot_id: str
+
+
+Request = (
+    ChangeRequest
+    | ScaleRequest
+    | RefreshRequest
+    | MarkRequest
+    | WalkRequest
+    | CancelRequest
+    | DropSnapshotRequest
+)
 _REQUESTS: Mapping[OperationKind, type[Request]] = {
     each.kind: each
     for each in (
@@ -97,6 +120,7 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
         MarkRequest,
         WalkRequest,
         CancelRequest,
+        DropSnapshotRequest,
     )
 }
 
@@ -118,6 +142,9 @@ def request_of(data: Mapping[str, Any]) -> Request:
         fields["batches"] = Batches(**fields["batches"])
     if fields.get("accepted") is not None:
         fields["accepted"] = Accepted.from_data(fields["accepted"])
+    for way in ("restores", "snapshot"):
+        if way in fields:
+            fields[way] = tuple(fields[way])
     return _REQUESTS[kind](**fields)
 
 

@@ -58,6 +58,8 @@ class Reason(StrEnum):
     """Something may change inside its nested stack."""
     RESTORED = "restored"
     """An earlier object of the resource is still there, and fits."""
+    SNAPSHOT = "snapshot"
+    """It gets back what a snapshot holds of it."""
     EXTERNAL = "external"
     """It refers to an object that is not the stack's."""
     DEPENDENCY = "dependency"

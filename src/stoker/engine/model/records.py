@@ -66,6 +66,7 @@ class Action(StrEnum):
     SUSPEND = "SUSPEND"
     RESUME = "RESUME"
     SNAPSHOT = "SNAPSHOT"
+    RESTORE = "RESTORE"
 
 
 class Status(StrEnum):

@@ -30,6 +30,7 @@ _NEVER_AFTER_DELETE = {
     Action.RESUME,
     Action.CHECK,
     Action.SNAPSHOT,
+    Action.RESTORE,
 }
 
 

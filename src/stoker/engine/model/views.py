@@ -82,6 +82,19 @@ class EventView:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotView:
+    """A snapshot of a stack."""
+
+    id: str
+    name: str | None
+    status: str
+    reason: str | None
+    created_at: float
+    data: Mapping[str, Any]
+    """The stack and its resources as one document."""
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyChange:
     """What an update would do to a property."""
 

@@ -24,7 +24,7 @@ from stoker.engine.model.plans import Definitions, Nothing, Plan
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
-from stoker.engine.operations.wanted import wanted_by
+from stoker.engine.operations.wanted import restored, wanted_by
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
@@ -40,7 +40,9 @@ class StackChange(Running):
         self.operation = operation
         self.waiting = Waiting()
         self._session = session
+        self._evaluated: Definitions = Nothing()
         self._wanted: Definitions = Nothing()
+        """The same, or what a snapshot makes of it."""
         self._healthy: frozenset[str] = frozenset()
         self._planned: Plan | None = None
         self._execution: Execution | None = None
@@ -48,7 +50,8 @@ class StackChange(Running):
     async def prepare(self) -> None:
         """Evaluate what is wanted, look at the live objects that it depends on, and plan."""
         self.operation = await cancelled(self._session, self.operation)
-        self._wanted = await wanted_by(self._session, self.operation)
+        self._evaluated = await wanted_by(self._session, self.operation)
+        self._wanted = await restored(self._session, self.operation, self._evaluated)
         await read_missing(self._session, self._wanted)
         with patient(self._session) as ask:
             self._healthy = await check_failed_and_replaced(self._session, self._wanted, ask)
@@ -68,7 +71,7 @@ class StackChange(Running):
         if self.waiting.stopped:
             return
         if self.waiting.failed is None:
-            await succeed(self._session, self.operation, self._wanted)
+            await succeed(self._session, self.operation, self._evaluated)
         else:
             await fail(self._session, self.operation, self.waiting.failed)
 

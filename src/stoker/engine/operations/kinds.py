@@ -9,6 +9,7 @@ from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Operation
 from stoker.engine.operations.cancel import Cancelling
 from stoker.engine.operations.change import StackChange
+from stoker.engine.operations.drop_snapshot import DroppingSnapshot
 from stoker.engine.operations.mark import Marking
 from stoker.engine.operations.refresh import Refreshing
 from stoker.engine.operations.running import Running
@@ -22,4 +23,5 @@ KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
     OperationKind.MARK: Marking,
     OperationKind.WALK: Walk,
     OperationKind.CANCEL: Cancelling,
+    OperationKind.DROP_SNAPSHOT: DroppingSnapshot,
 }

@@ -14,8 +14,9 @@ from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Nothing
-from stoker.engine.model.records import Action, Operation
+from stoker.engine.model.records import Action, Operation, Status
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import Running
@@ -53,8 +54,10 @@ class Walk(Running):
             return
         failed, note = self._failed(self._execution), await self._note()
         if failed is None:
+            await self._tell_snapshot(Status.COMPLETE, "Stack SNAPSHOT completed successfully")
             await succeed(session, self.operation, self._wanted, note)
         else:
+            await self._tell_snapshot(Status.FAILED, failed)
             await fail(session, self.operation, failed, note)
 
     def _failed(self, execution: Execution) -> str | None:
@@ -83,6 +86,16 @@ class Walk(Running):
             children = await session.ports.store.children(session.stack.id)
             beyond = any(child.reason.endswith(note) for child in children)
         return note if beyond else ""
+
+    async def _tell_snapshot(self, status: Status, reason: str) -> None:
+        """Put on record what has come of the snapshot of this stack, if it is one."""
+        request, session = self.operation.request, self._session
+        if not isinstance(request, WalkRequest) or len(request.snapshot) != 1:
+            return
+        snapshot = await session.ports.store.snapshot(request.snapshot[0])
+        if snapshot is not None:
+            reason = session.masking.text(reason)
+            await session.keep(snapshots=[replace(snapshot, status=status, reason=reason)])
 
     async def expire(self, reason: str) -> None:
         """The time is up, also for calls under way."""

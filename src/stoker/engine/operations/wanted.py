@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from stoker.engine.execution.session import Session
+from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.plans import Definitions, Nothing
 from stoker.engine.model.records import Action, Operation, OperationStatus
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
+from stoker.engine.planning.restoring import Restored
 from stoker.kernel.errors import Invalid
 from stoker.kernel.masking import Masking
 
@@ -36,6 +38,23 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
 
     session.masking = await ports.workers.compute(look)
     return wanted
+
+
+async def restored(session: Session, operation: Operation, wanted: Definitions) -> Definitions:
+    """The definitions, with what a snapshot holds of the resources if the operation restores one.
+
+    Raises Invalid for a snapshot that is gone.
+    """
+    request = operation.request
+    if not isinstance(request, ChangeRequest) or not request.restores:
+        return wanted
+    snapshot_id, *way = request.restores
+    if await session.ports.store.snapshot(snapshot_id) is None:
+        raise Invalid(f"the snapshot {snapshot_id} has been deleted meanwhile")
+    parts = await session.ports.store.snapshot_parts(snapshot_id)
+    if damaged := [part for part in parts if part.unreadable]:
+        raise Invalid(f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read")
+    return Restored(wanted, parts, tuple(way))
 
 
 def _require_readable(session: Session) -> None:

@@ -5,15 +5,24 @@ The planner decides with it, and so does execution, when a value that was unknow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from stoker.engine.model.plans import Change, Reason
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.schema.comparison import changed_properties
-from stoker.schema.resource_type import Call, MakesStack, NestingType, Replaces, Updates, can
+from stoker.schema.resource_type import (
+    Call,
+    MakesStack,
+    NestingType,
+    Replaces,
+    Snapshots,
+    Updates,
+    can,
+)
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.template.definition import Definition
 from stoker.template.evaluate.type_resolver import TemplateType
@@ -39,6 +48,16 @@ LATER = Decision(Change.LATER, Reason.UNKNOWN)
 NEW = Decision(Change.CREATE, Reason.NEW)
 
 
+def given_properties(definition: Definition) -> Mapping[str, Any]:
+    """What an object is made with and changed to: the properties of the template, but for what
+    the snapshot says that it is to get back.
+    """
+    type_, snapshot = definition.type, definition.snapshot
+    if snapshot is None or not can(type_, Snapshots):
+        return definition.properties
+    return type_.restored(definition.properties, snapshot)
+
+
 def decide(
     row: Resource | None, definition: Definition, call_for: CallFor, healthy: frozenset[str]
 ) -> Decision:
@@ -60,7 +79,9 @@ def decide(
         return LATER
     if row.action is Action.CREATE and row.status is not Status.COMPLETE:
         schema = definition.type.properties
-        if not changed_properties(schema, row.properties, definition.properties):
+        # an object of an earlier operation is none of the snapshot's
+        other = row.status is Status.FAILED and _brought_back(definition)
+        if not other and not changed_properties(schema, row.properties, definition.properties):
             return Decision(Change.CONTINUE, Reason.UNFINISHED)
         if row.nested_id is None:
             return Decision(Change.REPLACE, Reason.UNFINISHED)
@@ -75,8 +96,9 @@ def _lost(row: Resource, definition: Definition, healthy: frozenset[str]) -> Rea
         return Reason.TYPE
     if row.action is Action.DELETE:
         return Reason.DELETED
-    failed = row.status is Status.FAILED and row.nested_id is None and row.id not in healthy
-    return Reason.FAILED if failed else None
+    # a snapshot changes nothing, whatever becomes of it
+    failed = row.status is Status.FAILED and row.action is not Action.SNAPSHOT
+    return Reason.FAILED if failed and row.nested_id is None and row.id not in healthy else None
 
 
 def _decide_external(row: Resource, definition: Definition) -> Decision:
@@ -107,10 +129,18 @@ def implementation_of(definition: Definition) -> str:
     return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
 
+def _brought_back(definition: Definition) -> frozenset[str]:
+    """The properties in whose places a snapshot has others."""
+    schema, given = definition.type.properties, given_properties(definition)
+    return changed_properties(schema, definition.properties, given)
+
+
 def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decision:
     schema = definition.type.properties
     differing = changed_properties(schema, row.properties, definition.properties)
-    changed = differing | frozenset(row.dirty)
+    brought_back = _brought_back(definition)
+    cause = Reason.SNAPSHOT if brought_back else Reason.PROPERTY
+    changed = differing | frozenset(row.dirty) | brought_back
     refuse_immutable(definition, changed)
     is_nesting = isinstance(definition.type, NestingType)
     if changed:
@@ -120,15 +150,15 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
                 name for name in changed if name in schema and not schema[name].update_allowed
             )
         if forcing:
-            return Decision(Change.REPLACE, Reason.PROPERTY, changed, forcing)
+            return Decision(Change.REPLACE, cause, changed, forcing)
         if can(definition.type, Replaces) and definition.type.needs_replacement(
             call_for(row, definition, changed)
         ):
             return Decision(Change.REPLACE, Reason.TYPE_DECIDES, changed, changed)
     if definition.type.fixed_metadata and dict(row.metadata) != dict(definition.metadata):
         return Decision(Change.REPLACE, Reason.SETTINGS)
-    if differing:
-        return Decision(Change.UPDATE, Reason.PROPERTY, changed)
+    if differing or brought_back:
+        return Decision(Change.UPDATE, cause, changed)
     if changed or row.status is not Status.COMPLETE:
         return Decision(Change.UPDATE, Reason.UNFINISHED, changed)
     if _differs(row, definition):

@@ -21,6 +21,7 @@ WAYS: Mapping[Action, tuple[Direction, OnFailure]] = {
     Action.SUSPEND: (Direction.DEPENDENTS_FIRST, OnFailure.STOP),
     Action.RESUME: (Direction.DEPENDENCIES_FIRST, OnFailure.STOP),
     Action.CHECK: (Direction.DEPENDENCIES_FIRST, OnFailure.GATHER),
+    Action.SNAPSHOT: (Direction.DEPENDENCIES_FIRST, OnFailure.STOP),
 }
 """How each walk follows the dependencies that were recorded, and what a failure does to it."""
 

@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Operation, Resource, Stack
 from stoker.engine.model.requests import Caller
+from stoker.engine.service.documents import resource_document, stack_document
 from stoker.engine.service.guards import live
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import current_rows, stack_view
@@ -103,32 +103,16 @@ def _document(stack: Stack, given: Input, rows: list[Resource]) -> dict[str, Any
     environment = stored(parse_environment(given.environment).with_parameters(given.parameters))
     del environment["encrypted_param_names"]  # nothing in it is encrypted
     view = stack_view(stack)
-    return {
-        "name": stack.name,
-        "id": stack.id,
-        "action": view.action,
-        "status": view.status,
-        "environment": environment,
-        # nested stacks have those of the stack around them
-        "files": dict(given.files) if stack.parent_id is None else {},
-        "template": given.template,
-        "resources": {row.name: _resource(row) for row in rows},
-        "project_id": stack.project_id,
-        "stack_user_project_id": stack.user_project_id,
-        "tags": list(stack.tags),
-    }
+    state = {"action": view.action, "status": view.status, "tags": stack.tags}
+    resources = {row.name: _resource(row) for row in rows}
+    return stack_document(stack, given, environment, resources, state)
 
 
 def _resource(row: Resource) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "resource_id": row.physical_id,
-        "type": row.type_name,
-        "action": row.action,
-        "status": row.status,
-        "metadata": dict(row.metadata),
-        "resource_data": without_credentials(row.data),
-    }
+    state = row.action, row.status
+    return resource_document(
+        row.name, row.physical_id, row.type_name, state, row.metadata, row.data
+    )
 
 
 def _there(stack: Stack) -> Stack:

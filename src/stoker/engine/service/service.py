@@ -17,6 +17,7 @@ from stoker.engine.service.lookup import Finder
 from stoker.engine.service.previews import Previews
 from stoker.engine.service.queries import Queries
 from stoker.engine.service.signals import SignalService
+from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.software import Software
 
 
@@ -38,6 +39,8 @@ class Service:
     """What keeps software configs and deployments."""
     exports: Exports
     """What gives stacks away, and shows them as a whole."""
+    snapshots: SnapshotService
+    """What takes stacks back to what they were."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
@@ -51,4 +54,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         SignalService(ports, finder),
         Software(ports),
         Exports(ports, finder),
+        SnapshotService(ports, finder),
     )

@@ -17,6 +17,7 @@ from stoker.schema.resource_type.call import (
     Inherited,
     Signal,
     Signalling,
+    SnapshotFacts,
     StackFacts,
     Update,
 )
@@ -65,7 +66,7 @@ __all__ = [
     "Done", "Failed", "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType",
     "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
     "PublishesMetadata", "Reads", "Referred", "Releases", "Replaces", "Resized", "ResourceType",
-    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "Snapshots", "StackFacts",
-    "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can",
-    "has_attribute",
+    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
+    "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates",
+    "Wait", "can", "has_attribute",
 ]  # fmt: skip

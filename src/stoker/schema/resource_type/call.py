@@ -48,6 +48,17 @@ class Inherited:
     environment: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class SnapshotFacts:
+    """The snapshot of the object that is taken or removed."""
+
+    name: str = ""
+    """Unique, for what the snapshot makes: an intent token is part of it."""
+    lands_until: float = 0.0
+    """Until then an earlier request may still be carried out: what is not there yet may come."""
+
+
+NO_SNAPSHOT = SnapshotFacts()
 NO_UPDATE = Update()
 _NOTHING = Inherited()
 
@@ -84,6 +95,7 @@ class Call:
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
     signalling: Signalling | None = None
+    snapshot: SnapshotFacts = NO_SNAPSHOT
     cloud: Any = None
     """An ``openstack.connection.Connection`` for the stack's project; None without ``service``."""
 

@@ -102,10 +102,24 @@ class Releases(Protocol):
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """The type can be snapshotted before it is deleted, as the deletion policy may ask for."""
+    """The object can be snapshotted: with its stack, or before it is deleted."""
 
     def snapshot(self, call: Call) -> Outcome:
-        """Take a snapshot; its id goes into ``data``. An object that is gone is ``Done()``."""
+        """Take a snapshot that is named ``call.snapshot.name``: by that a lost one is found again,
+        which is looked for until ``call.snapshot.lands_until``.
+        The ``data`` of the outcome says which it is; where there is nothing to snapshot, they name
+        none, nor an earlier one.
+        """
+
+    def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The properties with which an object is made from the snapshot that ``data`` tells of,
+        and to which one that exists is updated; without a snapshot, the properties themselves.
+        """
+
+    def delete_snapshot(self, call: Call) -> Outcome:
+        """Remove the snapshot that ``call.data`` tells of, and whatever is named
+        ``call.snapshot.name``. Nothing is ``Done()``, after ``call.snapshot.lands_until``.
+        """
 
 
 @runtime_checkable

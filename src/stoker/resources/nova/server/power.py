@@ -15,6 +15,10 @@ _LONGEST_QUEUED = 60.0
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
 
 
+IMAGE = "snapshot_image_id"
+"""Key of the data: the image of the newest snapshot."""
+
+
 def brought_to(call: Call, status: str, action: str) -> Outcome:
     """Ask for the action until the server has the status; one that has it is left alone."""
     server = live(call)
@@ -40,15 +44,18 @@ def take_image(call: Call) -> Outcome:
     if image_id is None:
         server = SERVERS.find(call.cloud, call.physical_id or "")
         if server is None or server.get("status") in _WITHOUT_DISK:
-            return Done()
+            return Done(data={key: value for key, value in call.data.items() if key != IMAGE})
         if server.get(TASK):
             return Wait(polling_pause(call), reason=f"the server is {server[TASK]}")
-        image_id = _request_image(call)
+        image_id = _image_named(call)
+        if image_id is None and call.now < call.snapshot.lands_until:
+            return Wait(polling_pause(call), reason=f"looking for the image {call.snapshot.name}")
+        image_id = image_id or _request_image(call)
         return Wait(polling_pause(call), progress={"image": image_id})
     image = IMAGES.get(call.cloud, str(image_id))
     status = image.get("status")
     if status == "active":
-        return Done(data={**call.data, "snapshot_image_id": image_id})
+        return Done(data={**call.data, IMAGE: image_id})
     if status in _LOST_IMAGES:
         return Failed(f"the image {image_id} of the server is {status}")
     if status == "queued" and call.now - call.started_at > _LONGEST_QUEUED and not _has_task(call):
@@ -61,16 +68,28 @@ def _has_task(call: Call) -> bool:
     return server is not None and bool(server.get(TASK))
 
 
+def _image_named(call: Call) -> str | None:
+    """The image that an earlier call has asked for."""
+    found = IMAGES.named(call.cloud, call.snapshot.name)
+    return str(found[0]["id"]) if found else None
+
+
 def _request_image(call: Call) -> str:
-    """The image of the server, asked for unless an earlier attempt has done so."""
-    name = f"{call.physical_name}-{int(call.started_at)}"
-    found = IMAGES.named(call.cloud, name)
-    if found:
-        return str(found[0]["id"])
-    body = {"createImage": {"name": name}}
+    body = {"createImage": {"name": call.snapshot.name}}
     path = SERVERS.at(call.object_id, "/action")
     answer = SERVERS.ask(call.cloud, "POST", path, json=body, microversion=_SNAPSHOT_ID_IN_BODY)
     return str(answer["image_id"])
+
+
+def delete_image(call: Call) -> Outcome:
+    """Remove the image that was made of the server, also one of which nobody has heard."""
+    known = call.data.get(IMAGE)
+    named = [image["id"] for image in IMAGES.named(call.cloud, call.snapshot.name)]
+    for image_id in {*named, *([known] if known else [])}:
+        IMAGES.delete(call.cloud, str(image_id))
+    if not named and known is None and call.now < call.snapshot.lands_until:
+        return Wait(polling_pause(call), reason=f"looking for the image {call.snapshot.name}")
+    return Done()
 
 
 def is_removed(call: Call) -> bool:

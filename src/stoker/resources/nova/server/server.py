@@ -25,7 +25,13 @@ from stoker.resources.nova.server.create import (
 )
 from stoker.resources.nova.server.networks import subnets_needed
 from stoker.resources.nova.server.ports import delete_own_ports
-from stoker.resources.nova.server.power import brought_to, is_removed, take_image
+from stoker.resources.nova.server.power import (
+    IMAGE,
+    brought_to,
+    delete_image,
+    is_removed,
+    take_image,
+)
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
 from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, broken
@@ -118,6 +124,17 @@ class Server(ManagedType):
     def snapshot(self, call: Call) -> Outcome:
         """Make an image of the server; its id is kept as ``snapshot_image_id``."""
         return take_image(call)
+
+    def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The image of the snapshot in the place of the template's, if it boots from one."""
+        image_id = data.get(IMAGE)
+        if image_id is None or properties.get("image") is None:
+            return properties
+        return {**properties, "image": image_id}
+
+    def delete_snapshot(self, call: Call) -> Outcome:
+        """Remove the image."""
+        return delete_image(call)
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
         """Whether software is deployed to the server."""

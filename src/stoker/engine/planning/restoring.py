@@ -1,0 +1,59 @@
+"""What a restore wants: the definitions of the snapshot's input, each with what it holds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from stoker.engine.model.plans import Definitions
+from stoker.engine.model.snapshots import SnapshotPart
+from stoker.engine.planning.decision import implementation_of
+from stoker.schema.resource_type import NestingType, Snapshots, can
+from stoker.template.definition import Definition, Facts
+
+
+class Restored(Definitions):
+    """Definitions of one stack, with what a snapshot holds of the resources.
+
+    ``way`` leads to the stack from the one that was snapshotted. A resource that another type
+    manages by now gets nothing back.
+    """
+
+    def __init__(
+        self, wanted: Definitions, parts: Iterable[SnapshotPart], way: tuple[str, ...]
+    ) -> None:
+        self._wanted = wanted
+        self._parts = {part.path[-1]: part for part in parts if part.path[:-1] == way}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The resources of the input."""
+        return self._wanted.names
+
+    @property
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        """What each of them needs."""
+        return self._wanted.needs
+
+    @property
+    def type_names(self) -> Mapping[str, str]:
+        """What the template calls the type of each."""
+        return self._wanted.type_names
+
+    @property
+    def attributes_used(self) -> Mapping[str, frozenset[str]]:
+        """The attributes of each resource that somebody refers to."""
+        return self._wanted.attributes_used
+
+    def hooks_of(self, name: str) -> frozenset[str]:
+        """The hooks at which one of them stops."""
+        return self._wanted.hooks_of(name)
+
+    def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
+        """One definition, with what the snapshot holds of the resource."""
+        definition, part = self._wanted.definition(name, facts, light=light), self._parts.get(name)
+        type_ = definition.type
+        kept = isinstance(type_, NestingType) or can(type_, Snapshots)
+        if part is None or not kept or part.implementation != implementation_of(definition):
+            return definition
+        return replace(definition, snapshot=part.data)

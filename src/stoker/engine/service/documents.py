@@ -1,0 +1,54 @@
+"""Stacks and resources as documents, in the form that Heat gives them: of exports and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.engine.model.adoption import without_credentials
+from stoker.engine.model.records import Input, Stack
+
+
+def stack_document(
+    stack: Stack,
+    given: Input,
+    environment: Mapping[str, Any],
+    resources: Mapping[str, Any],
+    state: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A stack with what it was made of; ``state`` has its action, status and tags."""
+    return {
+        "name": stack.name,
+        "id": stack.id,
+        "action": state["action"],
+        "status": state["status"],
+        "environment": environment,
+        # nested stacks have those of the stack around them
+        "files": dict(given.files) if stack.parent_id is None else {},
+        "template": given.template,
+        "resources": resources,
+        "project_id": stack.project_id,
+        "stack_user_project_id": stack.user_project_id,
+        "tags": list(state["tags"]),
+    }
+
+
+def resource_document(
+    name: str,
+    physical_id: str | None,
+    type_name: str,
+    state: tuple[str, str],
+    metadata: Mapping[str, Any],
+    data: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A resource with what its type keeps of the object; ``state`` is action and status."""
+    action, status = state
+    return {
+        "name": name,
+        "resource_id": physical_id,
+        "type": type_name,
+        "action": action,
+        "status": status,
+        "metadata": dict(metadata),
+        "resource_data": without_credentials(data),
+    }

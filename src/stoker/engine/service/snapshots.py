@@ -1,0 +1,227 @@
+"""Snapshots of stacks: requests about them accepted, and what they hold shown.
+
+A snapshot is recorded with the operation that takes it. That it is complete is recorded at the end
+of that; one whose operation has ended otherwise, whatever has ended it, has failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from stoker.engine.model.interfaces import Append, Inside, Ports
+from stoker.engine.model.kinds import ChangeRequest, DropSnapshotRequest, Request, WalkRequest
+from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
+from stoker.engine.model.requests import Caller
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.views import SnapshotView
+from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.permissions import require_types
+from stoker.engine.service.documents import resource_document, stack_document
+from stoker.engine.service.evaluating import description_of
+from stoker.engine.service.guards import is_suspended, live, require_rest, require_updatable
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.presenters import environment_view
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import NOT_FOUND, InProgress, LimitExceeded, NotFound, NotSupported
+
+_PAUSES = [0.005 * 1.5**number for number in range(16)]
+"""Seconds between looks at a removal that was accepted; after seven in all the answer is given."""
+_TAKEN = "Stack SNAPSHOT completed successfully"
+
+
+class SnapshotService:
+    """Snapshots, for a caller."""
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+
+    async def create(self, caller: Caller, address: StackAddress, name: str | None) -> SnapshotView:
+        """Record a snapshot, have it taken, and return at once.
+
+        Raises InProgress while anything is done to the stack, NotSupported while it rests.
+        """
+        stack = await self._finder.at(caller, address)
+        snapshot_id = self._ports.ids.uuid()
+        operation = self._operation(stack, Action.SNAPSHOT, WalkRequest((snapshot_id,)))
+        state = {"action": stack.action, "status": stack.status, "tags": stack.tags}
+        snapshot = Snapshot(
+            snapshot_id,
+            stack.id,
+            self._ports.clock.now(),
+            stack.input_id,
+            operation.id,
+            name,
+            stack_state=state,
+        )
+        most = -1 if caller.is_admin else self._ports.limits.snapshots_per_stack
+
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            require_rest(now, inside.queue(stack.id))
+            if is_suspended(now):
+                raise NotSupported(
+                    f"{stack.name} is suspended: a snapshot would be all that it says of itself,"
+                    " and nothing could resume it. Resume it first"
+                )
+            if now.input_id != stack.input_id:
+                raise InProgress(f"{stack.name} has been updated meanwhile; send the request again")
+            if 0 <= most <= inside.count_snapshots(stack.id):
+                raise LimitExceeded(
+                    f"You have reached the maximum snapshots per stack, {most}. Delete snapshots"
+                    f" of {stack.name}"
+                )
+
+        change = Append(stack.id, operations=(operation,), snapshots=(snapshot,), guard=guard)
+        await self._store.commit(change)
+        return await self._view(stack, snapshot)
+
+    async def list(self, caller: Caller, address: StackAddress) -> Sequence[SnapshotView]:
+        """The snapshots of a stack, oldest first."""
+        stack = await self._finder.at(caller, address)
+        return [await self._view(stack, each) for each in await self._store.snapshots(stack.id)]
+
+    async def show(self, caller: Caller, address: StackAddress, snapshot_id: str) -> SnapshotView:
+        """One snapshot. Raises NotFound."""
+        stack = await self._finder.at(caller, address)
+        return await self._view(stack, await self._snapshot(stack, snapshot_id))
+
+    async def delete(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
+        """Remove a snapshot with all that it holds, once nothing else is done to the stack.
+
+        Returns when that is done, or after a few seconds. Raises NotSupported for one that is
+        being taken.
+        """
+        stack = await self._finder.at(caller, address)
+        snapshot = await self._snapshot(stack, snapshot_id)
+        if (await self._state(snapshot))[0] is Status.IN_PROGRESS:
+            raise NotSupported(
+                f"Deleting in-progress snapshot is not supported. Wait until {snapshot_id} is"
+                " complete, or update the stack, which ends it"
+            )
+        operation = self._operation(stack, Action.SIGNAL, DropSnapshotRequest(snapshot_id))
+
+        def guard(inside: Inside) -> None:
+            live(inside, stack)
+            if not inside.has_snapshot(snapshot_id):
+                raise _not_found(snapshot_id)
+
+        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+        # whoever drives the stack may be another process, which tells nobody here
+        for pause in _PAUSES:
+            found = await self._store.operation_status(operation.id)
+            if found is None or found[0].final:
+                return
+            await asyncio.sleep(pause)
+
+    async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
+        """Record a restore: the stack is brought to what the snapshot says and holds.
+
+        Raises InProgress while anything is done to the stack, NotSupported for a snapshot that is
+        not complete.
+        """
+        stack = await self._finder.at(caller, address)
+        snapshot = await self._snapshot(stack, snapshot_id)
+        status, reason = await self._state(snapshot)
+        if status is not Status.COMPLETE:
+            raise NotSupported(
+                f"the snapshot {snapshot_id} is {status}, {reason or 'not complete'}"
+            )
+        evaluation = await evaluation_at(self._ports, stack, snapshot.input_id)
+
+        def check() -> None:
+            require_types(self._ports.policy, caller, evaluation)
+
+        await self._ports.workers.compute(check)
+        request = ChangeRequest(
+            settings={"description": description_of(evaluation)}, restores=(snapshot_id,)
+        )
+        operation = self._operation(stack, Action.RESTORE, request, snapshot.input_id)
+
+        def guard(inside: Inside) -> None:
+            now = live(inside, stack)
+            require_updatable(now)
+            require_rest(now, inside.queue(stack.id))
+            if not inside.has_snapshot(snapshot_id):
+                raise _not_found(snapshot_id)
+
+        await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
+
+    def _operation(
+        self, stack: Stack, action: Action, request: Request, input_id: str | None = None
+    ) -> Operation:
+        now = self._ports.clock.now()
+        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
+        return Operation(
+            id=self._ports.ids.uuid(),
+            stack_id=stack.id,
+            action=action,
+            created_at=now,
+            request=request,
+            input_id=input_id,
+            deadline=now + minutes * 60,
+        )
+
+    async def _snapshot(self, stack: Stack, snapshot_id: str) -> Snapshot:
+        found = await self._store.snapshot(snapshot_id)
+        if found is None or found.stack_id != stack.id:
+            raise _not_found(snapshot_id)
+        return found
+
+    async def _state(self, snapshot: Snapshot) -> tuple[Status, str | None]:
+        """How far it is, and why."""
+        if snapshot.status is not Status.IN_PROGRESS:
+            return snapshot.status, snapshot.reason
+        status, reason = await self._store.operation_status(snapshot.operation_id) or (None, "")
+        if status is OperationStatus.COMPLETE:
+            return Status.COMPLETE, _TAKEN
+        if status is not None and not status.final:
+            return Status.IN_PROGRESS, None
+        return Status.FAILED, reason or "Stack SNAPSHOT was given up for a later request"
+
+    async def _view(self, stack: Stack, snapshot: Snapshot) -> SnapshotView:
+        given = await self._store.input(snapshot.input_id)
+        evaluation = await evaluation_at(self._ports, stack, snapshot.input_id)
+        status, reason = await self._state(snapshot)
+        parts = await self._store.snapshot_parts(snapshot.id)
+        state = dict(snapshot.stack_state)
+        if status is Status.COMPLETE:
+            state.update(action=Action.SNAPSHOT, status=status)
+
+        def data() -> dict[str, Any]:
+            environment = environment_view(evaluation)
+            environment.pop("encrypted_param_names", None)
+            resources = _entries(parts, ())
+            return stack_document(stack, given, environment, resources, state)
+
+        return SnapshotView(
+            snapshot.id,
+            snapshot.name,
+            status,
+            reason,
+            snapshot.created_at,
+            await self._ports.workers.compute(data),
+        )
+
+
+def _not_found(snapshot_id: str) -> NotFound:
+    return NotFound(f"Snapshot with id {snapshot_id[:255]} not found", NOT_FOUND)
+
+
+def _entries(parts: Sequence[SnapshotPart], way: tuple[str, ...]) -> dict[str, Any]:
+    """The resources of one stack in a snapshot, by name; those of nested ones inside them."""
+    found = {}
+    for part in parts:
+        if part.path[:-1] != way or not part.complete:
+            continue
+        state = Action.SNAPSHOT, Status.COMPLETE
+        entry = resource_document(
+            part.path[-1], part.physical_id, part.type_name, state, part.metadata, part.data
+        )
+        if part.nested_id is not None:
+            entry["resources"] = _entries(parts, part.path)
+        found[part.path[-1]] = entry
+    return found

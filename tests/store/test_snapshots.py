@@ -1,0 +1,134 @@
+"""Snapshots in every database that the store supports."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+import sqlalchemy as sa
+from tests.store.test_contract import TwoProcesses, made
+
+from stoker.engine.model.interfaces import Append, Fenced, Inside, OwnedWrite
+from stoker.engine.model.records import Input, Stack, Status
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.store import tables
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(database_url)
+    yield both
+    both.close()
+
+
+def snapshot_of(stack: Stack, input_id: str = "input") -> Snapshot:
+    state = {"action": "CREATE", "status": "COMPLETE", "tags": ["a"]}
+    return Snapshot(str(uuid4()), stack.id, 4.0, input_id, "op", "näme", stack_state=state)
+
+
+def part_of(snapshot: Snapshot, *path: str) -> SnapshotPart:
+    return SnapshotPart(
+        str(uuid4()),
+        snapshot.id,
+        path,
+        f"{path[-1]}-token",
+        "row",
+        "Sim::Disk",
+        "Sim::Disk",
+        physical_id="object",
+        metadata={"m": [1]},
+        data={"password": "secret"},
+    )
+
+
+async def test_a_snapshot_and_its_parts_are_read_as_they_were(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
+    await stores.one.commit(Append(stack.id, snapshots=(first,)))
+    await stores.one.commit(Append(stack.id, snapshots=(second,)))
+    parts = part_of(first, "b"), part_of(first, "a", "inner"), part_of(second, "a")
+    write = OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=parts)
+    await stores.one.commit(write)
+    assert await stores.other.snapshots(stack.id) == [first, second]
+    assert await stores.other.snapshot(second.id) == second
+    assert await stores.other.snapshot_parts(first.id) == [parts[1], parts[0]]
+    done = replace(parts[0], complete=True, data={"image": "i"})
+    ended = replace(first, status=Status.COMPLETE, reason="done")
+    write = replace(write, snapshot_parts=(done,), snapshots=(ended,))
+    await stores.one.commit(write)
+    assert await stores.other.snapshot(first.id) == ended
+    assert (await stores.other.snapshot_parts(first.id))[1] == done
+
+
+async def test_what_is_dropped_is_gone_and_nothing_else(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    gone, stays = snapshot_of(stack), snapshot_of(stack)
+    await stores.one.commit(Append(stack.id, snapshots=(gone, stays)))
+    parts = part_of(gone, "a"), part_of(stays, "a")
+    write = OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=parts)
+    await stores.one.commit(write)
+    dropped = OwnedWrite(
+        stack.id,
+        taken.fencing_token,
+        dropped_snapshots=(gone.id,),
+        dropped_snapshot_parts=(parts[0].id,),
+    )
+    await stores.one.commit(dropped)
+    assert await stores.other.snapshots(stack.id) == [stays]
+    assert await stores.other.snapshot_parts(gone.id) == []
+    assert await stores.other.snapshot_parts(stays.id) == [parts[1]]
+
+
+async def test_who_has_lost_a_stack_keeps_nothing_of_a_snapshot(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    await stores.other.take(stack.id)
+    snapshot = snapshot_of(stack)
+    write = OwnedWrite(stack.id, taken.fencing_token, snapshots=(snapshot,))
+    with pytest.raises(Fenced):
+        await stores.one.commit(write)
+    assert await stores.other.snapshot(snapshot.id) is None
+
+
+async def test_a_guard_counts_the_snapshots_that_were_written_before_it(
+    stores: TwoProcesses,
+) -> None:
+    stack = await made(stores.one)
+    seen = []
+
+    def guard(inside: Inside) -> None:
+        seen.append((inside.count_snapshots(stack.id), inside.has_snapshot(first.id)))
+
+    first = snapshot_of(stack)
+    await stores.one.commit(Append(stack.id, snapshots=(first,), guard=guard))
+    await stores.one.commit(Append(stack.id, snapshots=(snapshot_of(stack),), guard=guard))
+    assert seen == [(0, False), (1, True)]
+
+
+async def test_tidying_keeps_what_a_snapshot_starts_from(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    inputs = tuple(Input(str(uuid4()), stack.id, {"kept": n}) for n in range(2))
+    snapshot = snapshot_of(stack, inputs[0].id)
+    await stores.one.commit(Append(stack.id, inputs=inputs, snapshots=(snapshot,)))
+    await stores.one.tidy(stack.id, 100)
+    assert await stores.other.input(inputs[0].id) == inputs[0]
+    engine = stores.one._engine
+    with engine.connect() as connection:
+        known = set(connection.execute(sa.select(tables.inputs.c.id)).scalars())
+    assert inputs[1].id not in known
+
+
+async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    part = part_of(snapshot_of(stack), "a")
+    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, snapshot_parts=(part,)))
+    with stores.one._engine.connect() as connection:
+        row = connection.execute(
+            sa.select(tables.snapshot_parts).where(tables.snapshot_parts.c.id == part.id)
+        ).one()
+    assert "secret" not in str(row)
