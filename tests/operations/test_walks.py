@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.scenario import FILES
 from tests.simulation.world import CALLER
 
+from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.errors import InProgress, NotFound, NotSupported
 
@@ -210,5 +212,119 @@ def test_a_suspend_that_takes_too_long_fails_at_its_time_limit() -> None:
         assert await lab.status() == "SUSPEND_FAILED"
         assert (await lab.stack()).reason == "Suspend timed out"
         assert set((await states(lab)).values()) == {"SUSPEND_FAILED"}
+
+    in_lab(story)
+
+
+MEMBER = {"type": "Sim::Thing", "properties": {"value": "m", "slow": 2}}
+GROUP = {
+    "type": "OS::Heat::AutoScalingGroup",
+    "properties": {"min_size": 1, "max_size": 4, "resource": MEMBER},
+}
+POLICY = {
+    "type": "Sim::Policy",
+    "properties": {
+        "adjustment_type": "change_in_capacity",
+        "scaling_adjustment": 1,
+        "auto_scaling_group_id": {"get_resource": "group"},
+    },
+}
+NESTED = {"type": "child.yaml", "properties": {"value": "x"}}
+
+
+async def inner(lab: Lab, name: str) -> tuple[Stack, list[str]]:
+    """The nested stack of a resource, and the states of what is in it."""
+    store = lab.engine.ports.store
+    child = await store.stack(str((await lab.rows())[name].nested_id))
+    assert child is not None
+    rows = await store.resources(child.id)
+    return child, [f"{row.action}_{row.status}" for row in rows]
+
+
+def test_nested_stacks_and_groups_rest_and_wake_with_the_stack_around_them() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"nest": NESTED, "group": GROUP}), files=FILES)
+        for action, state, rests in (("suspend", "SUSPEND", True), ("resume", "RESUME", False)):
+            await lab.act(action)
+            assert set((await states(lab)).values()) == {f"{state}_COMPLETE"}
+            for name in ("nest", "group"):
+                child, found = await inner(lab, name)
+                assert (child.action, child.status) == (state, "COMPLETE")
+                assert set(found) == {f"{state}_COMPLETE"}
+            assert set(resting(lab).values()) == {rests}
+
+    in_lab(story)
+
+
+def test_a_nested_stack_that_rests_already_is_not_put_to_rest_again() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"nest": NESTED}), files=FILES)
+        child, _ = await inner(lab, "nest")
+        await lab.engine.operations.act(CALLER, child.address, "suspend")
+        await lab.engine.dispatch.idle()
+        before = (await inner(lab, "nest"))[0].updated_at
+        await lab.pass_time(5)
+        await lab.act("suspend")
+        assert await lab.status() == "SUSPEND_COMPLETE"
+        assert (await inner(lab, "nest"))[0].updated_at == before
+
+    in_lab(story)
+
+
+def test_a_failure_in_a_nested_stack_says_where_it_is() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"nest": NESTED}), files=FILES)
+        lab.cloud.vanish("two")
+        await lab.act("suspend")
+        assert await states(lab) == {"nest": "SUSPEND_FAILED"}
+        reason = (await lab.stack()).reason
+        assert reason.startswith("Resource SUSPEND failed: resources.nest.resources.two: ")
+        await lab.delete()
+        assert lab.cloud.objects == {}
+
+    in_lab(story)
+
+
+def test_a_nested_stack_that_is_gone_fails_a_suspend() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"nest": NESTED}), files=FILES)
+        child, _ = await inner(lab, "nest")
+        await lab.engine.operations.delete(CALLER, child.address)
+        await lab.engine.dispatch.idle()
+        await lab.act("suspend")
+        assert "no longer exists" in (await lab.stack()).reason
+
+    in_lab(story)
+
+
+def test_signals_that_were_accepted_before_a_suspend_are_applied_before_it() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"group": GROUP, "policy": POLICY}))
+        for pause in (0.0, 1.0):
+            await lab.engine.signals.signal(CALLER, address, "policy", {})
+            await lab.pass_time(pause)
+            await lab.begin_act("suspend")
+            with pytest.raises(NotSupported, match="Signal resource during SUSPEND"):
+                await lab.engine.signals.signal(CALLER, address, "policy", {})
+            await lab.engine.dispatch.idle()
+            assert await lab.status() == "SUSPEND_COMPLETE"
+            await lab.act("resume")
+        assert list(resting(lab).values()) == [False, False, False]
+
+    in_lab(story)
+
+
+def test_a_stack_rests_as_soon_as_that_is_accepted() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing()}))
+        unheard = lab.unheard()
+        await unheard.act(CALLER, address, "suspend")
+        with pytest.raises(NotSupported, match="Updating a stack when it is suspended"):
+            await unheard.update(CALLER, address, StackRequest(template=CHAIN))
+        lab.engine.dispatch.wake(address.id)
+        await lab.engine.dispatch.idle()
+        await unheard.act(CALLER, address, "resume")
+        with pytest.raises(InProgress, match="RESUME"):
+            await unheard.update(CALLER, address, StackRequest(template=CHAIN))
 
     in_lab(story)

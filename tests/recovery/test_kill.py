@@ -87,6 +87,13 @@ class Stack:
         answer = self.service.request("DELETE", f"/stacks/{self.name}/{stack['id']}")
         assert answer.status_code == 204, answer.text
 
+    def act(self, action: str) -> None:
+        stack = self.service.stack(self.name)
+        assert stack is not None
+        path = f"/stacks/{self.name}/{stack['id']}/actions"
+        answer = self.service.request("POST", path, {action: None})
+        assert answer.status_code == 200, answer.text
+
     def status(self) -> str | None:
         stack = self.service.stack(self.name)
         return None if stack is None else stack["stack_status"]
@@ -264,6 +271,33 @@ def test_updates_and_deletes_complete_whenever_the_service_is_killed(scene: Scen
 @pytest.mark.long
 def test_updates_and_deletes_complete_however_often_the_service_is_killed(scene: Scene) -> None:
     update_and_delete(scene, KILLS)
+
+
+def suspend_and_resume(scene: Scene, kills: int) -> None:
+    """Suspend, resume and check a stack, and kill the service so often during each."""
+    stack = scene.stack()
+    stack.create(seconds=0)
+    stack.await_status("CREATE_COMPLETE")
+    before = stack.ids()
+    for action, servers in (("suspend", "SUSPENDED"), ("resume", "ACTIVE"), ("check", "ACTIVE")):
+        state = f"{action.upper()}_COMPLETE"
+        stack.act(action)
+        scene.disturb(kills, lambda state=state: stack.status() == state)
+        stack.await_status(state)
+        scene.check()
+        assert stack.ids() == before
+        found = scene.service.cloud("/compute/v2.1/servers/detail?all_tenants=1")["servers"]
+        assert [server["status"] for server in found] == [servers, servers]
+    until(lambda: stack.page() == "front: first", "the front server answers")
+
+
+def test_stacks_rest_and_wake_whenever_the_service_is_killed(scene: Scene) -> None:
+    suspend_and_resume(scene, FEW_KILLS)
+
+
+@pytest.mark.long
+def test_stacks_rest_and_wake_however_often_the_service_is_killed(scene: Scene) -> None:
+    suspend_and_resume(scene, KILLS)
 
 
 def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Scene) -> None:

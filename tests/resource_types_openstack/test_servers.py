@@ -541,3 +541,13 @@ def test_a_server_that_cannot_be_suspended_says_why(cloud: FakeCloud, server: Ma
     assert "it is in vm_state stopped" in failure(row.run("SUSPEND"))
     live(cloud)["status"] = "ERROR"
     assert 'Went to status ERROR due to "Message: ' in failure(row.run("RESUME"))
+
+
+def test_a_check_says_which_status_a_server_should_have(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    assert isinstance(row.run("CHECK"), Done)
+    live(cloud)["status"] = "SHUTOFF"
+    outcome = row.run("CHECK")
+    assert failure(outcome) == "'status': expected 'ACTIVE', got 'SHUTOFF'"
+    live(cloud)["status"] = "ERROR"
+    assert 'Went to status ERROR due to "Message: ' in failure(row.run("CHECK"))

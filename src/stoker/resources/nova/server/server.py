@@ -34,7 +34,7 @@ from stoker.resources.nova.server.power import (
 )
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
-from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, broken
+from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, not_active
 from stoker.resources.rest import marker_text, polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
@@ -103,7 +103,7 @@ class Server(ManagedType):
         found = SERVERS.find(call.cloud, call.physical_id or "")
         if found is None:
             return Failed(f"the server {call.physical_id} no longer exists")
-        return Done() if found.get("status") == ACTIVE else broken(found)
+        return Done() if found.get("status") == ACTIVE else not_active(found)
 
     def release(self, call: Call) -> Outcome:
         """Let go of ports and addresses that a replacement needs."""

@@ -22,6 +22,14 @@ def live(call: Call) -> Object:
     return SERVERS.get(call.cloud, call.object_id)
 
 
+def not_active(server: Mapping[str, Any]) -> Failed:
+    """The failure of a check of a server that is not active."""
+    status = str(server.get("status"))
+    if status in BROKEN:
+        return broken(server)
+    return Failed(f"'status': expected '{ACTIVE}', got '{status}'", kind="Error")
+
+
 def broken(server: Mapping[str, Any]) -> Failed:
     """The failure of a broken server, in the service's words."""
     fault = server.get("fault") or {}
