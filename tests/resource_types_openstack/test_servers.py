@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from email import message_from_string
@@ -414,6 +415,21 @@ def test_tools_user_data_carries_the_script_and_the_metadata(
     assert parts["cfn-userdata"].get_payload(decode=True) == b"#!/bin/sh\necho hi"
     assert b"AWS::CloudFormation::Init" in bytes(parts["cfn-init-data"].get_payload(decode=True))
     assert parts["part-handler.py"].get_content_type() == "text/part-handler"
+    # the names that cloud-init looks for
+    defined = re.findall(r"^def (\w+)", parts["part-handler.py"].get_payload(), re.MULTILINE)
+    assert defined == ["list_types", "handle_part"]
+
+
+def test_tools_in_a_server_are_told_where_the_api_is(cloud: FakeCloud, server: Make) -> None:
+    row = server(user_data="#!/bin/sh", user_data_format="HEAT_CFNTOOLS")
+    row.signalling = StackUsers()
+    row.create()
+    message = message_from_string(base64.b64decode(live(cloud)["user_data"]).decode())
+    texts = {part.get_filename(): part.get_payload() for part in message.walk()}
+    # read as its end is the port, and as "/v1/" comes behind it
+    assert texts["cfn-metadata-server"] == "http://cfn.example:8010"
+    assert "cfn_region_endpoint = cfn.example\n" in texts["cfn-boto-cfg"]
+    assert "/etc/boto.cfg" in texts["run-cfn-userdata.sh"]
 
 
 @pytest.mark.parametrize(
@@ -476,7 +492,7 @@ class StackUsers:
         return {"access": "a", "secret": "s"}
 
     def metadata_url(self, call: Call) -> str:
-        return "http://cfn.example/v1/"
+        return "http://cfn.example:8010/v1/"
 
 
 @pytest.mark.parametrize(

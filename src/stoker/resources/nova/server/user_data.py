@@ -28,7 +28,7 @@ def list_types():
     return ["text/x-cfninitdata"]
 
 
-def handletext_part(data, ctype, filename, payload):
+def handle_part(data, ctype, filename, payload):
     if ctype in ("__begin__", "__end__"):
         return
     if not os.path.isdir(DIRECTORY):
@@ -49,6 +49,8 @@ log=/var/log/heat-provision.log
 umask 077
 status=0
 echo "started $(date -u)" >> "$log"
+# where boto, with which the tools ask for metadata, looks for the address
+[ -e /etc/boto.cfg ] || ln -s "$directory/cfn-boto-cfg" /etc/boto.cfg
 if [ -f "$script" ] && [ "$(head -c 2 "$script")" = "#!" ]; then
     chmod 700 "$script"
     "$script" >> "$log" 2>&1
@@ -84,7 +86,9 @@ def render(form: str, text: str, metadata: Mapping[str, Any], metadata_address: 
     if metadata:
         parts.append(text_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
     if form == "HEAT_CFNTOOLS" and metadata_address:
-        parts.append(text_part(metadata_address, "x-cfninitdata", "cfn-metadata-server"))
+        # the tools take the port from its end, and put the version behind it
+        root = metadata_address.removesuffix("/v1/")
+        parts.append(text_part(root, "x-cfninitdata", "cfn-metadata-server"))
         parts.append(text_part(_boto_config(metadata_address), "x-cfninitdata", "cfn-boto-cfg"))
     return _joined(parts)
 
