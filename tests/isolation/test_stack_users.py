@@ -7,8 +7,9 @@ import json
 import httpx
 import pytest
 
+from tests.conformance.runner.signatures import signed_v2
 from tests.isolation.people import Person, demo, token_of
-from tests.recovery.service import Service
+from tests.recovery.service import Service, until
 
 HANDLE = {
     "type": "OS::Heat::WaitConditionHandle",
@@ -88,6 +89,78 @@ def test_it_may_do_nothing_else_to_its_stack(
 ) -> None:
     person, path = user
     assert person.ask(method, path + below, {}).status_code == 403
+
+
+KEYS = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "limited": {"Type": "AWS::IAM::User", "Properties": {"Policies": [{"Ref": "policy"}]}},
+        "policy": {
+            "Type": "OS::Heat::AccessPolicy",
+            "Properties": {"AllowedResources": ["allowed"]},
+        },
+        "free": {"Type": "AWS::IAM::User"},
+        "limited_key": {
+            "Type": "AWS::IAM::AccessKey",
+            "Properties": {"UserName": {"Ref": "limited"}},
+        },
+        "free_key": {"Type": "AWS::IAM::AccessKey", "Properties": {"UserName": {"Ref": "free"}}},
+        "allowed": {"Type": "OS::Heat::RandomString", "Metadata": {"text": "allowed"}},
+        "other": {"Type": "OS::Heat::RandomString", "Metadata": {"text": "other"}},
+    },
+    "Outputs": {
+        name: {
+            "Value": {
+                "access": {"Ref": f"{name}_key"},
+                "secret": {"Fn::GetAtt": [f"{name}_key", "SecretAccessKey"]},
+            }
+        }
+        for name in ("limited", "free")
+    },
+}
+
+
+def test_users_of_a_template_read_with_their_keys_what_policies_allow(service: Service) -> None:
+    owner = demo(service)
+    stack_id = owner.create("keys", KEYS)
+    path = f"/stacks/keys/{stack_id}"
+
+    def described(user: str, resource: str) -> int | dict[str, str]:
+        key = owner.ask("GET", f"{path}/outputs/{user}").json()["output"]["output_value"]
+        query = {
+            "Action": "DescribeStackResource",
+            "StackName": "keys",
+            "LogicalResourceId": resource,
+            "ContentType": "JSON",
+        }
+        request = signed_v2("GET", f"{service.url}/cfn/v1/", query, key["access"], key["secret"])
+        answer = httpx.get(request.url, timeout=60)
+        if answer.status_code != 200:
+            return answer.status_code
+        found = answer.json()["DescribeStackResourceResponse"]["DescribeStackResourceResult"]
+        metadata: dict[str, str] = json.loads(found["StackResourceDetail"]["Metadata"])
+        return metadata
+
+    assert described("limited", "allowed") == {"text": "allowed"}
+    assert described("limited", "other") == 403
+    assert described("free", "allowed") == {"text": "allowed"}
+    assert described("free", "other") == {"text": "other"}
+    owner.ask("DELETE", path)
+    owner.wait_deleted("keys", stack_id)
+
+
+def test_a_key_is_for_a_user_of_its_own_stack_alone(service: Service) -> None:
+    owner = demo(service)
+    others = owner.create("with-user", {**KEYS, "Outputs": {"n": {"Value": {"Ref": "free"}}}})
+    shown = owner.ask("GET", f"/stacks/with-user/{others}/outputs/n").json()
+    name = shown["output"]["output_value"]
+    key = {"Type": "AWS::IAM::AccessKey", "Properties": {"UserName": name}}
+    template = {"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"key": key}}
+    body = {"stack_name": "thief", "template": template}
+    stack_id = owner.ask("POST", "/stacks", body).json()["stack"]["id"]
+    until(lambda: owner.status("thief", stack_id) == "CREATE_FAILED", "the key is refused")
+    reason = owner.ask("GET", f"/stacks/thief/{stack_id}/resources/key").json()["resource"]
+    assert "no user of this stack" in reason["resource_status_reason"]
 
 
 def test_it_may_not_list_or_make_stacks(user: tuple[Person, str]) -> None:

@@ -7,6 +7,7 @@ resource. Everything is named after ids, so that what a lost call has made is fo
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import secrets
 import uuid
@@ -136,6 +137,19 @@ class StackDomain:
         await self._require("POST", "/credentials", {"credential": body})
         return pair
 
+    async def remove_keypair(self, access: str) -> None:
+        """Remove an EC2 key; none is fine."""
+        # the identity service names the credential by the digest of the key
+        await self._remove(f"/credentials/{hashlib.sha256(access.encode()).hexdigest()}")
+
+    async def user_id(self, name: str, project_id: str) -> str | None:
+        """The id of the user of that name, if it was made to call back for that project."""
+        query = {"domain_id": await self._domain_id(), "name": name}
+        for user in await self._list(self.admin, "users", query):
+            if user.get("default_project_id") == project_id:
+                return str(user["id"])
+        return None
+
     async def _role(self) -> str:
         if self._role_id is None:
             name = self.settings.stack_user_role
@@ -211,6 +225,14 @@ class ResourceSignalling:
     def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
         """An EC2 key of the user: ``access`` and ``secret``."""
         return self._wait_for(self._domain.keypair(user_id, self._project_id(call)))
+
+    def delete_keypair(self, call: Call, access: str) -> None:
+        """Remove an EC2 key; none is fine."""
+        self._wait_for(self._domain.remove_keypair(access))
+
+    def user_id(self, call: Call, username: str) -> str | None:
+        """The id of the user of that name in the project of this tree of stacks."""
+        return self._wait_for(self._domain.user_id(username, self._project_id(call)))
 
     def signal_url(self, call: Call) -> str:
         """The address of the REST API that accepts signals for the resource."""

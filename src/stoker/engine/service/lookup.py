@@ -60,9 +60,14 @@ class Finder:
         return stack
 
 
+def is_own(caller: Caller, row: Resource) -> bool:
+    """Whether a stack user was made for a resource; all are those of other users."""
+    return not caller.is_stack_user or row.data.get("user_id") == caller.user_id
+
+
 def require_own(caller: Caller, row: Resource) -> None:
     """Raise Forbidden for a stack user who asks for a resource other than its own."""
-    if caller.is_stack_user and row.data.get("user_id") != caller.user_id:
+    if not is_own(caller, row):
         raise Forbidden("a stack user may use the resource only that it was made for")
 
 

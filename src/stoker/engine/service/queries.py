@@ -13,8 +13,9 @@ from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, Stac
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ShownFacts
+from stoker.engine.service.access import require_readable
 from stoker.engine.service.live_values import attributes_of, metadata_of, refreshed
-from stoker.engine.service.lookup import Finder, require_own, row_of
+from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import (
     current_rows,
     environment_view,
@@ -140,8 +141,8 @@ class Queries:
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
-        require_own(caller, row)
         session = await self._session(stack, rows)
+        require_readable(caller, session, row)
         attributes = {**dict.fromkeys(with_attributes), **attributes_of(session, row)}
         needed = _needed_by(rows)
         return resource_view(
@@ -153,8 +154,9 @@ class Queries:
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
-        require_own(caller, row)
-        return await metadata_of(await self._session(stack, rows), row)
+        session = await self._session(stack, rows)
+        require_readable(caller, session, row)
+        return await metadata_of(session, row)
 
     async def events(
         self, caller: Caller, address: StackAddress, query: EventQuery

@@ -7,6 +7,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Path
 from stoker.resources import declare
+from stoker.resources.access import ALLOWED
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 
@@ -16,16 +17,16 @@ class AccessPolicy(ManagedType):
     type_name = "OS::Heat::AccessPolicy"
     description = "Names the resources that users with this policy may look at."
     properties = {
-        "AllowedResources": declare.sequence(
+        ALLOWED: declare.sequence(
             "Names of resources of the stack that may be described.", required=True
         )
     }
 
     def named(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any]]:
         """The resources."""
-        names = properties.get("AllowedResources")
+        names = properties.get(ALLOWED)
         listed = names if isinstance(names, list) else []
-        return [(("AllowedResources", index), name) for index, name in enumerate(listed)]
+        return [((ALLOWED, index), name) for index, name in enumerate(listed)]
 
     def create(self, call: Call) -> Outcome:
         """Nothing to create."""
@@ -34,3 +35,7 @@ class AccessPolicy(ManagedType):
     def delete(self, call: Call) -> Outcome:
         """Nothing to remove."""
         return Done()
+
+    def reference(self, call: Call) -> Any:
+        """Its name, by which users refer to it."""
+        return call.name

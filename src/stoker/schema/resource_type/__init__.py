@@ -27,6 +27,7 @@ from stoker.schema.resource_type.capabilities import (
     DependsImplicitly,
     Deploys,
     Foresees,
+    GrantsAccess,
     NamesResources,
     PublishesMetadata,
     Reads,
@@ -63,8 +64,8 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Deploys",
-    "Done", "Failed", "Foresees", "GathersAttributes", "Inherited", "MakesStack", "ManagedType",
-    "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
+    "Done", "Failed", "Foresees", "GathersAttributes", "GrantsAccess", "Inherited", "MakesStack",
+    "ManagedType", "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
     "PublishesMetadata", "Reads", "Referred", "Releases", "Replaces", "Resized", "ResourceType",
     "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
     "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates",

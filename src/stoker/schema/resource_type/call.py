@@ -121,6 +121,12 @@ class Signalling(Protocol):
     def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
         """EC2 credentials of a stack user: ``access`` and ``secret``; keep them as data."""
 
+    def delete_keypair(self, call: Call, access: str) -> None:
+        """Remove EC2 credentials; none is fine."""
+
+    def user_id(self, call: Call, username: str) -> str | None:
+        """The stack user of that name among those of this tree of stacks."""
+
     def signal_url(self, call: Call) -> str:
         """The REST address that accepts signals for this resource."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.schema.neighbours import Neighbour
 from stoker.schema.resource_type.call import Call, Signal
 from stoker.schema.resource_type.outcomes import Outcome
 from stoker.schema.software import Deployment
@@ -152,6 +153,16 @@ class ShowsSignals(Protocol):
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
         """What the signals add to the metadata of the resource."""
+
+
+@runtime_checkable
+class GrantsAccess(Protocol):
+    """The type is a user of the stack that may read metadata of several resources."""
+
+    def grants(
+        self, properties: Mapping[str, Any], name: str, others: Mapping[str, Neighbour]
+    ) -> bool:
+        """Whether the user may read the resource ``name``; ``others`` are all of the stack."""
 
 
 @runtime_checkable

@@ -1,0 +1,46 @@
+"""AWS::IAM::AccessKey: the key of a user, with which requests are signed."""
+
+from __future__ import annotations
+
+from stoker.resources import declare
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.support import since
+
+_USER, _SECRET = "UserName", "SecretAccessKey"
+
+
+class IamAccessKey(ManagedType):
+    """An EC2 key of a stack user. Calls the identity service."""
+
+    type_name = "AWS::IAM::AccessKey"
+    description = "A key of a user of this stack."
+    support = since("2014.1")
+    service = "identity"
+    secrets = frozenset({_SECRET})
+    properties = {
+        _USER: declare.string("Name of a resource AWS::IAM::User's user.", required=True),
+        "Serial": declare.integer("Not available.", implemented=False),
+        "Status": declare.choice(["Active", "Inactive"], "Not available.", implemented=False),
+    }
+    attributes = {
+        _USER: Attribute("Name of the user.", Type.STRING),
+        _SECRET: Attribute("The secret that signs; the id of the key names it.", Type.STRING),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Make the key, or find the one that the user has."""
+        if call.signalling is None:
+            return Failed("this service has no stack users")
+        name = call.properties[_USER]
+        user_id = call.signalling.user_id(call, name)
+        if user_id is None:
+            return Failed(f'no user of this stack is named "{name}"; refer to an AWS::IAM::User')
+        pair = call.signalling.create_keypair(call, user_id)
+        return Done(physical_id=pair["access"], attributes={_USER: name, _SECRET: pair["secret"]})
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the key."""
+        if call.signalling is not None and call.physical_id is not None:
+            call.signalling.delete_keypair(call, call.physical_id)
+        return Done()

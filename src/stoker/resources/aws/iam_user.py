@@ -1,0 +1,62 @@
+"""AWS::IAM::User: a user that may read what servers are told, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.access import all_allow
+from stoker.schema.neighbours import Neighbour
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.support import since
+
+_POLICIES = "Policies"
+
+
+class IamUser(ManagedType):
+    """A stack user for keys that agents in servers use. Calls the identity service."""
+
+    type_name = "AWS::IAM::User"
+    description = "A user whose keys let agents in servers read metadata of the stack."
+    support = since("2014.1")
+    service = "identity"
+    secrets = frozenset({"password"})
+    properties = {
+        "Path": declare.string("Without effect."),
+        "Groups": declare.sequence("Without effect."),
+        "LoginProfile": declare.mapping(
+            "Without effect: the user logs in with keys alone.",
+            entries={"Password": declare.string("The password.", sensitive=True)},
+        ),
+        _POLICIES: declare.sequence(
+            "Names of resources OS::Heat::AccessPolicy, all of which must allow a resource. "
+            "Without any, the user may read all resources of the stack."
+        ),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Make the stack user."""
+        if call.signalling is None:
+            return Failed("this service has no stack users")
+        user = call.signalling.create_user(call)
+        return Done(physical_id=user["user_id"], data=dict(user))
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the stack user, and its keys with it."""
+        if call.signalling is not None:
+            call.signalling.delete_user(call)
+        return Done()
+
+    def reference(self, call: Call) -> Any:
+        """The name of the user."""
+        return call.data.get("username", call.name)
+
+    def grants(
+        self,
+        properties: Mapping[str, Any],
+        name: str,
+        others: Mapping[str, Neighbour],
+    ) -> bool:
+        """Whether all policies of the user allow the resource ``name``."""
+        return all_allow(properties.get(_POLICIES) or (), name, others)
