@@ -10,6 +10,7 @@ from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.delay import Delay
+from stoker.resources.heat.ha_restarter import Restarter
 from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.resource_chain import ResourceChain
@@ -198,6 +199,25 @@ class Policy(AutoScalingPolicy):
         return {}
 
 
+class SimRestarter(Restarter):
+    """A restarter that needs no identity service, and has no address."""
+
+    type_name = "Sim::Restarter"
+    service = None
+
+    def create(self, call: Call) -> Outcome:
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        return {}
+
+    def reference(self, call: Call) -> Any:
+        return call.physical_name
+
+
 class Launch(LaunchConfiguration):
     """A launch configuration of a cloud that has no servers to copy."""
 
@@ -229,6 +249,7 @@ BUILT_IN = (
     Gate(),
     Handle(),
     Policy(),
+    SimRestarter(),
     AutoScalingGroup(),
     AutoScalingResourceGroup(),
     Instance(),

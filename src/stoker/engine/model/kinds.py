@@ -17,6 +17,7 @@ class OperationKind(StrEnum):
     SCALE = "scale"
     REFRESH = "refresh"
     MARK = "mark"
+    RESTART = "restart"
     WALK = "walk"
     CANCEL = "cancel"
     DROP_SNAPSHOT = "drop snapshot"
@@ -56,6 +57,15 @@ class ScaleRequest:
 
     kind: ClassVar = OperationKind.SCALE
     policy_id: str
+    """The row that was signalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartRequest:
+    """Replace a resource, and all that needs it, because a signal to a restarter asks for it."""
+
+    kind: ClassVar = OperationKind.RESTART
+    restarter_id: str
     """The row that was signalled."""
 
 
@@ -105,6 +115,7 @@ class DropSnapshotRequest:
 Request = (
     ChangeRequest
     | ScaleRequest
+    | RestartRequest
     | RefreshRequest
     | MarkRequest
     | WalkRequest
@@ -116,6 +127,7 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
     for each in (
         ChangeRequest,
         ScaleRequest,
+        RestartRequest,
         RefreshRequest,
         MarkRequest,
         WalkRequest,

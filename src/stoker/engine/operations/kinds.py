@@ -12,6 +12,7 @@ from stoker.engine.operations.change import StackChange
 from stoker.engine.operations.drop_snapshot import DroppingSnapshot
 from stoker.engine.operations.mark import Marking
 from stoker.engine.operations.refresh import Refreshing
+from stoker.engine.operations.restart import Restarting
 from stoker.engine.operations.running import Running
 from stoker.engine.operations.scale import Scaling
 from stoker.engine.operations.walk import Walk
@@ -21,6 +22,7 @@ KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
     OperationKind.SCALE: Scaling,
     OperationKind.REFRESH: Refreshing,
     OperationKind.MARK: Marking,
+    OperationKind.RESTART: Restarting,
     OperationKind.WALK: Walk,
     OperationKind.CANCEL: Cancelling,
     OperationKind.DROP_SNAPSHOT: DroppingSnapshot,

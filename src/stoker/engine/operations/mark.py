@@ -11,7 +11,7 @@ from dataclasses import replace
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import MarkRequest
-from stoker.engine.model.records import Action, Operation, OperationStatus, Status
+from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.running import Running
 
 
@@ -31,10 +31,18 @@ class Marking(Running):
         row = session.rows.get(request.resource_id)
         rows, events = [], []
         if row is not None and row.unhealthy != request.unhealthy:
-            status = Status.FAILED if request.unhealthy else Status.COMPLETE
-            transitions = session.transitions
-            row, _ = transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, request.reason)
-            row, event = transitions.resource_to(row, Action.CHECK, status, request.reason)
-            rows, events = [replace(row, unhealthy=request.unhealthy)], [event]
+            row, event = marked(session, row, unhealthy=request.unhealthy, reason=request.reason)
+            rows, events = [row], [event]
         ended = replace(self.operation, status=OperationStatus.COMPLETE)
         await session.commit(resources=rows, events=events, operations=[ended])
+
+
+def marked(
+    session: Session, row: Resource, *, unhealthy: bool, reason: str
+) -> tuple[Resource, Event]:
+    """The row with the mark, or without it, and the event that tells of it."""
+    status = Status.FAILED if unhealthy else Status.COMPLETE
+    transitions = session.transitions
+    row, _ = transitions.resource_to(row, Action.CHECK, Status.IN_PROGRESS, reason)
+    row, event = transitions.resource_to(row, Action.CHECK, status, reason)
+    return replace(row, unhealthy=unhealthy), event

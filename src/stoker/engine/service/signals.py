@@ -15,7 +15,7 @@ from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
-from stoker.engine.model.kinds import ScaleRequest
+from stoker.engine.model.kinds import Request, RestartRequest, ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
     Action,
@@ -39,7 +39,14 @@ from stoker.kernel.errors import (
     NotFound,
     NotSupported,
 )
-from stoker.schema.resource_type import AdjustsGroup, Deploys, Signals, can
+from stoker.schema.resource_type import (
+    AdjustsGroup,
+    Deploys,
+    ResourceType,
+    RestartsResource,
+    Signals,
+    can,
+)
 from stoker.template.environment.registry import HOOKS
 
 
@@ -112,8 +119,9 @@ class SignalService:
             # nothing else bounds the events of what is refused again and again
             await self._ports.store.tidy(stack.id, stack_rows.events_to_keep)
             return
-        if can(type_, AdjustsGroup):
-            await self._scale(stack, row)
+        request = request_by_signal(row, type_)
+        if request is not None:
+            await self._operate(stack, row, request)
             return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
@@ -156,28 +164,20 @@ class SignalService:
         if releases:
             await store.commit(Append(stack_id, signals=releases))
 
-    async def _scale(self, stack: Stack, policy: Resource) -> None:
+    async def _operate(self, stack: Stack, row: Resource, request: Request) -> None:
         """Record the operation that applies the signal; its end tells what came of it."""
-        limits, now = self._ports.limits, self._ports.clock.now()
         waiting = await self._ports.store.queue(stack.id)
-        if len(waiting) >= limits.signals_per_resource:
+        if len(waiting) >= self._ports.limits.signals_per_resource:
             raise LimitExceeded(
                 f"{len(waiting)} signals for this stack have not been applied yet; send more later"
             )
-        operation = Operation(
-            id=self._ports.ids.uuid(),
-            stack_id=stack.id,
-            action=Action.SIGNAL,
-            created_at=now,
-            request=ScaleRequest(policy.id),
-            deadline=now + 60 * (stack.timeout_mins or limits.timeout_mins),
-        )
+        operation = operation_by_signal(self._ports, stack, request)
 
         def guard(inside: Inside) -> None:
             if is_suspended(live(inside, stack)):
                 raise NotSupported(_resting(stack))
-            if not inside.has_resource(policy.id):
-                raise NotFound(f"{policy.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
+            if not inside.has_resource(row.id):
+                raise NotFound(f"{row.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
         change = Append(stack.id, operations=(operation,), guard=guard)
         await self._ports.store.commit(change)
@@ -196,6 +196,26 @@ class SignalService:
             guard=guard,
         )
         await self._ports.store.commit(change)
+
+
+def request_by_signal(row: Resource, type_: ResourceType | None) -> Request | None:
+    """The operation that a signal to a resource asks for; None where it is only told to it."""
+    if can(type_, AdjustsGroup):
+        return ScaleRequest(row.id)
+    return RestartRequest(row.id) if can(type_, RestartsResource) else None
+
+
+def operation_by_signal(ports: Ports, stack: Stack, request: Request) -> Operation:
+    """The operation that applies a signal."""
+    now = ports.clock.now()
+    return Operation(
+        id=ports.ids.uuid(),
+        stack_id=stack.id,
+        action=Action.SIGNAL,
+        created_at=now,
+        request=request,
+        deadline=now + 60 * (stack.timeout_mins or ports.limits.timeout_mins),
+    )
 
 
 def _resting(stack: Stack) -> str:

@@ -33,6 +33,7 @@ from stoker.schema.resource_type.capabilities import (
     Reads,
     Releases,
     Replaces,
+    RestartsResource,
     ShowsSignals,
     Signals,
     Snapshots,
@@ -67,7 +68,7 @@ __all__ = [
     "Done", "Failed", "Foresees", "GathersAttributes", "GrantsAccess", "Inherited", "MakesStack",
     "ManagedType", "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
     "PublishesMetadata", "Reads", "Referred", "Releases", "Replaces", "Resized", "ResourceType",
-    "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots",
-    "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates",
-    "Wait", "can", "has_attribute",
+    "RestartsResource", "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals",
+    "SnapshotFacts", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update",
+    "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

@@ -188,6 +188,14 @@ class PublishesMetadata(TakesDeployments, Protocol):
 
 
 @runtime_checkable
+class RestartsResource(Protocol):
+    """A signal to the resource replaces another resource of its stack, and all that needs it."""
+
+    def restarts(self, call: Call) -> Any:
+        """The reference of the resource that is replaced."""
+
+
+@runtime_checkable
 class Validates(Protocol):
     """The type checks more than its declarations can say."""
 
