@@ -198,6 +198,22 @@ def test_heatclient_sees_failures_and_rollbacks(heat: Any) -> None:
     until(lambda: _gone(heat, "fails"), "the stack is deleted")
 
 
+def test_stacks_rest_wake_and_are_checked(cloud: Connection, heat: Any) -> None:
+    made = heat.stacks.create(stack_name="walked", template=TEMPLATE)["stack"]["id"]
+    await_end(heat, "walked", "CREATE_COMPLETE")
+    cloud.orchestration.suspend_stack(made)
+    await_end(heat, "walked", "SUSPEND_COMPLETE")
+    with pytest.raises(exc.HTTPBadRequest, match="when it is suspended is not supported"):
+        heat.stacks.update(made, template=TEMPLATE)
+    cloud.orchestration.resume_stack(made)
+    await_end(heat, "walked", "RESUME_COMPLETE")
+    heat.actions.check(made)
+    await_end(heat, "walked", "CHECK_COMPLETE")
+    told = heat.stacks.get(made).stack_status_reason
+    assert told.endswith("'CHECK' not fully supported (see resources)")
+    heat.stacks.delete(made)
+
+
 def test_heatclient_collects_files_environments_and_nested_templates(
     heat: Any, tmp_path: Path
 ) -> None:

@@ -110,15 +110,12 @@ class Visiting:
         """
         if row.status is Status.FAILED:
             raise self._refused(row, f"{self._action} not supported, and has failed: {row.reason}")
-        before, reason = (
-            (row.action, row.status),
-            f"{self._action} not supported for {row.type_name}",
-        )
+        reason = f"{self._action} not supported for {row.type_name}"
         transitions = self._session.transitions
-        row, _ = transitions.resource_to(row, self._action, Status.IN_PROGRESS, reason)
-        done, told = transitions.resource_to(row, self._action, Status.COMPLETE, reason)
-        news = before != (done.action, done.status)
-        await self._session.commit(resources=[done], events=[told] if news else [])
+        begun, _ = transitions.resource_to(row, self._action, Status.IN_PROGRESS, reason)
+        done, told = transitions.resource_to(begun, self._action, Status.COMPLETE, reason)
+        events = [told] if row.action is not self._action else []
+        await self._session.commit(resources=[done], events=events)
 
     def _refused(self, row: Resource, reason: str) -> ActionFailed:
         """The failure of an action that was not begun: the row stays as it is."""

@@ -16,7 +16,7 @@ from stoker.engine.execution.visit import is_beyond
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Nothing
-from stoker.engine.model.records import Action, Operation, Status
+from stoker.engine.model.records import Action, Operation, OperationStatus, Status
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import Running
@@ -36,18 +36,21 @@ class Walk(Running):
         self._execution: Execution | None = None
 
     async def prepare(self) -> None:
-        """Evaluate what the stack is: for its outputs, and for what no text may show."""
+        """Evaluate what the stack is, for its outputs and for what no text may show, and plan."""
         session = self._session
         wanted = await evaluation_at(session.ports, session.stack, session.stack.input_id)
         session.masking = await session.ports.workers.compute(lambda: masking_of(wanted))
         self._wanted = wanted
+        if self.operation.plan is None:
+            action, rows = self.operation.action, tuple(session.rows.values())
+            plan = await session.ports.workers.compute(lambda: plan_of_walk(action, rows))
+            self.operation = replace(self.operation, plan=plan)
 
     async def run(self) -> None:
         """Begin, visit every row, end."""
         session = self._session
-        if self.operation.plan is None:
-            plan = plan_of_walk(self.operation.action, list(session.rows.values()))
-            self.operation = await begin(session, replace(self.operation, plan=plan))
+        if self.operation.status is OperationStatus.WAITING:
+            self.operation = await begin(session, self.operation)
         self._execution = Execution(session, self.operation, Nothing(), frozenset(), self.waiting)
         await self._execution.run()
         if self.waiting.stopped:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from stoker.engine.model.plans import (
     Change,
@@ -26,7 +26,7 @@ WAYS: Mapping[Action, tuple[Direction, OnFailure]] = {
 """How each walk follows the dependencies that were recorded, and what a failure does to it."""
 
 
-def plan_of_walk(action: Action, rows: Iterable[Resource]) -> Plan:
+def plan_of_walk(action: Action, rows: Sequence[Resource]) -> Plan:
     """One phase over the rows that stand for resources; not those whose delete has begun."""
     walked = {
         row.id: row.name

@@ -104,7 +104,7 @@ class SignalService:
             )
         if row.action is Action.DELETE:
             raise Invalid(f"{name} is being deleted and no longer takes signals")
-        if is_suspended(stack):
+        if row.action is Action.SUSPEND or (can(type_, AdjustsGroup) and is_suspended(stack)):
             raise NotSupported(_resting(stack))
         await stack_rows.load_signals()
         most = self._ports.limits.signals_per_resource
