@@ -83,8 +83,6 @@ class Row:
             self.data = outcome.data
         if isinstance(outcome, Done | Wait) and outcome.attributes is not None:
             self.attributes.update(outcome.attributes)
-        if isinstance(outcome, Done) and outcome.metadata is not None:
-            self.metadata = outcome.metadata
 
     def create(self) -> Row:
         outcome = self.run("CREATE")

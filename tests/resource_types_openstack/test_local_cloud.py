@@ -33,7 +33,7 @@ from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server.server import Server
 from stoker.resources.nova.server_group import ServerGroup
-from stoker.resources.server_software import metadata
+from stoker.resources.server_software import told as told_to
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 
@@ -271,7 +271,7 @@ def test_a_server_is_told_where_the_identity_service_is(local: LocalCloud) -> No
         "flavor": "f",
     }
     row = Row(Server(), local.connection(), given, data={"user_id": "u"})
-    told = metadata(row.call("CREATE"))["os-collect-config"]["heat"]
+    told = told_to(row.call("CREATE"))["os-collect-config"]["heat"]
     assert told["auth_url"] == local.credentials["auth_url"]
 
 

@@ -510,7 +510,7 @@ def test_a_server_is_told_where_it_gets_its_deployments(
     users = StackUsers()
     row.signalling = users
     row.create()
-    told = row.metadata["os-collect-config"]
+    told = row.data["told"]["os-collect-config"]
     assert collector in told["collectors"]
     assert expected.items() <= told[collector].items()
     assert row.data["user_id"] == "u"

@@ -26,10 +26,12 @@ def credentials(call: Call) -> dict[str, Any]:
     return {name: merged[name] for name in _CREDENTIALS if name in merged}
 
 
-def metadata(call: Call) -> dict[str, Any]:
-    """The resource's metadata with what os-collect-config needs to poll for deployments."""
-    kept = dict(call.metadata)
-    return {**kept, "deployments": kept.get("deployments", []), "os-collect-config": _collect(call)}
+def told(call: Call) -> dict[str, Any]:
+    """What the metadata says besides what the template does: where the server polls for
+    deployments, in the terms of os-collect-config. To be kept as data.
+    """
+    deployments = call.metadata.get("deployments", [])
+    return {"deployments": deployments, "os-collect-config": _collect(call)}
 
 
 def metadata_address(call: Call) -> str | None:

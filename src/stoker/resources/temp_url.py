@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -35,9 +35,20 @@ class StoredObject:
         Raises :class:`stoker.kernel.errors.Refused` for a cloud without an object store.
         """
         endpoint(self.call, "object_store")
-        _sent(self.call, "PUT", f"/{quote(self.container)}")
+        _sent(self.call, "PUT", self._container)
         if self._answer("HEAD").status_code >= _ERRORS:
             self.write(content)
+
+    def ensure_versions(self) -> None:
+        """Make the container, which keeps what is written over, if the object store can do that."""
+        endpoint(self.call, "object_store")
+        _sent(self.call, "PUT", self._container)
+        headers = {"X-Versions-Location": self.container}
+        self.call.cloud.object_store.request(self._container, "POST", headers=headers)
+
+    def versions(self) -> list[bytes]:
+        """All contents that the object has had, as far as they are kept, oldest first."""
+        return [self._other(name).read() for name in self._names()]
 
     def write(self, content: bytes) -> None:
         """Give the object this content."""
@@ -58,10 +69,19 @@ class StoredObject:
         """
         if not has_endpoint(self.call, "object_store"):
             return
-        for path in (self._path, f"/{quote(self.container)}"):
-            status = self.call.cloud.object_store.request(path, "DELETE")
-            if status.status_code not in _GONE and status.status_code >= _ERRORS:
-                raise fault_from(status)
+        self._delete(self._path)
+        self._delete(self._container)
+
+    def remove_versions(self) -> None:
+        """The same for all that the object has been."""
+        if not has_endpoint(self.call, "object_store"):
+            return
+        # else the version before comes back with each that is removed
+        headers = {"X-Remove-Versions-Location": "yes"}
+        self.call.cloud.object_store.request(self._container, "POST", headers=headers)
+        for name in self._names():
+            self._delete(self._other(name)._path)  # noqa: SLF001 - it is of this class
+        self._delete(self._container)
 
     def url(self, method: str) -> str:
         """An address that allows this method for as long as addresses can."""
@@ -73,8 +93,35 @@ class StoredObject:
         return f"{address}{self._path}?{query}"
 
     @property
+    def _container(self) -> str:
+        return f"/{quote(self.container)}"
+
+    @property
     def _path(self) -> str:
-        return f"/{quote(self.container)}/{quote(self.name)}"
+        return f"{self._container}/{quote(self.name)}"
+
+    def _other(self, name: str) -> StoredObject:
+        return replace(self, name=name)
+
+    def _names(self) -> list[str]:
+        """The object, if it is there, after the earlier versions of it."""
+        earlier = f"{len(self.name):03x}{self.name}/"
+        found = []
+        for prefix in (earlier, self.name):
+            path = f"{self._container}?format=json&prefix={quote(prefix)}"
+            answer = self.call.cloud.object_store.request(path, "GET")
+            if answer.status_code == HTTPStatus.NOT_FOUND:
+                return []
+            if answer.status_code >= _ERRORS:
+                raise fault_from(answer)
+            listed = [str(entry["name"]) for entry in answer.json()]
+            found += [name for name in listed if name == self.name or prefix == earlier]
+        return found
+
+    def _delete(self, path: str) -> None:
+        answer = self.call.cloud.object_store.request(path, "DELETE")
+        if answer.status_code not in _GONE and answer.status_code >= _ERRORS:
+            raise fault_from(answer)
 
     def _answer(self, method: str, headers: dict[str, str] | None = None) -> Any:
         return self.call.cloud.object_store.request(self._path, method, headers=headers or {})

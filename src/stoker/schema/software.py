@@ -25,6 +25,8 @@ from stoker.schema.conversion import (
 from stoker.schema.properties import Property, Type
 from stoker.schema.values import check_properties
 
+TOLD = "told"
+"""Key of a server's data: what its metadata says besides what the template does."""
 Entry = Mapping[str, Any]
 """An input or an output, as it is declared."""
 

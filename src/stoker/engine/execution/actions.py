@@ -195,10 +195,19 @@ class Actions:
             for server_id in outcome.software.servers:
                 tell = partial(publish, session.ports, session.stack.project_id, server_id)
                 row = await self._patiently(row, tell)
-        if isinstance(outcome, Done) and outcome.metadata is not None:
-            told = _kept(row, outcome.physical_id, None, outcome.data, metadata=outcome.metadata)
-            row = await self._patiently(row, partial(publish_row, session, told))
         return row
+
+    async def publish(self, row: Resource, properties: Mapping[str, Any]) -> Resource:
+        """Bring a server's metadata to where it reads it, if that is elsewhere.
+
+        Raises :class:`ActionFailed` after the failure is committed.
+        """
+        server = evolve(row, properties=properties)
+        try:
+            return await self._patiently(row, partial(publish_row, self._session, server))
+        except Refused as refused:
+            row = await self.fail(row, refused.message)
+            raise ActionFailed(row, refused.message) from refused
 
     async def _patiently(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
         attempt = 0
@@ -242,14 +251,12 @@ class Actions:
         return noted
 
     async def _finish(self, row: Resource, work: Work, done: Done) -> Resource:
-        told = {} if done.metadata is None else {"metadata": done.metadata}
         kept = _kept(
             with_unanswered(self._session, row),
             done.physical_id,
             done.attributes,
             done.data,
             reason=done.reason or "state changed",
-            **told,
         )
         # what was recorded before an update may have changed with it
         known = (done.attributes or {}) if row.action is Action.UPDATE else kept.attributes

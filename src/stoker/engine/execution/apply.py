@@ -30,6 +30,7 @@ from stoker.schema.resource_type import (
     ManagedType,
     NestingType,
     Outcome,
+    PublishesMetadata,
     Updates,
     can,
 )
@@ -246,6 +247,8 @@ class Applying:
             if method is not None:
                 work = Work(type_, method, given_properties(definition), previous, changed, used)
                 row = await self._actions.run(row, work)
+            if can(type_, PublishesMetadata):
+                row = await self._actions.publish(row, definition.properties)
         await self._complete(row, unhealthy=False, **columns)
 
     async def _complete(self, row: Resource, **columns: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
-from stoker.schema.software import SoftwareConfig
+from stoker.schema.software import TOLD, SoftwareConfig
 
 DEPLOYMENTS = "deployments"
 """Key of the metadata of a server."""
@@ -21,9 +21,10 @@ async def deployments_of(ports: Ports, project_id: str, server_id: str) -> Seque
 
 async def server_metadata(ports: Ports, stack: Stack, row: Resource) -> Mapping[str, Any]:
     """The metadata of a server's row with its deployments as they are now."""
+    known = {**row.metadata, **row.data.get(TOLD, {})}
     if row.physical_id is None:
-        return row.metadata
+        return known
     configs = await deployments_of(ports, stack.project_id, row.physical_id)
     if not configs:
-        return row.metadata
-    return {**row.metadata, DEPLOYMENTS: [config.as_told() for config in configs]}
+        return known
+    return {**known, DEPLOYMENTS: [config.as_told() for config in configs]}

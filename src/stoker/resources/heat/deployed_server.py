@@ -9,6 +9,7 @@ from stoker.resources import declare, server_software
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+from stoker.schema.software import TOLD
 from stoker.schema.support import deprecated, since
 
 
@@ -77,7 +78,8 @@ class DeployedServer(ManagedType):
     def read(self, call: Call) -> Mapping[str, Any]:
         """Its name, and what its agent starts from."""
         name = call.properties["name"] or call.physical_name
-        return {"name": name, "os_collect_config": call.metadata.get("os-collect-config", {})}
+        collect = call.data.get(TOLD, {}).get("os-collect-config", {})
+        return {"name": name, "os_collect_config": collect}
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
         """It does."""
@@ -93,9 +95,9 @@ class DeployedServer(ManagedType):
 
 
 def _done(call: Call) -> Done:
-    metadata = server_software.metadata(call)
+    told = server_software.told(call)
     attributes = {
         "name": call.properties["name"] or call.physical_name,
-        "os_collect_config": metadata["os-collect-config"],
+        "os_collect_config": told["os-collect-config"],
     }
-    return Done(call.resource_id, attributes, metadata=metadata)
+    return Done(call.resource_id, attributes, {**call.data, TOLD: told})

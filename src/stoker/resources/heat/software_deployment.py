@@ -30,8 +30,10 @@ _POLLING = 5.0
 """Seconds between looks at what a server may have left in an object or a queue."""
 _LONG = 600.0
 """Seconds between looks where a signal is told at once."""
-_OFFERED, _DROPPED = "offered", "dropped"
-"""Keys of the progress: the config that the server was told of; that it was told of the end."""
+_OFFERED, _APPLIED, _DROPPED = "offered", "applied", "dropped"
+"""Keys of the progress: the config that the server was told of; of a delete, that nothing more is
+applied, and that the server was told of the end.
+"""
 REPLACING = "replacing_inputs"
 """Key of the data: the inputs whose change asks for a new deployment."""
 
@@ -95,18 +97,20 @@ class SoftwareDeployment(ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Apply it if it is for this action and there is a server; then remove what was made."""
-        if not call.progress.get(_DROPPED):
+        if call.physical_id is not None and _APPLIED not in call.progress:
             # without its config nobody knows what to apply, and the rest goes all the same
-            config = None if call.physical_id is None else self._config_of(call)
+            config = self._config_of(call)
             if config is not None and call.action in _actions(call, config) and _has_server(call):
                 outcome = self._act(call)
                 if not isinstance(outcome, Done):
                     return outcome
+            return Wait(after=0.0, progress={_APPLIED: True})
+        if _DROPPED not in call.progress:
             known = call.deployment
             ids = (call.resource_id,) if known is None else (known.id, known.config_id)
             server = str(call.properties["server"])
             dropped = SoftwareChange(dropped=ids, servers=(server,))
-            return Wait(after=0.0, progress={_DROPPED: True}, software=dropped)
+            return Wait(after=0.0, progress={_APPLIED: True, _DROPPED: True}, software=dropped)
         _transport(call).remove(call)
         return Done()
 

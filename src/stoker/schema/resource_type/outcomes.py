@@ -19,8 +19,6 @@ class Done:
     """Attributes known by now; others are read when they are asked for. None leaves them."""
     data: Mapping[str, Any] | None = None
     """Stored with the resource, encrypted, and passed to later calls. None leaves it."""
-    metadata: Mapping[str, Any] | None = None
-    """Replaces the resource's metadata. None leaves it."""
     reason: str | None = None
     """Shown as the status reason; None for the usual text."""
     software: SoftwareChange = NO_SOFTWARE

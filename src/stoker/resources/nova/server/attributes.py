@@ -12,6 +12,7 @@ from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server.states import ACTIVE
 from stoker.resources.rest import MARKER
 from stoker.schema.resource_type import Call
+from stoker.schema.software import TOLD
 
 _CONSOLES = "2.6"
 _TAGS = "2.26"
@@ -39,7 +40,7 @@ def read_attributes(call: Call) -> dict[str, Any]:
         "accessIPv4": server.get("accessIPv4", ""),
         "accessIPv6": server.get("accessIPv6", ""),
         "console_urls": _consoles(call, server),
-        "os_collect_config": call.metadata.get("os-collect-config", {}),
+        "os_collect_config": call.data.get(TOLD, {}).get("os-collect-config", {}),
         "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(MARKER)],
         "show": server,
     }

@@ -13,8 +13,9 @@ from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, 
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken, live
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
-from stoker.resources.server_software import credentials, metadata, metadata_address, retract_moved
+from stoker.resources.server_software import credentials, metadata_address, retract_moved, told
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.software import TOLD
 
 
 def request(call: Call) -> Outcome:
@@ -54,11 +55,11 @@ def settle(call: Call) -> Outcome:
 
 
 def finished(call: Call) -> Done:
-    """The end of a create or an update, with the metadata that the server polls."""
+    """The end of a create or an update, with what the metadata tells the server."""
     if not takes_deployments(call.properties):
         return Done(call.physical_id)
     retract_moved(call)
-    return Done(call.physical_id, metadata=metadata(call))
+    return Done(call.physical_id, data={**call.data, TOLD: told(call)})
 
 
 def user_data(call: Call) -> str:
@@ -66,9 +67,11 @@ def user_data(call: Call) -> str:
     given = call.properties.get("user_data") or ""
     form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
     text = call.configs[given].text if given in call.configs else given
-    told = metadata(call) if takes_deployments(call.properties) else call.metadata
+    metadata = call.metadata
+    if takes_deployments(call.properties):
+        metadata = {**metadata, **told(call)}
     address = metadata_address(call) if form == "HEAT_CFNTOOLS" else None
-    return render(form, text, told, address)
+    return render(form, text, metadata, address)
 
 
 def takes_deployments(properties: Mapping[str, Any]) -> bool:

@@ -1,0 +1,128 @@
+"""Signals that servers write to the object store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from stoker.kernel.errors import Refused
+from stoker.resources.heat.swift_signal import SwiftSignal
+from stoker.resources.heat.swift_signal_handle import SwiftSignalHandle
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+from tests.resource_types_heat.calls import after, make_call
+
+from .playing import Cloud
+
+
+class Signalled:
+    """A handle, and the resource that waits for it."""
+
+    def __init__(self, count: int = 1, *, keeps_versions: bool = True) -> None:
+        self.cloud = Cloud(keeps_versions=keeps_versions)
+        self.handle = SwiftSignalHandle()
+        call = make_call(self.handle, {}, cloud=self.cloud)
+        made = self.handle.create(call)
+        self.handle_call = after(call, made)
+        self.made = self.handle.create(self.handle_call)
+        self.url = str(self.handle.reference(self.handle_call))
+        given = {"handle": self.url, "timeout": 60, "count": count}
+        self.call: Call = make_call(SwiftSignal(), given, cloud=self.cloud)
+
+    def send(self, body: str = "") -> None:
+        path = urlsplit(self.url).path.removeprefix("/v1/AUTH_p")
+        self.cloud.write(path, body.encode())
+
+    def look(self, at: float = 100.0) -> Outcome:
+        self.call = replace(self.call, now=at)
+        outcome = SwiftSignal().create(self.call)
+        self.call = after(self.call, outcome)
+        return outcome
+
+
+def test_the_address_is_shown_in_several_forms() -> None:
+    made = Signalled().made
+    assert isinstance(made, Done)
+    assert made.attributes is not None
+    assert made.attributes["curl_cli"] == f"curl -i -X PUT '{made.attributes['endpoint']}'"
+    assert made.attributes["token"] == ""
+    assert made.attributes["endpoint"].startswith("http://swift/v1/AUTH_p/s-id/stack-r-")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "data"),
+    [
+        ([""], '{"1": null}'),
+        (['{"data": "x"}'], '{"1": "x"}'),
+        (["text"], '{"1": "text"}'),
+        (["[1]"], '{"1": [1]}'),
+        (["", '{"id": "b", "data": 5}'], '{"1": null, "b": 5}'),
+    ],
+)
+def test_as_many_signals_as_are_wanted_complete_it(bodies: list[str], data: str) -> None:
+    signalled = Signalled(len(bodies))
+    for body in bodies:
+        waiting = signalled.look()
+        assert isinstance(waiting, Wait)
+        assert waiting.after <= 1
+        signalled.send(body)
+    done = signalled.look()
+    assert isinstance(done, Done)
+    assert done.attributes == {"data": data}
+
+
+def test_signals_that_come_at_once_count_where_the_store_keeps_versions() -> None:
+    signalled = Signalled(3)
+    for _ in range(3):
+        signalled.send()
+    assert isinstance(signalled.look(), Done)
+
+
+def test_a_store_without_versions_shows_the_last_one_at_each_look() -> None:
+    signalled = Signalled(2, keeps_versions=False)
+    signalled.send('{"id": "a"}')
+    assert isinstance(signalled.look(), Wait)
+    assert isinstance(signalled.look(), Wait)
+    signalled.send('{"id": "b"}')
+    assert isinstance(signalled.look(), Done)
+
+
+def test_two_signals_with_one_id_count_once() -> None:
+    signalled = Signalled(2)
+    for _ in range(2):
+        signalled.send('{"id": "a"}')
+    assert isinstance(signalled.look(), Wait)
+
+
+def test_a_signal_of_failure_fails_it() -> None:
+    signalled = Signalled()
+    signalled.send('{"status": "FAILURE", "reason": "no disk"}')
+    failed = signalled.look()
+    assert isinstance(failed, Failed)
+    assert (failed.reason, failed.kind) == ("no disk", "SwiftSignalFailure")
+
+
+def test_too_few_signals_in_time_fail_it() -> None:
+    failed = Signalled(2).look(161.0)
+    assert isinstance(failed, Failed)
+    assert failed.kind == "SwiftSignalTimeout"
+    assert failed.reason.startswith("0 of 2 received")
+
+
+@pytest.mark.parametrize(
+    "handle", ["x", "", "http://swift/v1/AUTH_p/other/o", "http://swift/v1/AUTH_p"]
+)
+def test_a_handle_is_one_of_this_stack(handle: str) -> None:
+    given: dict[str, Any] = {"handle": handle, "timeout": 60}
+    with pytest.raises(Refused, match="not a valid SwiftSignalHandle"):
+        SwiftSignal().create(make_call(SwiftSignal(), given, cloud=Cloud()))
+
+
+def test_nothing_is_left_of_a_handle() -> None:
+    signalled = Signalled(3)
+    for _ in range(3):
+        signalled.send()
+    assert isinstance(signalled.handle.delete(signalled.handle_call), Done)
+    assert signalled.cloud.objects == {}
