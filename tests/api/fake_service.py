@@ -15,8 +15,11 @@ from stoker.engine.model.requests import (
     StackRequest,
 )
 from stoker.engine.model.views import (
+    Cause,
+    CauseKind,
     ChangeView,
     EventView,
+    Explanation,
     PlanView,
     PropertyChange,
     ResourceView,
@@ -24,7 +27,7 @@ from stoker.engine.model.views import (
     StackView,
 )
 from stoker.kernel.addresses import StackAddress, parse_arn
-from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.diagnostics import Diagnostic, Position
 from stoker.kernel.errors import INVALID, RESOURCE_NOT_FOUND, Exists, Invalid, NotFound
 from stoker.resources.registry import Registry
 from stoker.schema.helpers import NotComputed
@@ -60,6 +63,10 @@ class FakeService:
     @property
     def previews(self) -> FakePreviews:
         return FakePreviews(self)
+
+    @property
+    def explanations(self) -> FakeExplanations:
+        return FakeExplanations(self)
 
     @property
     def descriptions(self) -> FakeService:
@@ -389,3 +396,30 @@ class FakeSnapshots:
 
     async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
         self._service._ask("restore_snapshot", snapshot_id)
+
+
+class FakeExplanations:
+    """What the fake service says of why its stacks are as they are."""
+
+    def __init__(self, service: FakeService) -> None:
+        self._service = service
+
+    async def stack(self, caller: Caller, stack: StackAddress) -> Explanation:
+        view = self._service._view(stack)
+        cause = Cause(
+            CauseKind.SIGNAL,
+            ("g", "ready"),
+            stack,
+            "OS::Heat::WaitCondition",
+            "CREATE",
+            "IN_PROGRESS",
+            "1 of 2 signals received",
+            CREATED,
+            signals=(1, 2),
+            position=Position("member.yaml", 4, 3),
+        )
+        return Explanation(view, CREATED, None, (cause,), is_complete=True)
+
+    async def resource(self, caller: Caller, stack: StackAddress, name: str) -> Explanation:
+        self._service._ask("why", name)
+        return await self.stack(caller, stack)

@@ -208,3 +208,22 @@ async def test_single_output_has_its_value(client: httpx.AsyncClient, path: str)
         "output": {"output_key": "o", "description": "an output", "output_value": "v"}
     }
     assert (await client.get(path + "/outputs/zz")).status_code == 404
+
+
+@pytest.mark.parametrize("below", ["", "/resources/ready"])
+async def test_why_answers_what_is_waited_for_and_since_when(
+    client: httpx.AsyncClient, base: str, service: FakeService, below: str
+) -> None:
+    service.add("s")
+    answer = await client.get(f"{base}/stacks/s/{stack_id(1)}{below}/why")
+    why = answer.json()["why"]
+    assert (why["stack_status"], why["since"], why["complete"]) == (
+        "CREATE_COMPLETE",
+        CREATED_TEXT,
+        True,
+    )
+    [cause] = why["causes"]
+    assert (cause["kind"], cause["path"]) == ("signal", ["g", "ready"])
+    assert cause["signals"] == {"received": 1, "wanted": 2}
+    assert cause["position"] == {"file": "member.yaml", "line": 4, "column": 3}
+    assert service.asked == ([("why", "ready")] if below else [])

@@ -136,6 +136,31 @@ def test_a_destroy_is_planned_and_carried_out(service: Served, tmp_path: Path) -
     assert service.run("status", "ends").exit_code == 2
 
 
+def test_why_says_what_is_waited_for_and_why_it_failed(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "waits.yaml"
+    template.write_text(
+        "heat_template_version: 2018-08-31\n"
+        "resources:\n"
+        "  handle: {type: OS::Heat::WaitConditionHandle}\n"
+        "  ready:\n"
+        "    type: OS::Heat::WaitCondition\n"
+        "    properties: {handle: {get_resource: handle}, timeout: 3}\n"
+        "  next: {type: OS::Heat::RandomString, depends_on: ready}\n"
+    )
+    assert service.run("deploy", str(template), "--no-wait").exit_code == 0
+    waits = service.run("why", "waits")
+    assert "0 of 1 signals received" in waits.output
+    assert "(line 4 of the template)" in waits.output
+    assert "next  waits for ready" in waits.output
+    assert service.run("status", "waits", "--follow").exit_code == 1
+    failed = service.run("why", "waits", "ready")
+    assert "0 of 1 received within 3 seconds" in failed.output
+    assert "stoker destroy waits" in failed.output
+    causes = json.loads(service.run("why", "waits", "--json").output)["causes"]
+    assert [cause["path"] for cause in causes] == [["ready"]]
+    assert service.run("why", "waits", "nothing").exit_code == 1
+
+
 def test_status_lists_stacks_and_where_the_service_runs(service: Served, web_app: str) -> None:
     done = service.run("status")
     assert service.url in done.output

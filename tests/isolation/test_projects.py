@@ -53,6 +53,8 @@ ROUTES = (
     ("PUT", "/preview"),
     ("PATCH", "/preview"),
     ("DELETE", "/preview"),
+    ("GET", "/why"),
+    ("GET", "/resources/a/why"),
     ("GET", "/template"),
     ("GET", "/environment"),
     ("GET", "/files"),

@@ -19,6 +19,7 @@ from stoker.engine.model.interfaces import Limits, Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.load import Load
 from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, ResourceType
 from stoker.store.store import SqlStore
@@ -206,6 +207,9 @@ class _Workers:
     def __init__(self, world: World) -> None:
         self._world = world
         self._places = asyncio.Semaphore(world.places)
+
+    def load(self, service: str) -> Load:
+        return Load(1)
 
     async def run(
         self,

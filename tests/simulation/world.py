@@ -17,6 +17,7 @@ from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
 from stoker.kernel.ids import RandomIds
+from stoker.kernel.load import Load
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
 from stoker.store import tables
@@ -92,6 +93,9 @@ class Workers:
 
     def __init__(self, world: World) -> None:
         self._world = world
+
+    def load(self, service: str) -> Load:
+        return Load(1)
 
     async def run(
         self,

@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "deploy": "Create or update a stack from a template, and show its progress.",
     "plan": "Show what a deployment would change.",
     "status": "Show the service and its stacks, or one stack.",
+    "why": "Say why a stack or a resource waits, failed, or was replaced.",
     "logs": "Show the console log of a server.",
     "ssh": "Log in to a server with ssh.",
     "exec": "Run a command in a server of the local cloud.",

@@ -66,7 +66,10 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
     ``action`` is that of the stack: what is being deleted waits for what needs it.
     """
     if resource.hook is not None:
-        return f"paused at {resource.hook}; to go on: {_clearing(resource, resource.hook)}"
+        stack = resource.stack_id if resource.nested else resource.stack_name
+        return (
+            f"paused at {resource.hook}; to go on: {clearing(stack, resource.name, resource.hook)}"
+        )
     if resource.status == "FAILED":
         return resource.reason
     if action == "DELETE" and resource.action != "DELETE":
@@ -84,13 +87,12 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
     return ""
 
 
-def _clearing(resource: Resource, hook: str) -> str:
+def clearing(stack: str, resource: str, hook: str) -> str:
     """The command that lets a resource go on; the client has none of its own for what follows."""
-    stack = resource.stack_id if resource.nested else resource.stack_name
     if hook.startswith("pre-"):
-        return f"openstack stack hook clear --{hook} {stack} {resource.name}"
+        return f"openstack stack hook clear --{hook} {stack} {resource}"
     data = json.dumps({"unset_hook": hook})
-    return f"openstack stack resource signal --data '{data}' {stack} {resource.name}"
+    return f"openstack stack resource signal --data '{data}' {stack} {resource}"
 
 
 def _waits_for(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from typing import TypeVar
 from stoker.clouds.computing import Computing
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.kernel.clock import Clock
+from stoker.kernel.load import Load
 
 Answer = TypeVar("Answer")
 
@@ -26,6 +27,11 @@ class _Gate:
         self.limit = limit
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a place."""
+        return len(self._waiting)
 
     async def enter(self) -> None:
         if not self._waiting and self.limit.enter():
@@ -73,6 +79,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = Computing()
         self._gates: dict[str, _Gate] = {}
+
+    def load(self, service: str) -> Load:
+        """How much a service has to do."""
+        gate = self._gate(service)
+        return Load(int(gate.limit.size), gate.waiting, gate.limit.pause())
 
     def limit(self, service: str) -> ConcurrencyLimit:
         """The limit of a service, made when it is first asked for."""

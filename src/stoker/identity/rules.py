@@ -41,12 +41,12 @@ BASE = (
 
 _READS = (
     "build_info:build_info", "events:index", "events:show", "resource:index", "resource:show",
-    "software_configs:index", "software_configs:show", "software_deployments:index",
+    "resource:why", "software_configs:index", "software_configs:show", "software_deployments:index",
     "software_deployments:show", "stacks:detail", "stacks:environment", "stacks:files",
     "stacks:generate_template", "stacks:index", "stacks:list_outputs", "stacks:list_resource_types",
     "stacks:list_snapshots", "stacks:list_template_functions", "stacks:list_template_versions",
     "stacks:resource_schema", "stacks:show", "stacks:show_output", "stacks:show_snapshot",
-    "stacks:template",
+    "stacks:template", "stacks:why",
 )  # fmt: skip
 _WRITES = (
     "actions:cancel_update", "actions:cancel_without_rollback", "actions:check", "actions:resume",

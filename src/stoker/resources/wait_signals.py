@@ -75,6 +75,11 @@ class AwaitsSignals(ManagedType):
         """Nothing is left to remove."""
         return Done()
 
+    def counted_signals(self, call: Call) -> tuple[int, int]:
+        """How many signals have come to the handle, and how many are waited for."""
+        signals = call.signals.get(call.properties[self.handle] or "", ())
+        return len(received(signals)), call.properties[self.count]
+
     def read(self, call: Call) -> Mapping[str, Any]:
         """The data of all signals, late ones included."""
         return {self.data: _data_text(call.signals.get(call.properties[self.handle] or "", ()))}

@@ -201,6 +201,7 @@ resources = sa.Table(
     sa.Column("description", _TEXT, nullable=False),
     sa.Column("nested_id", _ID),
     _column("hook", Kind.JSON, server_default="{}"),
+    _column("origin", Kind.JSON, server_default="{}"),
 )
 
 events = sa.Table(

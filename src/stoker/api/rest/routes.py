@@ -12,6 +12,7 @@ from starlette.routing import compile_path
 from stoker.api.rest import (
     actions,
     events,
+    explanations,
     handovers,
     lookups,
     outputs,
@@ -87,6 +88,8 @@ ROUTES: tuple[Operation, ...] = (
     Operation("PUT", _STACK + "/preview", previews.preview_update, "stacks:preview_update"),
     Operation("PATCH", _STACK + "/preview", previews.preview_patch, "stacks:preview_update_patch"),
     Operation("DELETE", _STACK + "/preview", previews.preview_delete, "stacks:preview_delete"),
+    Operation("GET", _STACK + "/why", explanations.of_stack, "stacks:why"),
+    Operation("GET", _RESOURCE + "/why", explanations.of_resource, "resource:why"),
     Operation("GET", _STACK + "/template", stacks.template, "stacks:template"),
     Operation("GET", _STACK + "/environment", stacks.environment, "stacks:environment"),
     Operation("GET", _STACK + "/files", stacks.files, "stacks:files"),

@@ -220,7 +220,7 @@ class Applying:
                 shown = evolve(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
         new, event = session.transitions.resource_to(
-            self._new_row(definition, hook=old.hook),
+            self._new_row(definition, hook=old.hook, origin=_origin(old, decision)),
             Action.CREATE,
             Status.IN_PROGRESS,
             "state changed",
@@ -291,6 +291,12 @@ def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[s
         "update_policy": definition.update_policy,
         "description": definition.description,
     }
+
+
+def _origin(old: Resource, decision: Decision) -> dict[str, Any]:
+    """What a row records of why it takes the place of another."""
+    forcing = sorted(decision.forcing)
+    return {"object": old.physical_id, "reason": decision.reason, "forcing": forcing}
 
 
 def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:

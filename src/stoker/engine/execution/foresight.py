@@ -25,7 +25,7 @@ from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import Invalid
 from stoker.template.evaluate.evaluation import Evaluation
 
-_STAYING = (Change.UPDATE, Change.LATER, Change.KEEP)
+_STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ _ABOUT_OBJECT = frozenset(("read", "check"))
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 _LOOKING = _ABOUT_OBJECT | {"find"}
 """Methods that change nothing: it does not matter when they are done."""
+TRIED_AGAIN = "; it is tried again"
+"""Ends the reason of a row whose call the cloud has turned away for now."""
 SHORT_PAUSE = 2.0
 """Pauses of so many seconds or less are not worth a word."""
 
@@ -106,7 +108,7 @@ class TypeCalls:
         if after is None:
             raise Refused(faults.describe(error)) from error
         if after > SHORT_PAUSE:
-            row = await self.tell(row, f"{faults.describe(error)}; it is tried again")
+            row = await self.tell(row, faults.describe(error) + TRIED_AGAIN)
         await self._waiting.wait(Wait(after=after), self._waiting.round)
         return row
 

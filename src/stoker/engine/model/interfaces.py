@@ -28,6 +28,7 @@ from stoker.engine.model.software import KeepsSoftware, SoftwareInside
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
+from stoker.kernel.load import Load
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.resource_type import ResourceType, Signalling
 from stoker.schema.software import NO_SOFTWARE, SoftwareChange
@@ -273,6 +274,9 @@ class Dispatcher(Protocol):
 
 class Workers(Protocol):
     """Runs calls of resource types: on the loop, or on threads for those that may block."""
+
+    def load(self, service: str) -> Load:
+        """How much a service has to do."""
 
     async def run(
         self,

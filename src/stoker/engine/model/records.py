@@ -336,6 +336,10 @@ class Resource:
     """The nested stack behind the resource."""
     hook: Mapping[str, Any] = field(default_factory=dict)
     """Where the row stands in the hooks of an operation (:mod:`stoker.engine.execution.hooks`)."""
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """Of a row that has taken another's place: the ``object`` that it replaced, the ``reason`` of
+    the decision, and the properties in ``forcing`` that made it necessary.
+    """
     unreadable: tuple[str, ...] = ()
     """Fields that are stored and cannot be read; they are empty here. Read only."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from stoker.kernel.addresses import StackAddress
@@ -147,3 +148,83 @@ class PlanView:
     changes: tuple[ChangeView, ...]
     fingerprint: str | None
     """By which a request accepts it; None while an operation on the stack has not ended."""
+
+
+class CauseKind(StrEnum):
+    """Why a resource is not what it is to be, or is another object than it was."""
+
+    PLANNING = "planning"
+    """The operation has not begun."""
+    DEPENDENCY = "dependency"
+    """Others come first."""
+    ORDER = "order"
+    """It goes when everything else is in its place."""
+    PAUSE = "pause"
+    """A pause lies between two batches."""
+    HOOK = "hook"
+    """A user has to let it go on."""
+    SIGNAL = "signal"
+    """Signals have to come."""
+    RETRY = "retry"
+    """The cloud has turned a call away, which is repeated."""
+    GATE = "gate"
+    """The service has as many calls as it gets at once."""
+    CALL = "call"
+    """The service has not answered yet."""
+    CLOUD = "cloud"
+    """The object is not ready."""
+    NESTED = "nested"
+    """Its nested stack has not come to an end."""
+    FAILED = "failed"
+    """Its last action failed."""
+    ABORTED = "aborted"
+    """It was given up because something else failed."""
+    MARKED = "marked"
+    """The next update replaces it, as it is marked unhealthy."""
+    REPLACED = "replaced"
+    """Its object has taken the place of another."""
+    NOTHING = "nothing"
+    """It is what it is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why one resource is as it is."""
+
+    kind: CauseKind
+    path: tuple[str, ...]
+    """Names of resources: those in whose nested stacks it is, from the outermost, and its own;
+    empty for the stack itself.
+    """
+    stack: StackAddress
+    type_name: str
+    action: str
+    status: str
+    text: str
+    """What it waits for, or what was wrong, in words: where they are the cloud's, its own."""
+    since: float | None = None
+    physical_id: str | None = None
+    waits_for: tuple[str, ...] = ()
+    """Resources of the same stack."""
+    signals: tuple[int, int] | None = None
+    """How many have come, of how many."""
+    hook: str | None = None
+    because_of: tuple[str, ...] = ()
+    """Properties that made a replacement necessary."""
+    request_id: str | None = None
+    """By which the cloud's logs know the request that failed."""
+    position: Position | None = None
+    """Where the resource, or the first of those properties, stands in the documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a stack, or a resource of it, is as it is."""
+
+    stack: StackView
+    since: float
+    deadline: float | None
+    """When the operation under way is given up."""
+    causes: tuple[Cause, ...]
+    is_complete: bool
+    """Whether these are all causes."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
+from stoker.engine.service.explanations import Explanations
 from stoker.engine.service.exports import Exports
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.previews import Previews
@@ -29,6 +30,8 @@ class Service:
     """What changes stacks."""
     previews: Previews
     """What shows what a change would do."""
+    explanations: Explanations
+    """What says why stacks and resources are as they are."""
     views: Queries
     """What shows stacks, resources and events."""
     descriptions: Descriptions
@@ -49,6 +52,7 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
     return Service(
         Operations(ports, finder, dispatcher),
         Previews(ports, finder),
+        Explanations(ports, finder),
         Queries(ports, finder),
         Descriptions(ports),
         SignalService(ports, finder),

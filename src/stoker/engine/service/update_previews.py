@@ -53,12 +53,12 @@ class UpdatePreviews:
             found.append(line)
             if not self._show_nested:
                 continue
-            if line.change in ("added", "replaced"):
+            if name in foreseen.nested:
+                found += await self.changes(foreseen.nested[name], line.path)
+            elif line.change in ("added", "replaced"):
                 found += self._added(stack_rows.stack, evaluation, name, line.path)
             if line.change == "replaced" and row is not None:
                 found += await self._below_deleted(row, line.path)
-            elif name in foreseen.nested:
-                found += await self.changes(foreseen.nested[name], line.path)
         gone = [row for row in stack_rows.current.values() if row.name not in evaluation.needs]
         return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
 

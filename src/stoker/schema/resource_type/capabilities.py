@@ -148,6 +148,14 @@ class Deploys(Protocol):
 
 
 @runtime_checkable
+class CountsSignals(Protocol):
+    """The type is complete when so many signals have come."""
+
+    def counted_signals(self, call: Call) -> tuple[int, int]:
+        """How many have come, and how many are waited for."""
+
+
+@runtime_checkable
 class ShowsSignals(Protocol):
     """The signals of a resource show in its metadata."""
 

@@ -1,0 +1,41 @@
+"""``stoker why``: why a stack waits, failed or looks as it does."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime
+
+import click
+
+from stoker.cli import options as shared
+from stoker.cli.causes import explanation_of, lines_of
+from stoker.cli.service import connect
+from stoker.cli.stacks import the_stack
+from stoker.cli.target import Target
+
+
+@click.command("why")
+@click.argument("stack")
+@click.argument("resource", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@shared.service
+def command(stack: str, resource: str | None, as_json: bool, target: Target) -> None:
+    """Say why STACK, or its RESOURCE, waits, failed or was replaced, and what to do.
+
+    Looks through nested stacks for what everything else waits for, or what failed first: a
+    dependency, a signal, a hook, the cloud, a call that is repeated, a pause between batches.
+    Shows the cloud's own message with its request id, and the line in the template.
+
+    \b
+    Examples
+      stoker why web-app
+      stoker why web-app server
+    """
+    with closing(connect(target)) as client:
+        found, answer = explanation_of(client, the_stack(client, stack), resource)
+    if as_json:
+        click.echo(json.dumps(answer["why"], indent=2))
+        return
+    for line in lines_of(found, datetime.now(UTC)):
+        click.echo(line)

@@ -1,0 +1,175 @@
+"""Why resources of an operation under way are not there yet: what each of them waits for.
+
+The plan that is stored says what comes first; the rows say what has begun, and with what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stoker.engine.execution.calls import make_call
+from stoker.engine.execution.hooks import hook_of, pause_reason
+from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.type_calls import TRIED_AGAIN
+from stoker.engine.model.plans import Change, Direction, Node, Phase, Plan, Step
+from stoker.engine.model.records import Operation, Resource, Status
+from stoker.engine.model.views import CauseKind
+from stoker.schema.resource_type import can
+from stoker.schema.resource_type.capabilities import CountsSignals
+
+_PLAIN = ("", "state changed")
+"""Reasons that say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What one resource waits for."""
+
+    name: str
+    kind: CauseKind
+    text: str
+    row: Resource | None = None
+    """None for one that has no row yet."""
+    waits_for: tuple[str, ...] = ()
+    signals: tuple[int, int] | None = None
+    hook: str | None = None
+
+
+def waits(stack_rows: StackRows, operation: Operation) -> Iterator[Waiting]:
+    """What the resources of an operation wait for: first those that have begun."""
+    rows = stack_rows.rows.values()
+    begun = [row for row in rows if row.status is Status.IN_PROGRESS or hook_of(row) is not None]
+    for row in begun:
+        yield _of_begun(stack_rows, row)
+    if operation.plan is not None:
+        names = {row.name for row in begun}
+        for waiting in _Walk(stack_rows, operation, operation.plan).not_begun():
+            if waiting.name not in names:
+                yield waiting
+
+
+def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
+    hook = hook_of(row)
+    if hook is not None:
+        return Waiting(row.name, CauseKind.HOOK, pause_reason(hook), row, hook=hook)
+    if row.nested_id is not None:
+        text = "its nested stack has not come to an end"
+        return Waiting(row.name, CauseKind.NESTED, text, row)
+    type_ = stack_rows.type_of(row)
+    if can(type_, CountsSignals):
+        counted = type_.counted_signals(make_call(stack_rows, row, type_))
+        text = f"{counted[0]} of {counted[1]} signals received"
+        return Waiting(row.name, CauseKind.SIGNAL, text, row, signals=counted)
+    if row.reason.endswith(TRIED_AGAIN):
+        return Waiting(row.name, CauseKind.RETRY, row.reason, row)
+    if row.reason not in _PLAIN:
+        return Waiting(row.name, CauseKind.CLOUD, row.reason, row)
+    service = None if type_ is None else type_.service
+    if service is None:
+        return Waiting(row.name, CauseKind.CLOUD, f"its {row.action} is under way", row)
+    load = stack_rows.ports.workers.load(service)
+    sent = row.physical_id is not None or bool(row.asked)
+    if load.pause > 0:
+        text = f"the {service} service asked for a pause, which ends in {load.pause:.0f} s"
+    elif load.waiting and not sent:
+        text = (
+            f"the {service} service gets {load.places} calls at once now, and {load.waiting} more"
+            " wait for a place"
+        )
+    else:
+        text = f"the {service} service has been asked and is not done yet"
+        return Waiting(row.name, CauseKind.CALL, text, row)
+    return Waiting(row.name, CauseKind.GATE, text, row)
+
+
+class _Walk:
+    """How far the plan of an operation has come, by the rows."""
+
+    def __init__(self, stack_rows: StackRows, operation: Operation, plan: Plan) -> None:
+        self._rows = stack_rows
+        self._operation = operation
+        self._plan = plan
+        self._wanted = {node.name for node in plan.nodes(Step.APPLY)}
+
+    def not_begun(self) -> Iterator[Waiting]:
+        """What those wait for that have not begun; phases after the present one wait for it."""
+        present = True
+        for phase in self._plan.phases:
+            done = self._done(phase)
+            left = [node for node in phase.nodes if node.key not in done]
+            for node in left:
+                if node.change in (Change.PAUSE, Change.KEEP):
+                    continue
+                if present:
+                    yield from self._waiting(node, phase, done)
+                elif node.name not in self._wanted:
+                    text = "it goes when everything else is in its place"
+                    yield Waiting(node.name, CauseKind.ORDER, text, self._row_of(node, phase))
+            present = present and not left
+
+    def _waiting(self, node: Node, phase: Phase, done: set[str]) -> Iterator[Waiting]:
+        row = self._row_of(node, phase)
+        if (
+            row is not None
+            and row.operation_id != self._operation.id
+            and _failed_now(row, self._operation)
+        ):
+            return
+        nodes = {each.key: each for each in phase.nodes}
+        first = [nodes[key] for key in _before(node, phase) if key not in done]
+        names = sorted({each.name for each in first if each.change is not Change.PAUSE})
+        if names:
+            text = f"waits for {', '.join(names)}"
+            yield Waiting(node.name, CauseKind.DEPENDENCY, text, row, tuple(names))
+        elif first:
+            text = f"a pause of {self._plan.pause:.0f} s lies between two batches"
+            yield Waiting(node.name, CauseKind.PAUSE, text, row)
+
+    def _row_of(self, node: Node, phase: Phase) -> Resource | None:
+        if phase.step is Step.APPLY:
+            return self._rows.current.get(node.name)
+        return self._rows.rows.get(node.key)
+
+    def _done(self, phase: Phase) -> set[str]:
+        done: set[str] = set()
+        sorter = phase.sorter()
+        nodes = {node.key: node for node in phase.nodes}
+        while ready := sorter.get_ready():
+            for key in ready:
+                if self._is_done(nodes[key], phase, done):
+                    done.add(key)
+                sorter.done(key)
+        return done
+
+    def _is_done(self, node: Node, phase: Phase, done: set[str]) -> bool:
+        if node.change is Change.PAUSE:
+            return node.needs <= done and self._is_over(node)
+        if node.change is Change.KEEP:
+            return node.needs <= done
+        row = self._row_of(node, phase)
+        if phase.step is Step.REMOVE:
+            # what may have had to go and stays has no part in the phase
+            return row is None or (row.name in self._wanted and row.replaced_by is None)
+        return (
+            row is not None
+            and row.operation_id == self._operation.id
+            and row.status is Status.COMPLETE
+        )
+
+    def _is_over(self, pause: Node) -> bool:
+        current, now = self._rows.current, self._rows.ports.clock.now()
+        changed = [current[name].updated_at for name in pause.needs if name in current]
+        return max(changed, default=0.0) + self._plan.pause <= now
+
+
+def _failed_now(row: Resource, operation: Operation) -> bool:
+    return row.status is Status.FAILED and row.updated_at >= operation.created_at
+
+
+def _before(node: Node, phase: Phase) -> Iterator[str]:
+    """The keys of the nodes that come first."""
+    if phase.direction is Direction.DEPENDENCIES_FIRST:
+        yield from node.needs
+        return
+    yield from (other.key for other in phase.nodes if node.key in other.needs)
