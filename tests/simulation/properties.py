@@ -48,10 +48,11 @@ def _resting(outcome: Outcome, stack: Stack) -> Iterator[str]:
             row.action is Action.SUSPEND
         ):
             yield f"P5: {row.name} is {row.action}_COMPLETE, its object rests: {found.rests}"
-    walked = stack.action in (Action.SUSPEND, Action.RESUME) and stack.status is Status.COMPLETE
-    for row in things if walked else ():
+    # what rests cannot be changed, not even by a signal to a policy
+    rests = (stack.action, stack.status) == (Action.SUSPEND, Status.COMPLETE)
+    for row in things if rests else ():
         if row.replaced_by is None and (row.action, row.status) != (stack.action, stack.status):
-            yield f"P5: {row.name} is {row.action}_{row.status} in a stack after {stack.action}"
+            yield f"P5: {row.name} is {row.action}_{row.status} in a stack that rests"
 
 
 def _finished(outcome: Outcome, stack: Stack) -> Iterator[str]:
