@@ -19,6 +19,7 @@ CONFLICT = 409
 _BROKEN = 500
 _BUSY = frozenset({408, 413, 429, 502, 503, 504})
 """What passes, however long it takes: such calls are repeated until the operation ends."""
+_OUT_OF_SIGHT = frozenset({403, NOT_FOUND})
 _DOUBTFUL = frozenset({CONFLICT, _BROKEN})
 """What may pass, or may be so for ever: such calls are repeated for five minutes."""
 _DOUBTFUL_ATTEMPTS = 19
@@ -116,6 +117,11 @@ def status_of(exc: BaseException) -> int | None:
 def is_not_found(error: BaseException) -> bool:
     """Whether the object does not exist (any more)."""
     return status_of(error) == NOT_FOUND
+
+
+def is_out_of_sight(error: BaseException) -> bool:
+    """Whether the service shows this user nothing: it is forbidden, or there is nothing."""
+    return status_of(error) in _OUT_OF_SIGHT
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from stoker.clouds.collections import SECURITY_GROUPS
@@ -23,6 +24,15 @@ def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
         if found not in ids:
             ids.append(found)
     return ids
+
+
+def named_groups(cloud: Any, groups: Sequence[Any], present: Sequence[str]) -> list[Any]:
+    """The groups of an object, by the names under which they are among ``groups``; else by id."""
+    names: dict[str, Any] = {}
+    for group in groups:
+        with suppress(NotFound):
+            names.setdefault(group_ids(cloud, [group])[0], group)
+    return [names.get(group_id, group_id) for group_id in present]
 
 
 def _by_name(cloud: Any, name: str) -> str:

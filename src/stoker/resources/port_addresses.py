@@ -7,11 +7,14 @@ and restored last.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import FLOATING_IPS, PORTS
 
+_OF_HARDWARE_ADDRESS = b"\xff\xfe"
+"""In the middle of an interface identifier that was made of a hardware address."""
 Freed = Mapping[str, Any]
 """``fixed_ips`` of a port, and ``floating_ips``: floating IP -> address that it led to."""
 
@@ -52,3 +55,11 @@ def give_addresses_back(cloud: Any, port_id: str, freed: Freed) -> None:
         if found is not None and not found.get("port_id"):
             body = {"port_id": port_id, "fixed_ip_address": address}
             FLOATING_IPS.update(cloud, floating_ip, body)
+
+
+def is_derived(address: str) -> bool:
+    """Whether the service has made an IPv6 address of the port's hardware address.
+
+    It gives such addresses to every port of a network with SLAAC, asked or not.
+    """
+    return ip_address(address).packed[11:13] == _OF_HARDWARE_ADDRESS

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from stoker.clouds.collection import Collection, Object
-from stoker.clouds.faults import CloudFault, describe, is_conflict
+from stoker.clouds.faults import CloudFault, describe, is_conflict, is_out_of_sight
 from stoker.resources import declare
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
@@ -37,6 +38,8 @@ class Extra:
     property: str
     apply: Callable[[Call], None]
     """Safe to repeat."""
+    tell: Callable[[Call], Any] | None = None
+    """The value that the object has, where its own fields do not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ class RestResource(ManagedType):
             return Wait(after=0.0, data={**call.data, _BEFORE: known})
         try:
             body = self.creation_body(call)
-            if self._needs_marker(call):
+            if _needs_marker(self, call):
                 body[self.marker] = marker_text(call)
             version = self.version(call.properties)
             made = self.collection.create(call.cloud, body, microversion=version)
@@ -145,18 +148,35 @@ class RestResource(ManagedType):
         names = {name: self.attribute_fields.get(name, name) for name in self.attributes}
         return {name: found[field] for name, field in names.items() if field in found}
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties of the live object, read from its fields and beside them."""
+        version = self.version(call.properties)
+        found = self.collection.find(call.cloud, call.object_id, microversion=version)
+        return None if found is None else self.properties_of(call, found) | _told(self, call)
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The properties that are fields of the object."""
+        names = {name: self.wire.get(name, name) for name in self.properties}
+        told = {name: found[field] for name, field in names.items() if field in found}
+        specs = call.properties.get("value_specs") or {}
+        if specs.keys() <= found.keys():
+            told["value_specs"] = {field: found[field] for field in specs}
+        return told
+
+    def expected(self, call: Call) -> Mapping[str, Any]:
+        """The properties, with the name that the object has been given."""
+        if not _bears_token(self, call):
+            return call.properties
+        return {**call.properties, "name": call.physical_name}
+
     def check(self, call: Call) -> Outcome:
-        """Whether the live object is usable; the reason lists changes made by others."""
+        """Whether the live object is there and usable."""
         found = None
         if call.physical_id is not None:
             found = self.collection.find(call.cloud, call.physical_id)
         if found is None:
             return Failed(f"the {self.collection.key} {call.physical_id} no longer exists")
-        judged = self.judge(call, found)
-        differences = drift(self, call.properties, found)
-        if differences and isinstance(judged, Done):
-            return Done(reason="changed outside of the stack: " + "; ".join(differences))
-        return judged
+        return self.judge(call, found)
 
     def find(self, call: Call) -> str | None:
         """The object that a lost create has created."""
@@ -177,7 +197,7 @@ class RestResource(ManagedType):
 
     def _with_token(self, call: Call) -> list[Object]:
         """The objects that carry the token, as their name or as their marker."""
-        if self._bears_token(call):
+        if _bears_token(self, call):
             return self._named(call)
         if not self.marker:
             return []
@@ -193,9 +213,6 @@ class RestResource(ManagedType):
         """Objects, among them those with this name; not every service can filter by name."""
         return self.collection.select(call.cloud, name=name)
 
-    def _needs_marker(self, call: Call) -> bool:
-        return bool(self.marker) and not self._bears_token(call)
-
     def judge(self, call: Call, found: Object) -> Outcome:
         """The outcome for the object's status: done, still waiting, or failed."""
         physical_id = str(found[self.collection.id_field])
@@ -210,17 +227,38 @@ class RestResource(ManagedType):
 
     def _wanted_extras(self, call: Call) -> list[Extra]:
         wanted = [extra for extra in self.extras if call.properties.get(extra.property)]
-        if self._needs_marker(call) and self.creation_body(call).get(self.marker) is not None:
-            wanted.append(Extra(self.marker, self._unmark))
+        if _needs_marker(self, call) and self.creation_body(call).get(self.marker) is not None:
+            wanted.append(Extra(self.marker, partial(_unmark, self)))
         return wanted
 
-    def _unmark(self, call: Call) -> None:
-        """Replace the marker by the user's own value."""
-        own = self.creation_body(call)[self.marker]
-        self.collection.update(call.cloud, call.object_id, {self.marker: own})
 
-    def _bears_token(self, call: Call) -> bool:
-        return "name" in self.properties and not call.properties.get("name")
+def _bears_token(kind: RestResource, call: Call) -> bool:
+    """Whether the object has the name that the framework gives it."""
+    return "name" in kind.properties and not call.properties.get("name")
+
+
+def _needs_marker(kind: RestResource, call: Call) -> bool:
+    return bool(kind.marker) and not _bears_token(kind, call)
+
+
+def _told(kind: RestResource, call: Call) -> dict[str, Any]:
+    """The given properties that the service tells apart from the object, and to this user."""
+    told = {}
+    for extra in kind.extras:
+        if extra.tell is None or call.properties.get(extra.property) is None:
+            continue
+        try:
+            told[extra.property] = extra.tell(call)
+        except CloudFault as fault:
+            if not is_out_of_sight(fault):
+                raise
+    return told
+
+
+def _unmark(kind: RestResource, call: Call) -> None:
+    """Replace the marker by the user's own value."""
+    own = kind.creation_body(call)[kind.marker]
+    kind.collection.update(call.cloud, call.object_id, {kind.marker: own})
 
 
 def _is_unmarked(kind: RestResource, call: Call) -> bool:
@@ -260,20 +298,3 @@ def marker_text(call: Call) -> str:
 def polling_pause(call: Call) -> float:
     """Seconds until the next look at an object: short at first, then growing."""
     return min(max(0.1, (call.now - call.started_at) / 5), 4.0)
-
-
-def drift(kind: ManagedType, properties: Mapping[str, Any], found: Object) -> list[str]:
-    """Descriptions of the plain values that differ between properties and object.
-
-    References to other objects are skipped: properties may hold names, the object holds ids.
-    """
-    wire = kind.wire if isinstance(kind, RestResource) else {}
-    differences = []
-    for name, wanted in properties.items():
-        field = wire.get(name, name)
-        declared = kind.properties.get(name)
-        if declared is None or declared.finder or declared.sensitive or field not in found:
-            continue
-        if isinstance(wanted, str | int | float) and wanted != "" and found[field] != wanted:
-            differences.append(f"{name} is {found[field]!r} instead of {wanted!r}")
-    return differences

@@ -39,7 +39,7 @@ from stoker.schema.resource_type.call import NO_SNAPSHOT
 
 _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
-_ABOUT_OBJECT = frozenset(("read", "check"))
+_ABOUT_OBJECT = frozenset(("read", "check", "live"))
 """Methods that look at the object alone: they work though what it was made of is gone."""
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 _LOOKING = _ABOUT_OBJECT | {"find"}

@@ -156,6 +156,13 @@ class RemoteStack(ManagedType):
         failed = str(found["stack_status"]).endswith("_FAILED")
         return _failed(found) if failed else Done()
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """Whether there is such a stack, and how long its actions may take."""
+        found = _stack(call, call.object_id)
+        if found is None or found["stack_status"] == "DELETE_COMPLETE":
+            return None
+        return {"timeout": found.get("timeout_mins")}
+
     def find(self, call: Call) -> str | None:
         """The stack with the name that a create gives it."""
         query = {"name": call.physical_name}

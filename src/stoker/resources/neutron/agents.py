@@ -26,4 +26,10 @@ def hosted_by(collection: Collection, property_name: str, hosts: str, hosted: st
         for agent in sorted(present - wanted):
             send(network, "DELETE", f"/agents/{agent}/{hosted}/{object_id}")
 
-    return Extra(property_name, place)
+    def present(call: Call) -> str | list[str]:
+        answer = send(call.cloud.network, "GET", collection.at(call.object_id, f"/{hosts}"))
+        found = sorted(agent["id"] for agent in answer.get("agents", []))
+        given = call.properties[property_name]
+        return given if isinstance(given, str) and found == [given] else found
+
+    return Extra(property_name, place, present)

@@ -61,6 +61,15 @@ class ExtraRouteSet(ManagedType):
         complete = bool(wanted) and all(route in present for route in wanted)
         return str(call.properties["router"]) if complete else None
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """Those of the routes that the router has; any others are not of this set."""
+        router = ROUTERS.find(call.cloud, call.object_id)
+        if router is None:
+            return None
+        present = router.get("routes") or []
+        routes = [route for route in _routes(call.properties) if route in present]
+        return {"router": router["id"], "routes": routes}
+
     def check(self, call: Call) -> Outcome:
         """Whether the router still has all the routes."""
         router = ROUTERS.find(call.cloud, call.physical_id or "")

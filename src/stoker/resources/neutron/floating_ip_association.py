@@ -66,6 +66,14 @@ class FloatingIPAssociation(ManagedType):
         found = FLOATING_IPS.find(call.cloud, floating_ip)
         return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """Where the floating IP leads to; one that leads nowhere is associated with nothing."""
+        found = FLOATING_IPS.find(call.cloud, call.object_id.partition(":")[0])
+        if found is None or not found.get("port_id"):
+            return None
+        told = {name: found.get(name) for name in ("port_id", "fixed_ip_address")}
+        return {"floatingip_id": found["id"], **told}
+
     def check(self, call: Call) -> Outcome:
         """Whether the address is still associated with the port."""
         floating_ip, _, port = (call.physical_id or "").partition(":")

@@ -7,12 +7,17 @@ from typing import Any
 
 from stoker.clouds.collection import Object
 from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
-from stoker.clouds.security_groups import group_ids
+from stoker.clouds.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
+from stoker.resources.port_addresses import (
+    addresses_of,
+    free_addresses,
+    give_addresses_back,
+    is_derived,
+)
 from stoker.resources.rest import Readiness, RestResource, renamed
 from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
@@ -80,6 +85,22 @@ class Port(RestResource):
             if addresses is not None:
                 body["fixed_ips"] = addresses
         return body
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The port's fields; whose device it is, only where the user says so."""
+        told = super().properties_of(call, found)
+        for name in ("device_id", "device_owner"):
+            if not call.properties.get(name):
+                told.pop(name, None)
+        groups = call.properties.get("security_groups")
+        if groups is not None:
+            told["security_groups"] = named_groups(call.cloud, groups, found["security_groups"])
+        addresses = [entry for entry in found["fixed_ips"] if not is_derived(entry["ip_address"])]
+        told["no_fixed_ips"] = not addresses
+        told["fixed_ips"] = [
+            {"subnet": entry["subnet_id"], "ip_address": entry["ip_address"]} for entry in addresses
+        ]
+        return told
 
     def needs_replacement(self, call: Call) -> bool:
         """Whether the user asks for a new port with every change."""

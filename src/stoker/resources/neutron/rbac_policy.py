@@ -6,11 +6,12 @@ A policy has no name: a lost create is found by what it allows, which the servic
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.kinds import KINDS
-from stoker.clouds.lookups import find_id
+from stoker.clouds.lookups import LookupFault, find_id
 from stoker.resources import declare
 from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
@@ -52,6 +53,15 @@ class RBACPolicy(RestResource):
         body = super().creation_body(call)
         kind = KINDS["network", body["object_type"]]
         return {**body, "object_id": find_id(call.cloud, kind, body["object_id"])}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The policy, with the object by the name that the user has given, if it is that one."""
+        told = super().properties_of(call, found)
+        given, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
+        with suppress(LookupFault):
+            if given != told["object_id"] == find_id(call.cloud, kind, given):
+                told["object_id"] = given
+        return told
 
     def find(self, call: Call) -> str | None:
         """The policy that grants the project the same access to the object."""

@@ -103,6 +103,12 @@ class Router(RestResource):
             body["external_gateway_info"] = _gateway(body["external_gateway_info"])
         return body
 
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The router's fields, with the gateway in the form of properties."""
+        told = super().properties_of(call, found)
+        told["external_gateway_info"] = _told(found.get("external_gateway_info") or {})
+        return told
+
     def changed_fields(self, call: Call) -> Object:
         """The fields that an update sends; a removed gateway is cleared."""
         body = super().changed_fields(call)
@@ -127,3 +133,15 @@ def _gateway(info: Mapping[str, Any]) -> Object:
             renamed(entry, {"subnet": "subnet_id"}) for entry in entries
         ]
     return gateway
+
+
+def _told(gateway: Object) -> Object:
+    """A gateway as the service describes it, in the form of properties."""
+    names = {"network_id": "network", "enable_snat": "enable_snat"}
+    told = {own: gateway[field] for field, own in names.items() if field in gateway}
+    if "external_fixed_ips" in gateway:
+        told["external_fixed_ips"] = [
+            {"subnet": entry.get("subnet_id"), "ip_address": entry.get("ip_address")}
+            for entry in gateway["external_fixed_ips"]
+        ]
+    return told

@@ -76,6 +76,13 @@ class RouterInterface(ManagedType):
         found = _interfaces(call, router, field, value)
         return f"{router}:{field}={value}" if found else None
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """What the interface connects, if the router has it."""
+        router, field, value = _parse(call.object_id)
+        if not _interfaces(call, router, field, value):
+            return None
+        return {"router": router, field.removesuffix("_id"): value}
+
     def check(self, call: Call) -> Outcome:
         """Whether the router still has the interface."""
         if call.physical_id is None or not _interfaces(call, *_parse(call.physical_id)):

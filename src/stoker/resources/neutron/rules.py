@@ -16,6 +16,10 @@ from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.neutron.protocols import NUMBERS
 
 Meaning = tuple[Any, ...]
+_SHOWN = (
+    "direction", "ethertype", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix",
+    "remote_group_id", "description",
+)  # fmt: skip
 
 _EVERYWHERE = frozenset({"0.0.0.0/0", "::/0"})
 _DEFAULTS: tuple[Mapping[str, Any], ...] = (
@@ -29,10 +33,26 @@ def bodies(rules: Sequence[Mapping[str, Any]], group_id: str) -> list[Object]:
 
     A group without egress rules of its own keeps those that every new group has.
     """
-    wanted = [_body(rule, group_id) for rule in rules]
-    if not any(rule.get("direction") == "egress" for rule in wanted):
-        wanted += [{**rule, "security_group_id": group_id} for rule in _DEFAULTS]
-    return wanted
+    return [_body(rule, group_id) for rule in with_defaults(rules)]
+
+
+def with_defaults(rules: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rules that a group has which was given these."""
+    leads_out = any(rule.get("direction") == "egress" for rule in rules)
+    return list(rules) if leads_out else [*rules, *_DEFAULTS]
+
+
+def told(
+    rules: Sequence[Mapping[str, Any]], existing: Sequence[Object], group_id: str
+) -> list[Mapping[str, Any]]:
+    """Existing rules as properties: as they were given where they mean the same."""
+    present = {meaning(rule) for rule in existing}
+    given = [(meaning(_body(rule, group_id)), rule) for rule in with_defaults(rules)]
+    known = {means for means, _ in given}
+    surplus = [rule for rule in existing if meaning(rule) not in known]
+    return [rule for means, rule in given if means in present] + [
+        {name: rule[name] for name in _SHOWN if rule.get(name) is not None} for rule in surplus
+    ]
 
 
 def _body(rule: Mapping[str, Any], group_id: str) -> Object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
@@ -20,7 +21,7 @@ from stoker.resources.neutron.declarations import (
     REMOTE_IP_PREFIX,
 )
 from stoker.resources.neutron.protocols import PROTOCOLS
-from stoker.resources.neutron.rules import bring_to
+from stoker.resources.neutron.rules import bring_to, told, with_defaults
 from stoker.resources.rest import Extra, RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -79,6 +80,18 @@ class SecurityGroup(RestResource):
             support=since("27.0.0"),
         ),
     }
+
+    def expected(self, call: Call) -> Mapping[str, Any]:
+        """The properties, with the rules that every group has."""
+        rules = with_defaults(call.properties.get("rules") or [])
+        return {**super().expected(call), "rules": rules}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The group's fields; rules are compared by meaning."""
+        rules = call.properties.get("rules") or []
+        existing = found.get("security_group_rules") or []
+        own = super().properties_of(call, found)
+        return {**own, "rules": told(rules, existing, found["id"])}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """The name of the project's own group is taken, and a rule has one kind of remote."""

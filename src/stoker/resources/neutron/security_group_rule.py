@@ -26,6 +26,11 @@ from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
+_MEANT = (
+    "direction", "ethertype", "port_range_max", "port_range_min", "protocol", "remote_group",
+    "remote_ip_prefix",
+)  # fmt: skip
+
 
 class SecurityGroupRule(RestResource):
     """A rule of a security group."""
@@ -63,6 +68,13 @@ class SecurityGroupRule(RestResource):
         )
         matches = [rule for rule in existing if meaning(rule) == meaning(wanted)]
         return str(matches[0]["id"]) if matches else None
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The rule's fields, as they were given where the rule means the same."""
+        own = super().properties_of(call, found)
+        if meaning(found) != meaning(self.fields(call.properties)):
+            return own
+        return {**own, **{name: call.properties.get(name) for name in _MEANT}}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """A rule has one kind of remote, and a valid range of ports."""

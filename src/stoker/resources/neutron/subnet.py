@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from stoker.clouds.collection import Object
@@ -14,6 +14,7 @@ from stoker.resources.neutron.declarations import IP_VERSION, NETWORK, NETWORK_I
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus, since
 from stoker.schema.unknown import Unknown
 
@@ -99,6 +100,11 @@ class Subnet(RestResource):
         if body.get("gateway_ip") == "":
             body["gateway_ip"] = None
         return body
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The subnet's fields; how long its prefix is, its range tells."""
+        told = super().properties_of(call, found)
+        return {**told, "prefixlen": ip_network(found["cidr"]).prefixlen}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Either a CIDR or a pool is given, and IPv6 modes need IPv6."""

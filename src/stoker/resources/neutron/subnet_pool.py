@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from itertools import pairwise
 from typing import Any
 
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.neutron.tags import tags_of
 from stoker.resources.rest import RestResource
 from stoker.schema.constraints import Custom, Length
+from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 _ORDER = ("min_prefixlen", "default_prefixlen", "max_prefixlen")
@@ -62,6 +65,14 @@ class SubnetPool(RestResource):
         "tenant_id": declare.TENANT_ID,
     }
 
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The pool's fields. The service joins adjacent ranges; together they mean the same."""
+        told = super().properties_of(call, found)
+        given = call.properties["prefixes"]
+        if _joined(given) == _joined(told["prefixes"]):
+            told["prefixes"] = given
+        return told
+
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """The prefix lengths are in ascending order."""
         given = [(name, properties.get(name)) for name in _ORDER]
@@ -71,3 +82,11 @@ class SubnetPool(RestResource):
             for (low, below), (high, above) in pairwise(known)
             if below > above
         ]
+
+
+def _joined(prefixes: Sequence[str]) -> set[str]:
+    """The addresses of ranges as the fewest ranges."""
+    ranges = [ip_network(prefix, strict=False) for prefix in prefixes]
+    older = collapse_addresses(each for each in ranges if isinstance(each, IPv4Network))
+    newer = collapse_addresses(each for each in ranges if isinstance(each, IPv6Network))
+    return {*map(str, older), *map(str, newer)}

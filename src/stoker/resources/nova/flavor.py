@@ -36,6 +36,11 @@ def _set_specs(call: Call) -> None:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
 
 
+def _access_of(call: Call) -> list[str]:
+    answer = FLAVORS.ask(call.cloud, "GET", FLAVORS.at(call.object_id, "/os-flavor-access"))
+    return [str(entry["tenant_id"]) for entry in answer.get("flavor_access", [])]
+
+
 def _set_access(call: Call) -> None:
     wanted = set(call.properties.get("tenants") or [])
     before = set(call.update.previous.get("tenants") or [])
@@ -67,7 +72,10 @@ class Flavor(RestResource):
         "is_public": "os-flavor-access:is_public",
     }
     attribute_fields = {"is_public": "os-flavor-access:is_public"}
-    extras = (Extra("extra_specs", _set_specs), Extra("tenants", _set_access))
+    extras = (
+        Extra("extra_specs", _set_specs, _specs_of),
+        Extra("tenants", _set_access, _access_of),
+    )
 
     properties = {
         "disk": declare.integer("Size of the root disk in GiB.", default=0),
@@ -107,6 +115,10 @@ class Flavor(RestResource):
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes, with the extra specs that the service keeps apart."""
         return {**super().read(call), "extra_specs": _specs_of(call)}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The flavor's fields; no swap disk is an empty text in the service's words."""
+        return {**super().properties_of(call, found), "swap": found.get("swap") or 0}
 
     def listed(self, call: Call, name: str) -> list[Object]:
         """All flavors, those of single projects too: the list cannot be narrowed."""

@@ -27,6 +27,13 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "Tags": frozenset({"metadata"}),
 }
 """The properties that can change in place, and those of the server that change with them."""
+_TOLD = {
+    "AvailabilityZone": "availability_zone",
+    "ImageId": "image",
+    "InstanceType": "flavor",
+    "KeyName": "key_name",
+}
+"""Properties that the server tells as they are."""
 _UNAVAILABLE = (
     "DisableApiTermination", "PlacementGroupName", "PrivateIpAddress",
 )  # fmt: skip
@@ -98,6 +105,19 @@ class Instance(ManagedType):
     def sweep(self, call: Call) -> Sequence[str]:
         """Remove servers that carry the token and are not the one on record."""
         return _SERVER.sweep(_of_server(call))
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties of the server, in these words."""
+        server = _SERVER.live(_of_server(call))
+        if server is None:
+            return None
+        told = {own: server[name] for own, name in _TOLD.items() if name in server}
+        told["Tags"] = [{"Key": key, "Value": text} for key, text in server["metadata"].items()]
+        if call.properties.get("NetworkInterfaces"):
+            told["NetworkInterfaces"] = _interfaces(call.properties, server["networks"])
+        elif call.properties.get("SubnetId"):
+            told["SubnetId"] = next((each.get("subnet") for each in server["networks"]), None)
+        return told
 
     def check(self, call: Call) -> Outcome:
         """Whether the server is active."""
@@ -185,6 +205,13 @@ def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if ports:
         return [{"port": port} for _, port in sorted(ports, key=lambda each: each[0])]
     return [{"subnet": wanted["SubnetId"]}] if wanted.get("SubnetId") else None
+
+
+def _interfaces(wanted: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The ports of the server; as they were given where they are these."""
+    ports = [each["port"] for each in live]
+    named = [each["port"] for each in _networks(wanted) or ()]
+    return list(wanted["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
 
 
 def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:

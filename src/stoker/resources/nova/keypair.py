@@ -103,8 +103,23 @@ class KeyPair(ManagedType):
         found = _pair(call, call.properties["name"])
         if found is None or own is None:
             return None
-        same = str(found.get("public_key", "")).split()[:2] == own.split()[:2]
+        same = _key_of(str(found.get("public_key", ""))) == _key_of(own)
         return str(found["name"]) if same else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The pair as the service has it; a key counts without its comment."""
+        found = _pair(call, call.object_id)
+        if found is None:
+            return None
+        told = {"name": found["name"], "public_key": found.get("public_key", "")}
+        if _key_of(told["public_key"]) == _key_of(_public_key(call) or ""):
+            told["public_key"] = _public_key(call)
+        fields = (("type", "type"), ("user", "user_id"))
+        return {**told, **{name: found[field] for name, field in fields if field in found}}
+
+    def expected(self, call: Call) -> Mapping[str, Any]:
+        """The properties, with the key that was generated if none was given."""
+        return {**call.properties, "public_key": _public_key(call)}
 
     def check(self, call: Call) -> Outcome:
         """Whether the pair exists."""
@@ -134,6 +149,11 @@ def _owner(call: Call) -> dict[str, Any]:
 def _public_key(call: Call) -> str | None:
     key = call.properties.get("public_key") or call.data.get("public_key")
     return str(key) if key else None
+
+
+def _key_of(text: str) -> list[str]:
+    """A public key without its comment."""
+    return text.split()[:2]
 
 
 def _generate(call: Call) -> dict[str, str]:

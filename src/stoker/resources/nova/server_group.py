@@ -60,6 +60,13 @@ class ServerGroup(RestResource):
         """Rules need a newer form of the request."""
         return None if _limit(properties) is None else _RULES
 
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The group, in whichever form the service describes it."""
+        told = super().properties_of(call, found)
+        if "policy" in found:
+            told["policies"] = [found["policy"]]
+        return told
+
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """None but ``show``."""
         return {}

@@ -26,9 +26,11 @@ from stoker.schema.resource_type.capabilities import (
     Checks,
     DependsImplicitly,
     Deploys,
+    Expects,
     Foresees,
     GrantsAccess,
     NamesResources,
+    Observes,
     PublishesMetadata,
     Reads,
     Releases,
@@ -65,10 +67,10 @@ from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Deploys",
-    "Done", "Failed", "Foresees", "GathersAttributes", "GrantsAccess", "Inherited", "MakesStack",
-    "ManagedType", "NamesResources", "Nested", "NestingCall", "NestingType", "NoChange", "Outcome",
-    "PublishesMetadata", "Reads", "Referred", "Releases", "Replaces", "Resized", "ResourceType",
-    "RestartsResource", "ScalableType", "ShowsSignals", "Signal", "Signalling", "Signals",
-    "SnapshotFacts", "Snapshots", "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update",
-    "Updates", "Validates", "Wait", "can", "has_attribute",
+    "Done", "Expects", "Failed", "Foresees", "GathersAttributes", "GrantsAccess", "Inherited",
+    "MakesStack", "ManagedType", "NamesResources", "Nested", "NestingCall", "NestingType",
+    "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reads", "Referred", "Releases",
+    "Replaces", "Resized", "ResourceType", "RestartsResource", "ScalableType", "ShowsSignals",
+    "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots", "StackFacts", "Suspends",
+    "Sweeps", "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
 ]  # fmt: skip

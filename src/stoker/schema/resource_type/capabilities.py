@@ -87,6 +87,29 @@ class Suspends(Protocol):
 
 
 @runtime_checkable
+class Observes(Protocol):
+    """The type can tell which properties the live object has."""
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties as the object has them, in the form of properties; None if it is gone.
+
+        Called for an object with a physical id. What the service does not tell is left out.
+        ``call.properties`` may hold names in the places of ids; a value that means the same as
+        one of them may be given in its form. Raises what the cloud raises where nobody knows.
+        """
+
+
+@runtime_checkable
+class Expects(Protocol):
+    """The type gives objects more than their properties say."""
+
+    def expected(self, call: Call) -> Mapping[str, Any]:
+        """The properties that a live object should have: ``call.properties``, with what the type
+        adds to them, as a generated name.
+        """
+
+
+@runtime_checkable
 class Releases(Protocol):
     """The object holds what only one can have, as an address, and a replacement may need it.
 

@@ -1,4 +1,8 @@
-"""Attributes of a live server."""
+"""What a live server tells: its attributes, and the properties that it has.
+
+User data, files and hints are not among these: the compute service shows them to administrators
+alone, or not at all.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,18 @@ from typing import Any
 from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudFault
-from stoker.resources.nova.server.states import ACTIVE
+from stoker.clouds.security_groups import named_groups
+from stoker.resources.nova.server.body import metadata_texts
+from stoker.resources.nova.server.networks import attached_ports, live_networks
+from stoker.resources.nova.server.states import ACTIVE, GONE
 from stoker.resources.rest import MARKER
 from stoker.schema.resource_type import Call
 from stoker.schema.software import TOLD
 
 _CONSOLES = "2.6"
 _TAGS = "2.26"
+_PLAIN = {"name": "name", "key_name": "key_name", "diskConfig": "OS-DCF:diskConfig"}
+"""Property -> field."""
 _CONSOLE_KINDS = (
     ("novnc", "vnc"),
     ("spice-html5", "spice"),
@@ -95,3 +104,49 @@ def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
             continue
         return {kind: str(answer.get("remote_console", {}).get("url", ""))}
     return {}
+
+
+def live_properties(call: Call) -> Mapping[str, Any] | None:
+    """The properties that the service tells of; None if there is no such server."""
+    server = SERVERS.find(call.cloud, call.object_id, microversion=_TAGS)
+    if server is None or server.get("status") in GONE:
+        return None
+    given = call.properties
+    told = {name: server[field] for name, field in _PLAIN.items() if field in server}
+    told["metadata"] = _as_given(given.get("metadata"), server.get("metadata") or {})
+    for name in ("flavor", "image"):
+        if server.get(name):
+            told[name] = server[name]["id"]
+    if "tags" in server:
+        told["tags"] = [tag for tag in server["tags"] if not tag.startswith(MARKER)]
+    if given.get("config_drive"):
+        told["config_drive"] = bool(server.get("config_drive"))
+    if given.get("availability_zone") and server.get("OS-EXT-AZ:availability_zone"):
+        told["availability_zone"] = _zone(given, server)
+    if given.get("networks") is not None:
+        told["networks"] = live_networks(call)
+    if given.get("security_groups"):
+        told |= _groups(call)
+    return told
+
+
+def _as_given(given: Mapping[str, Any] | None, present: Mapping[str, str]) -> Mapping[str, Any]:
+    return given if given is not None and metadata_texts(given) == present else present
+
+
+def _zone(given: Mapping[str, Any], server: Object) -> str:
+    """The zone; users may have named a host in it, too."""
+    wanted, zone = str(given["availability_zone"]), str(server["OS-EXT-AZ:availability_zone"])
+    return wanted if wanted.partition(":")[0] == zone else zone
+
+
+def _groups(call: Call) -> dict[str, Any]:
+    """The security groups of the ports that were made for the server; not told without any."""
+    ports = [
+        port for port in attached_ports(call) if port.get("port_security_enabled") is not False
+    ]
+    found = sorted({group for port in ports for group in port.get("security_groups") or []})
+    if not ports:
+        return {}
+    given = call.properties["security_groups"]
+    return {"security_groups": named_groups(call.cloud, given, found)}

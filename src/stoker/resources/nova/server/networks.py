@@ -17,6 +17,7 @@ from stoker.resources.declare import records_in
 from stoker.resources.network_order import Others, subnets_of
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
 from stoker.resources.nova.server.ports import (
+    EXTRA_FIELDS,
     Nic,
     allocation,
     ensure_ports,
@@ -59,7 +60,7 @@ class _Present:
 def set_networks(call: Call, _asked: bool) -> Outcome | None:
     """One look at the server, and the next thing to do; None when all is as it should be."""
     wanted = nics(call.properties.get("networks"))
-    present = _present(call, wanted)
+    present = _present(call, wanted, call.update.previous.get("networks"))
     kept = _matched(call, wanted, present)
     leaving = _leaving(call, present, set(kept.values()))
     left = detach(call, leaving, call.progress.get("leaving", {}))
@@ -79,8 +80,46 @@ def set_networks(call: Call, _asked: bool) -> Outcome | None:
     return None
 
 
-def _present(call: Call, wanted: Sequence[Nic]) -> _Present:
-    before = call.update.previous.get("networks")
+def live_networks(call: Call) -> list[Mapping[str, Any]]:
+    """The entries of the networks that the server has, and its other ports as entries."""
+    given = call.properties.get("networks") or []
+    wanted = nics(given)
+    present = _present(call, wanted, given)
+    if allocation(given) is not None and bool(present.attached) is (allocation(given) == "auto"):
+        return list(given)
+    kept = _matched(call, wanted, present)
+    entries = [
+        _entry(call, nic.entry, present.attached[kept[nic.key]])
+        for nic in wanted
+        if nic.key in kept
+    ]
+    others = sorted(present.attached.keys() - kept.values())
+    return [*entries, *({"port": port_id} for port_id in others)]
+
+
+def _entry(call: Call, given: Mapping[str, Any], port: Object) -> Mapping[str, Any]:
+    """A given entry, with what its port has of it that others may have changed."""
+    entry = dict(given)
+    if given.get("floating_ip"):
+        found = FLOATING_IPS.find(call.cloud, given["floating_ip"])
+        leads = found is not None and found.get("port_id") == port["id"]
+        entry["floating_ip"] = given["floating_ip"] if leads else None
+    if given.get("port_extra_properties"):
+        names = {name: EXTRA_FIELDS.get(name, name) for name in given["port_extra_properties"]}
+        told = {name: port[field] for name, field in names.items() if field in port}
+        entry["port_extra_properties"] = {**given["port_extra_properties"], **told}
+    return entry
+
+
+def attached_ports(call: Call) -> list[Object]:
+    """The ports of the server that were made for it."""
+    present = _present(call, (), call.properties.get("networks"))
+    return [port for port_id, port in present.attached.items() if port_id in present.changeable]
+
+
+def _present(
+    call: Call, wanted: Sequence[Nic], before: Sequence[Mapping[str, Any]] | None
+) -> _Present:
     tagged = any(nic.entry.get("tag") for nic in (*wanted, *nics(before)))
     return _Present(
         attached={port["id"]: port for port in ports_of(call)},

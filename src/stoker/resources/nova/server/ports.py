@@ -26,6 +26,8 @@ from stoker.schema.resource_type import Call
 
 UNBOUND = {"device_id": "", "device_owner": ""}
 """The fields of an unused port; members cannot delete one that belongs to a server."""
+EXTRA_FIELDS = {"qos_policy": "qos_policy_id"}
+"""Extra property of a port -> field, where their names differ."""
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
@@ -135,7 +137,7 @@ def extra_fields(extra: Mapping[str, Any]) -> Object:
     """Fields of a port from ``port_extra_properties``."""
     apart = {"no_fixed_ips", "value_specs"}
     own = {name: value for name, value in extra.items() if name not in apart}
-    body = renamed(own, {"qos_policy": "qos_policy_id"})
+    body = renamed(own, EXTRA_FIELDS)
     if "allowed_address_pairs" in body:
         body["allowed_address_pairs"] = [renamed(pair) for pair in body["allowed_address_pairs"]]
     return {**body, **(extra.get("value_specs") or {})}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudFault, describe, is_conflict
-from stoker.resources.nova.server.states import BROKEN, TASK, broken, live
+from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 _SNAPSHOT_ID_IN_BODY = "2.45"
-_GONE = frozenset({"DELETED", "SOFT_DELETED"})
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LONGEST_QUEUED = 60.0
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
@@ -99,7 +98,7 @@ def is_removed(call: Call) -> bool:
     if not call.progress.get("asked"):
         return not SERVERS.delete(call.cloud, call.physical_id)
     server = SERVERS.find(call.cloud, call.physical_id)
-    if server is None or server.get("status") in _GONE:
+    if server is None or server.get("status") in GONE:
         return True
     if not server.get(TASK):
         SERVERS.delete(call.cloud, call.physical_id)

@@ -13,7 +13,7 @@ from typing import Any
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import server_software
-from stoker.resources.nova.server.attributes import read_attributes
+from stoker.resources.nova.server.attributes import live_properties, read_attributes
 from stoker.resources.nova.server.changes import apply_changes
 from stoker.resources.nova.server.checks import findings
 from stoker.resources.nova.server.create import (
@@ -97,6 +97,14 @@ class Server(ManagedType):
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes of the live server."""
         return read_attributes(call)
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties of the server as it is."""
+        return live_properties(call)
+
+    def expected(self, call: Call) -> Mapping[str, Any]:
+        """The properties, with the name that the server has been given."""
+        return {**call.properties, "name": call.properties.get("name") or call.physical_name}
 
     def check(self, call: Call) -> Outcome:
         """Whether the server is active."""

@@ -13,6 +13,7 @@ from stoker.schema.resource_type import Call, Failed
 ACTIVE = "ACTIVE"
 SUSPENDED = "SUSPENDED"
 BROKEN = frozenset({"ERROR", "DELETED", "SOFT_DELETED", "UNKNOWN"})
+GONE = frozenset({"DELETED", "SOFT_DELETED"})
 TASK = "OS-EXT-STS:task_state"
 """The field with what the service is doing to a server."""
 

@@ -1,0 +1,143 @@
+"""What a live object has, against what was applied to it, property by property.
+
+Only what was given is compared: what a service has chosen by itself is its own business. Values
+are compared by meaning, since services write addresses, numbers and lists in ways of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_network
+from typing import Any
+
+from stoker.schema.conversion import Mismatch, to_boolean, to_integer, to_number
+from stoker.schema.properties import Property, Type
+
+_HARDWARE_ADDRESS = re.compile(
+    r"[0-9a-f]{2}([:-][0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.IGNORECASE
+)
+_NOTHING: tuple[Any, ...] = (None, "", [], ())
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A property that the live object has with another value."""
+
+    name: str
+    applied: Any
+    live: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison has found, and what it could not look at."""
+
+    differences: tuple[Difference, ...] = ()
+    untold: tuple[str, ...] = ()
+    """Properties that were given a value of their own and of which the object tells nothing."""
+
+
+SAME = Comparison()
+"""Nothing differs."""
+
+
+def compare(
+    schema: Mapping[str, Property], applied: Mapping[str, Any], live: Mapping[str, Any]
+) -> Comparison:
+    """Checked properties as they were applied, against those that the object tells.
+
+    A property that ``live`` does not have is not compared.
+    """
+    differences, untold = [], []
+    for name, declared in schema.items():
+        wanted = applied.get(name)
+        if wanted is None:
+            continue
+        if declared.sensitive or name not in live:
+            if wanted != declared.default and not _is_nothing(wanted):
+                untold.append(name)
+        elif not alike(declared, wanted, live[name]):
+            differences.append(Difference(name, wanted, live[name]))
+    return Comparison(tuple(differences), tuple(untold))
+
+
+def alike(declared: Property | None, applied: Any, live: Any) -> bool:
+    """Whether a live value means what was applied."""
+    if _is_nothing(applied) or _is_nothing(live):
+        return _is_nothing(applied) and _is_nothing(live)
+    if isinstance(applied, Mapping):
+        return isinstance(live, Mapping) and _maps_alike(declared, applied, live)
+    if isinstance(applied, list | tuple):
+        items = None if declared is None else declared.items
+        return isinstance(live, list | tuple) and _lists_alike(items, applied, live)
+    return bool(_plain(declared, applied) == _plain(declared, live))
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a value says nothing, in whichever way a service or a user writes that."""
+    if isinstance(value, Mapping):
+        return all(entry is None for entry in value.values())
+    return value in _NOTHING
+
+
+def _maps_alike(
+    declared: Property | None, applied: Mapping[str, Any], live: Mapping[str, Any]
+) -> bool:
+    """Of a map with declared entries those count that were given; any other is taken whole."""
+    entries = None if declared is None else declared.entries
+    given, told = (
+        {key: value for key, value in each.items() if value is not None} for each in (applied, live)
+    )
+    if entries is None and given.keys() != told.keys():
+        return False
+    return all(
+        alike(None if entries is None else entries.get(key), value, live[key])
+        for key, value in given.items()
+        if key in live
+    )
+
+
+def _lists_alike(items: Property | None, applied: Sequence[Any], live: Sequence[Any]) -> bool:
+    """Whether each entry has its counterpart, in any order."""
+    if not any(isinstance(entry, Mapping | list | tuple) for entry in (*applied, *live)):
+        wanted, present = ({_plain(items, entry) for entry in each} for each in (applied, live))
+        return wanted == present
+    left = list(live)
+    for entry in sorted(applied, key=_said, reverse=True):
+        found = next((i for i, other in enumerate(left) if alike(items, entry, other)), None)
+        if found is None:
+            return False
+        del left[found]
+    return not left
+
+
+def _said(entry: Any) -> int:
+    """How much an entry asks for: those that few counterparts can serve choose first."""
+    if not isinstance(entry, Mapping):
+        return 0
+    return sum(1 for value in entry.values() if not _is_nothing(value))
+
+
+def _plain(declared: Property | None, value: Any) -> Any:
+    """A single value in the one form in which equal values are equal."""
+    try:
+        match None if declared is None else declared.type:
+            case Type.BOOLEAN:
+                return to_boolean(value)
+            case Type.INTEGER:
+                return to_integer(value)
+            case Type.NUMBER:
+                return float(to_number(value))
+    except Mismatch:
+        return value
+    text = str(value)
+    if _HARDWARE_ADDRESS.fullmatch(text):
+        return re.sub("[:.-]", "", text).lower()
+    if "." in text or ":" in text:
+        try:
+            return str(ip_network(text, strict=False))
+        except ValueError:
+            pass
+    return text
