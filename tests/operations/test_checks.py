@@ -52,6 +52,23 @@ def test_a_check_tells_of_all_objects_that_are_gone_and_looks_at_all_that_stand_
     in_lab(story)
 
 
+def test_a_check_says_per_property_what_others_have_changed() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing(value="one", fixed="same"), "b": thing()}))
+        lab.cloud.tamper("a", value="theirs")
+        await lab.act("check")
+        assert await states(lab) == {"a": "CHECK_COMPLETE", "b": "CHECK_COMPLETE"}
+        rows = await lab.rows()
+        told = 'value is "theirs" instead of "one"'
+        assert rows["a"].reason == f"changed outside of the stack: {told}"
+        assert rows["b"].reason == "state changed"
+        lab.cloud.tamper("a", value="one")
+        await lab.act("check")
+        assert (await lab.rows())["a"].reason == "state changed"
+
+    in_lab(story)
+
+
 def test_a_failure_of_a_check_cuts_nothing_short() -> None:
     async def story(lab: Lab) -> None:
         child = {"type": "child.yaml", "properties": {"value": "x"}}

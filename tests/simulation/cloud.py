@@ -66,6 +66,8 @@ class Cloud:
     """From when until when it does nothing at all."""
     violations: list[str] = field(default_factory=list)
     undeletable: set[str] = field(default_factory=set)
+    ties: set[str] = field(default_factory=set)
+    """What has no id but its name, and exists once or not."""
     quota: int | None = None
     """Objects at most."""
     recorded: Callable[[str], bool] = lambda object_id: True
@@ -189,6 +191,25 @@ class Cloud:
         """Somebody else deletes the object of a resource."""
         for found in [o for o in self.objects.values() if o.name == name]:
             del self.objects[found.id]
+
+    def tie(self, name: str) -> None:
+        self._disturb()
+        self.ties.add(name)
+        self._lose()
+
+    def untie(self, name: str) -> None:
+        self._disturb()
+        self.ties.discard(name)
+        self._lose()
+
+    def is_tied(self, name: str) -> bool:
+        self._disturb()
+        return name in self.ties
+
+    def tamper(self, name: str, **properties: Any) -> None:
+        """Somebody else changes the object of a resource."""
+        for found in [o for o in self.objects.values() if o.name == name]:
+            found.properties.update(properties)
 
     def _disturb(self) -> None:
         since, until = self.down

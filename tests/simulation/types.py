@@ -74,6 +74,13 @@ class Thing(ManagedType):
         assert call.physical_id is not None
         return {"value": call.cloud.get(call.physical_id).properties["value"]}
 
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        try:
+            found: Mapping[str, Any] = call.cloud.get(str(call.physical_id)).properties
+        except Gone:
+            return None
+        return found
+
     def check(self, call: Call) -> Outcome:
         found = call.cloud.get(str(call.physical_id))
         return Done() if found.ready_at <= call.now else Failed("the object is not built yet")
@@ -125,6 +132,31 @@ class Disk(Thing):
             return Wait(1.0) if call.now < call.snapshot.lands_until else Done()
         call.cloud.delete(found)
         return Wait(0.1)
+
+
+class Tie(ManagedType):
+    """An object that has no id but its name: what is made after it is it again."""
+
+    type_name = "Sim::Tie"
+    service = "sim"
+    unique = True
+    properties = {"name": Property(Type.STRING, required=True)}
+
+    def create(self, call: Call) -> Outcome:
+        call.cloud.tie(call.properties["name"])
+        return Done(physical_id=call.properties["name"])
+
+    def delete(self, call: Call) -> Outcome:
+        if call.physical_id is not None:
+            call.cloud.untie(call.physical_id)
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        name: str = call.properties["name"]
+        return name if call.cloud.is_tied(name) else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        return {"name": call.physical_id} if call.cloud.is_tied(call.physical_id) else None
 
 
 class Gate(ManagedType):
@@ -246,6 +278,7 @@ BUILT_IN = (
     Thing(),
     Disk(),
     Faulty(),
+    Tie(),
     Gate(),
     Handle(),
     Policy(),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_resource
 from stoker.engine.execution.nesting import Nesting, is_nested
+from stoker.engine.execution.observing import check_by
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.model.plans import Node
@@ -83,6 +84,8 @@ class Visiting:
         method = METHODS[self._action](type_)
         if method is None or (row.external and self._action is not Action.CHECK):
             return await self._begin(row, None)
+        if self._action is Action.CHECK and not row.external:
+            method = check_by(self._session, type_, method)
         row = await self._begin(row, type_)
         return await self._run(row, type_, method)
 
