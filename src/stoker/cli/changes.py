@@ -28,6 +28,8 @@ _KINDS = ("added", UPDATED, REPLACED, DELETED)
 """Those of the API but one: what stays is not shown."""
 _BECAUSE = {
     "deleted": "its object is gone",
+    "drift": "others have changed its object",
+    "gone": "others have deleted its object",
     "external": "it refers to an object that is not the stack's",
     "failed": "its last action failed",
     "nested": "something changes inside",

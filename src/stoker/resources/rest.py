@@ -163,12 +163,6 @@ class RestResource(ManagedType):
             told["value_specs"] = {field: found[field] for field in specs}
         return told
 
-    def expected(self, call: Call) -> Mapping[str, Any]:
-        """The properties, with the name that the object has been given."""
-        if not _bears_token(self, call):
-            return call.properties
-        return {**call.properties, "name": call.physical_name}
-
     def check(self, call: Call) -> Outcome:
         """Whether the live object is there and usable."""
         found = None

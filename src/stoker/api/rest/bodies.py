@@ -32,7 +32,6 @@ async def stack_request(
     wrong shape; the content of template and environment is the engine's business.
     """
     existing = existing or bool(_optional_flag(body, "existing"))
-    _optional_flag(body, "converge")  # without effect, see docs/limits.md
     template, template_file = await _template(call, body, required=not existing)
     environment_files = _names(body, "environment_files", split_text=False)
     return StackRequest(
@@ -49,6 +48,7 @@ async def stack_request(
         existing=existing,
         clear_parameters=_names(body, "clear_parameters"),
         plan_fingerprint=optional_text(body, "plan_fingerprint"),
+        converge=bool(_optional_flag(body, "converge")),
     )
 
 

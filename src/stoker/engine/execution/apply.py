@@ -12,7 +12,7 @@ from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.succession import Succession
 from stoker.engine.execution.type_calls import Work
-from stoker.engine.model.plans import Change, Definitions, Node, defined
+from stoker.engine.model.plans import Change, Definitions, Node, Observed, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.planning.decision import (
     Choice,
@@ -49,7 +49,7 @@ class Applying:
         actions: Actions,
         nesting: Nesting,
         hooks: Hooks,
-        healthy: frozenset[str],
+        observed: Observed,
     ) -> None:
         self._session = session
         self._operation = operation
@@ -58,7 +58,7 @@ class Applying:
         self._succession = Succession(session, actions)
         self._nesting = nesting
         self._hooks = hooks
-        self._healthy = healthy
+        self._observed = observed
         self._facts = RecordedFacts(session.current, session.reference_of)
         self._used = wanted.attributes_used
         self._replaced = replaced_rows(session.rows.values())
@@ -99,7 +99,7 @@ class Applying:
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
             definition = defined(self._wanted, name, self._facts, light=light)
-            choice = choose(row, replaced, definition, call_about(self._session), self._healthy)
+            choice = choose(row, replaced, definition, call_about(self._session), self._observed)
             return definition, _with_known(choice, definition)
 
         try:
@@ -206,7 +206,9 @@ class Applying:
         row = await self._succession.reclaim(row, going)
         row = evolve(row, metadata=definition.metadata)
         columns = {"dirty": (), "properties": definition.properties, **self._columns(definition)}
-        await self._finish(row, definition, decision.changed, row.properties, **columns)
+        drifted = self._observed.drifted.get(row.id, {})
+        before = {**row.properties, **{name: each.live for name, each in drifted.items()}}
+        await self._finish(row, definition, decision.changed, before, **columns)
 
     async def _replace(self, old: Resource, definition: Definition, decision: Decision) -> None:
         """A new object beside the old one, which goes when all else is in its place."""

@@ -19,7 +19,16 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshotting import visiting
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.interfaces import Fenced, StoreFault
-from stoker.engine.model.plans import Change, Definitions, Node, OnFailure, Phase, Plan, Step
+from stoker.engine.model.plans import (
+    Change,
+    Definitions,
+    Node,
+    Observed,
+    OnFailure,
+    Phase,
+    Plan,
+    Step,
+)
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason
@@ -37,7 +46,7 @@ class Execution:
         session: Session,
         operation: Operation,
         wanted: Definitions,
-        healthy: frozenset[str],
+        observed: Observed,
         waiting: Waiting,
     ) -> None:
         self.waiting = waiting
@@ -48,7 +57,7 @@ class Execution:
         self._actions = actions = Actions(session, self.waiting)
         nesting = Nesting(session, actions, self.waiting)
         hooks = Hooks(session, operation, wanted, self.waiting)
-        applying = Applying(session, operation, wanted, actions, nesting, hooks, healthy)
+        applying = Applying(session, operation, wanted, actions, nesting, hooks, observed)
         self._removing = removing = Removing(session, operation, wanted, actions, nesting, hooks)
         self._steps: Mapping[Step, Callable[[Node], Awaitable[None]]] = {
             Step.APPLY: applying.apply,

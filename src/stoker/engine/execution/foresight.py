@@ -13,11 +13,11 @@ from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
 from stoker.engine.execution.preparation import (
     ask_beside,
     call_about,
-    check_failed_and_replaced,
+    observe,
 )
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
-from stoker.engine.model.plans import Change, Nothing, Plan, Step, defined
+from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Step, defined
 from stoker.engine.model.records import Input, Resource, evolve
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
@@ -39,6 +39,8 @@ class Foreseen:
     """By the resource that a nested stack stands behind: those that stay, as far as it is known
     what they would be given.
     """
+    observed: Observed
+    """What its objects have shown."""
 
     def all(self) -> Iterator[Foreseen]:
         """This one and all below it."""
@@ -53,25 +55,39 @@ class Foreseen:
         return Accepted(changes_in(self.plan), nested)
 
 
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """What is taken to be so when an update begins."""
+
+    unhealthy: frozenset[str] = frozenset()
+    """Physical ids of objects that count as marked unhealthy."""
+    converge: bool = False
+    """The update looks at what is live first."""
+
+
+NO_PREMISES = Premises()
+
+
 async def foresee(
     stack_rows: StackRows,
     given: Input,
     evaluation: Evaluation,
-    unhealthy: frozenset[str] = frozenset(),
+    premises: Premises = NO_PREMISES,
 ) -> Foreseen:
-    """The plans of an update; objects with these physical ids count as marked unhealthy.
+    """The plans of an update on these premises.
 
     Raises DiagnosticError and Refused for an update that would be refused.
     """
-    rows = [_marked(row, unhealthy) for row in stack_rows.rows.values()]
+    rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
     stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
-    healthy = await check_failed_and_replaced(stack_rows, evaluation, ask_beside(stack_rows))
+    ask = ask_beside(stack_rows)
+    observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)
     planner = Planner(
-        tuple(stack_rows.rows.values()), stack_rows.reference_of, call_about(stack_rows), healthy
+        tuple(stack_rows.rows.values()), stack_rows.reference_of, call_about(stack_rows), observed
     )
     plan = await stack_rows.ports.workers.compute(lambda: planner.plan(evaluation))
-    nested = await foresee_nested(stack_rows, given, evaluation, plan, unhealthy)
-    return Foreseen(stack_rows, evaluation, plan, nested)
+    nested = await foresee_nested(stack_rows, given, evaluation, plan, premises)
+    return Foreseen(stack_rows, evaluation, plan, nested, observed)
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
@@ -86,7 +102,7 @@ async def foresee_nested(
     given: Input,
     evaluation: Evaluation,
     plan: Plan,
-    unhealthy: frozenset[str] = frozenset(),
+    premises: Premises = NO_PREMISES,
 ) -> dict[str, Foreseen]:
     """The plans of the nested stacks that stay, by their resources. Raises as :func:`foresee`."""
     facts, changes = facts_amid(stack_rows, plan), changes_in(plan)
@@ -97,7 +113,7 @@ async def foresee_nested(
             continue
         if changes.get(name, Change.KEEP) not in _STAYING:
             continue
-        below = await _foresee_one(stack_rows, row, given, evaluation, facts, unhealthy)
+        below = await _foresee_one(stack_rows, row, given, evaluation, facts, premises)
         if below is not None:
             found[name] = below
     return found
@@ -109,7 +125,7 @@ async def _foresee_one(
     own: Input,
     evaluation: Evaluation,
     facts: RecordedFacts,
-    unhealthy: frozenset[str],
+    premises: Premises,
 ) -> Foreseen | None:
     """The plan of the nested stack of a row, or None where it is not known what it is given."""
     ports = stack_rows.ports
@@ -130,7 +146,7 @@ async def _foresee_one(
 
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
-    return await foresee(rows, given, inner, unhealthy)
+    return await foresee(rows, given, inner, premises)
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan) -> RecordedFacts:

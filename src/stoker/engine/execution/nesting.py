@@ -166,6 +166,7 @@ class Nesting:
                 batches=batches,
                 abandons=parent.abandons,
                 accepted=accepted_below(parent.request, name),
+                converge=parent.converges,
             ),
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),

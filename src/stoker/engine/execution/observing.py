@@ -100,6 +100,8 @@ def seen(type_: Observes, call: Call) -> Look:
     if live is None:
         return Look(gone=True)
     expected = type_.expected(call) if can(type_, Expects) else call.properties
+    if expected.get("name") is None:
+        expected = {**expected, "name": call.physical_name}
     assert isinstance(type_, ManagedType)
     return Look(found=compare(type_.properties, expected, live))
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.nesting import is_nested
+from stoker.engine.execution.observing import Look, look_at, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Ask, TypeCalls, Work, bound_call
 from stoker.engine.execution.waiting import Stopped, Waiting
-from stoker.engine.model.plans import Definitions
+from stoker.engine.model.plans import Definitions, Observed
 from stoker.engine.model.records import Action, Resource, Status, evolve
 from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
@@ -103,6 +104,56 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
         return None
     new = evolve(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
+
+
+async def observe(
+    stack_rows: StackRows, wanted: Definitions, ask: Ask, *, converge: bool
+) -> Observed:
+    """What planning has to know of live objects; of all that are wanted, if it is to converge.
+
+    Raises Refused where that takes an object that cannot be read: nothing would be repaired.
+    """
+    healthy = await check_failed_and_replaced(stack_rows, wanted, ask)
+    if not converge:
+        return Observed(healthy)
+    current, names = stack_rows.current, frozenset(wanted.names)
+    rows = {row.id: row for name, row in current.items() if name in names}
+    looks = await look_at_all(stack_rows, rows.values(), ask)
+    for row_id, look in looks.items():
+        if look.unread is not None:
+            name = rows[row_id].name
+            raise Refused(f"resources.{name}: its live object cannot be read: {look.unread}")
+    gone = frozenset(row_id for row_id, look in looks.items() if look.gone)
+    drifted = {
+        row_id: found
+        for row_id, look in looks.items()
+        if (found := repairable(stack_rows.type_of(rows[row_id]), look))
+    }
+    return Observed(healthy, gone, drifted)
+
+
+async def look_at_all(stack_rows: StackRows, rows: Iterable[Resource], ask: Ask) -> dict[str, Look]:
+    """What their live objects show, by row: of those that have one, and whose type can tell."""
+    asked = [(row, work) for row in rows if (work := _work_of_look(stack_rows, row)) is not None]
+    looks = await asyncio.gather(*(_look(stack_rows, row, work, ask) for row, work in asked))
+    return {row.id: look for (row, _), look in zip(asked, looks, strict=True)}
+
+
+def _work_of_look(stack_rows: StackRows, row: Resource) -> Work | None:
+    type_ = stack_rows.type_of(row)
+    has_object = exists(row) and row.physical_id is not None and not row.external
+    if not has_object or is_nested(row) or not isinstance(type_, ManagedType):
+        return None
+    method = look_at(stack_rows, type_)
+    return None if method is None else Work(type_, method, row.properties)
+
+
+async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> Look:
+    try:
+        look: Look = await ask(row, work)
+    except Exception as error:  # noqa: BLE001 - told to whoever looks
+        return Look(unread=stack_rows.ports.faults.describe(_met(error)))
+    return look
 
 
 async def check_failed_and_replaced(

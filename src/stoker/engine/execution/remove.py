@@ -66,7 +66,7 @@ class Removing:
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
         if self._abandons and not is_nested(row):
             row = await self._abandon(row)
-        elif retained or not row.implementation:
+        elif retained or self._is_shared(row) or not row.implementation:
             row = await self._begin(row, None)
         else:
             row = await self._delete(row)
@@ -82,6 +82,19 @@ class Removing:
             await forget_snapshots(self._session, known)
             return None
         return await drop_snapshots(self._session, known, waiting)
+
+    def _is_shared(self, row: Resource) -> bool:
+        """Whether the object is also that of the row which stands for the resource now.
+
+        Some objects have no id but what they are: what is made in the place of one that others
+        have deleted is found under the same name, or between the same two ends.
+        """
+        current = self._session.current.get(row.name, row)
+        same = (current.implementation, current.physical_id) == (
+            row.implementation,
+            row.physical_id,
+        )
+        return current is not row and row.physical_id is not None and same
 
     async def _begin(self, row: Resource, calls: ResourceType | None) -> Resource:
         if (row.action, row.status) == (Action.DELETE, Status.IN_PROGRESS):

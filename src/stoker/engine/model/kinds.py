@@ -49,6 +49,8 @@ class ChangeRequest:
     """The snapshot that the objects are brought back to, and the way to this stack in it: names of
     resources from the stack that was snapshotted downwards. Empty for none.
     """
+    converge: bool = False
+    """Look at what is live first, and repair what others have changed or deleted."""
 
 
 @dataclass(frozen=True, slots=True)

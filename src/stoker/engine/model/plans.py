@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from graphlib import TopologicalSorter
 from typing import Any, Protocol
 
+from stoker.schema.drift import Difference
 from stoker.template.definition import Definition, Facts
 
 
@@ -48,6 +49,10 @@ class Reason(StrEnum):
     """A user has marked it."""
     FAILED = "failed"
     """Its last action failed, and the object is of no use."""
+    GONE = "gone"
+    """Somebody else has deleted its object."""
+    DRIFT = "drift"
+    """Somebody else has changed its object."""
     DELETED = "deleted"
     """The object is gone, or its delete has begun."""
     UNFINISHED = "unfinished"
@@ -209,6 +214,26 @@ def _node(data: Sequence[Any]) -> Node:
         tuple(forcing),
         row_id,
     )
+
+
+Drift = Mapping[str, Difference]
+"""What others have changed of an object, by property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is known of the objects of rows, by the ids of these."""
+
+    healthy: frozenset[str] = frozenset()
+    """Rows that have failed, or were replaced, and whose objects are fine."""
+    gone: frozenset[str] = frozenset()
+    """Rows whose objects others have deleted."""
+    drifted: Mapping[str, Drift] = field(default_factory=dict)
+    """Properties that others have changed on the objects, and that can be set back in place."""
+
+
+UNSEEN = Observed()
+"""Nobody has looked."""
 
 
 class Definitions(Protocol):

@@ -222,6 +222,11 @@ class Operation:
         """Whether the objects of what it removes stay in the cloud."""
         return isinstance(self.request, ChangeRequest) and self.request.abandons
 
+    @property
+    def converges(self) -> bool:
+        """Whether it looks at what is live before it plans."""
+        return isinstance(self.request, ChangeRequest) and self.request.converge
+
 
 @dataclass(frozen=True, slots=True)
 class Queued:

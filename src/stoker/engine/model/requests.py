@@ -54,6 +54,8 @@ class StackRequest:
     clear_parameters: tuple[str, ...] = ()
     plan_fingerprint: str | None = None
     """Do what the plan with this fingerprint says, or nothing."""
+    converge: bool = False
+    """Of an update: look at what is live first, and repair what others have changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,16 @@ from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import CancelRequest
-from stoker.engine.model.plans import Change, Definitions, Node, Nothing, OnFailure, Plan, Step
+from stoker.engine.model.plans import (
+    UNSEEN,
+    Change,
+    Definitions,
+    Node,
+    Nothing,
+    OnFailure,
+    Plan,
+    Step,
+)
 from stoker.engine.model.records import (
     CANCELLABLE,
     Action,
@@ -77,9 +86,7 @@ class Cancelling(Running):
         session = self._session
         if self.operation.status is OperationStatus.WAITING and not await self._begin():
             return
-        self._execution = Execution(
-            session, self.operation, self._wanted, frozenset(), self.waiting
-        )
+        self._execution = Execution(session, self.operation, self._wanted, UNSEEN, self.waiting)
         await self._execution.run()
         if self.waiting.stopped:
             return

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
-from stoker.engine.execution.foresight import foresee_nested
+from stoker.engine.execution.foresight import Premises, foresee_nested
 from stoker.engine.execution.preparation import (
     call_about,
-    check_failed_and_replaced,
+    observe,
     patient,
     read_missing,
 )
@@ -20,7 +20,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.accepted import Accepted, changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
-from stoker.engine.model.plans import Definitions, Nothing, Plan
+from stoker.engine.model.plans import UNSEEN, Definitions, Nothing, Plan
 from stoker.engine.model.records import Operation, OperationStatus
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.running import Running
@@ -43,7 +43,7 @@ class StackChange(Running):
         self._evaluated: Definitions = Nothing()
         self._wanted: Definitions = Nothing()
         """The same, or what a snapshot makes of it."""
-        self._healthy: frozenset[str] = frozenset()
+        self._observed = UNSEEN
         self._planned: Plan | None = None
         self._execution: Execution | None = None
 
@@ -54,7 +54,9 @@ class StackChange(Running):
         self._wanted = await restored(self._session, self.operation, self._evaluated)
         await read_missing(self._session, self._wanted)
         with patient(self._session) as ask:
-            self._healthy = await check_failed_and_replaced(self._session, self._wanted, ask)
+            self._observed = await observe(
+                self._session, self._wanted, ask, converge=self.operation.converges
+            )
         if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
             self._planned = await self._plan()
             await self._require_accepted(self._planned)
@@ -65,7 +67,7 @@ class StackChange(Running):
             planned = replace(self.operation, plan=self._planned)
             self.operation = await begin(self._session, planned)
         self._execution = Execution(
-            self._session, self.operation, self._wanted, self._healthy, self.waiting
+            self._session, self.operation, self._wanted, self._observed, self.waiting
         )
         await self._execution.run()
         if self.waiting.stopped:
@@ -89,7 +91,9 @@ class StackChange(Running):
             return
         assert self.operation.input_id is not None
         given = await self._session.ports.store.input(self.operation.input_id)
-        nested = await foresee_nested(self._session, given, wanted, plan)
+        nested = await foresee_nested(
+            self._session, given, wanted, plan, Premises(converge=self.operation.converges)
+        )
         below = {name: each.decisions for name, each in nested.items()}
         departures = list(accepted.departures(Accepted(changes_in(plan), below)))
         if departures:
@@ -107,7 +111,7 @@ class StackChange(Running):
             tuple(session.rows.values()),
             session.reference_of,
             call_about(session),
-            self._healthy,
+            self._observed,
             batches,
         )
         return await session.ports.workers.compute(lambda: planner.plan(self._wanted))

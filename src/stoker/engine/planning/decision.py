@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stoker.engine.model.plans import Change, Reason
+from stoker.engine.model.plans import Change, Observed, Reason
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
@@ -59,12 +59,12 @@ def given_properties(definition: Definition) -> Mapping[str, Any]:
 
 
 def decide(
-    row: Resource | None, definition: Definition, call_for: CallFor, healthy: frozenset[str]
+    row: Resource | None, definition: Definition, call_for: CallFor, observed: Observed
 ) -> Decision:
     """What brings the row to the definition.
 
-    ``healthy`` holds the ids of failed rows whose objects were found to be fine; the objects of
-    other failed rows are replaced, but for nested stacks, whose own rows tell more.
+    The objects of failed rows are replaced that are not observed to be healthy, but for nested
+    stacks, whose own rows tell more.
 
     Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
     """
@@ -72,7 +72,7 @@ def decide(
         return NEW
     if definition.external_id is not None or row.external:
         return _decide_external(row, definition)
-    lost = _lost(row, definition, healthy)
+    lost = _lost(row, definition, observed)
     if lost is not None:
         return Decision(Change.REPLACE, lost)
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
@@ -85,20 +85,23 @@ def decide(
             return Decision(Change.CONTINUE, Reason.UNFINISHED)
         if row.nested_id is None:
             return Decision(Change.REPLACE, Reason.UNFINISHED)
-    return _compare(row, definition, call_for)
+    return _compare(row, definition, call_for, observed)
 
 
-def _lost(row: Resource, definition: Definition, healthy: frozenset[str]) -> Reason | None:
+def _lost(row: Resource, definition: Definition, observed: Observed) -> Reason | None:
     """Why the object cannot stay, whatever its properties are; None if it can."""
     if row.unhealthy:
         return Reason.UNHEALTHY
+    if row.id in observed.gone:
+        return Reason.GONE
     if _other_implementation(row, definition):
         return Reason.TYPE
     if row.action is Action.DELETE:
         return Reason.DELETED
     # a snapshot changes nothing, whatever becomes of it
     failed = row.status is Status.FAILED and row.action is not Action.SNAPSHOT
-    return Reason.FAILED if failed and row.nested_id is None and row.id not in healthy else None
+    fine = row.nested_id is not None or row.id in observed.healthy
+    return Reason.FAILED if failed and not fine else None
 
 
 def _decide_external(row: Resource, definition: Definition) -> Decision:
@@ -135,12 +138,15 @@ def _brought_back(definition: Definition) -> frozenset[str]:
     return changed_properties(schema, definition.properties, given)
 
 
-def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decision:
+def _compare(
+    row: Resource, definition: Definition, call_for: CallFor, observed: Observed
+) -> Decision:
     schema = definition.type.properties
     differing = changed_properties(schema, row.properties, definition.properties)
     brought_back = _brought_back(definition)
     cause = Reason.SNAPSHOT if brought_back else Reason.PROPERTY
-    changed = differing | frozenset(row.dirty) | brought_back
+    drifted = observed.drifted.get(row.id, {})
+    changed = differing | frozenset(row.dirty) | drifted.keys() | brought_back
     refuse_immutable(definition, changed)
     is_nesting = isinstance(definition.type, NestingType)
     if changed:
@@ -159,6 +165,8 @@ def _compare(row: Resource, definition: Definition, call_for: CallFor) -> Decisi
         return Decision(Change.REPLACE, Reason.SETTINGS)
     if differing or brought_back:
         return Decision(Change.UPDATE, cause, changed)
+    if drifted:
+        return Decision(Change.UPDATE, Reason.DRIFT, changed)
     if changed or row.status is not Status.COMPLETE:
         return Decision(Change.UPDATE, Reason.UNFINISHED, changed)
     if _differs(row, definition):
@@ -192,22 +200,22 @@ def choose(
     replaced: Iterable[Resource],
     definition: Definition,
     call_for: CallFor,
-    healthy: frozenset[str],
+    observed: Observed,
 ) -> Choice:
     """The generation of a resource that has the least way to go to the definition.
 
     That is the current one, unless it would have to change or to be replaced and one that it has
     ``replaced`` (the newest first) is still there and fits better: as where an update, or a
-    rollback, goes back to what was before. Of those only the ``healthy`` ones count.
+    rollback, goes back to what was before. Of those only the healthy ones count.
     """
-    best = Choice(current, decide(current, definition, call_for, healthy))
+    best = Choice(current, decide(current, definition, call_for, observed))
     if best.decision.change is Change.LATER:
         return best
     for row in replaced:
-        if row.id not in healthy:
+        if row.id not in observed.healthy:
             continue
         try:
-            choice = Choice(row, decide(row, definition, call_for, healthy))
+            choice = Choice(row, decide(row, definition, call_for, observed))
         except DiagnosticError:
             continue  # what is refused does not fit
         if choice.decision.change is Change.LATER:

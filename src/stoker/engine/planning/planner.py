@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
     PAUSE,
+    UNSEEN,
     Change,
     Definitions,
     Direction,
     Node,
+    Observed,
     OnFailure,
     Phase,
     Plan,
@@ -37,8 +39,7 @@ class Planner:
     rows: tuple[Resource, ...]
     reference_of: ReferenceOf
     call_for: CallFor
-    healthy: frozenset[str] = frozenset()
-    """Ids of rows that have failed, or were replaced, and whose objects are fine."""
+    observed: Observed = UNSEEN
     batches: Batches = field(default_factory=Batches)
 
     def plan(self, wanted: Definitions) -> Plan:
@@ -111,7 +112,7 @@ class Planner:
                 replaced.get(name, ()),
                 defined(wanted, name, facts),
                 self.call_for,
-                self.healthy,
+                self.observed,
             )
             decisions[name] = _planned(row, choice)
         return decisions

@@ -113,9 +113,7 @@ class Operations:
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
-        agreement = await agreed_update(
-            self._ports, stack, given, evaluation, request.plan_fingerprint
-        )
+        agreement = await agreed_update(self._ports, stack, given, evaluation, request)
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
             disable_rollback = request.disable_rollback
@@ -136,6 +134,7 @@ class Operations:
                 rollback=not disable_rollback,
                 settings=settings,
                 accepted=None if agreement is None else agreement.accepted,
+                converge=request.converge,
             ),
         )
         self._ports.kept.put(given.id, evaluation)

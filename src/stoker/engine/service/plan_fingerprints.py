@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stoker.engine.execution.foresight import foresee
+from stoker.engine.execution.foresight import Premises, foresee
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted
 from stoker.engine.model.interfaces import Inside, Ports
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, TreeState
+from stoker.engine.model.requests import StackRequest
 from stoker.kernel import long_json
 from stoker.kernel.errors import Invalid, PlanOutdated
 from stoker.template.evaluate.evaluation import Evaluation
@@ -71,14 +72,15 @@ def to_be(evaluation: Evaluation) -> Accepted:
 
 
 async def agreed_update(
-    ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, fingerprint: str | None
+    ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
 ) -> Agreement | None:
-    """What an update with this fingerprint accepts; None without one. Raises PlanOutdated."""
+    """What an update with a fingerprint accepts; None without one. Raises PlanOutdated."""
+    fingerprint = request.plan_fingerprint
     if fingerprint is None:
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-    plans = await foresee(stack_rows, given, evaluation)
+    plans = await foresee(stack_rows, given, evaluation, Premises(converge=request.converge))
     accepted = plans.decisions
     found = await ports.workers.compute(lambda: of_update(given, accepted, tree))
     _require_same(fingerprint, found)

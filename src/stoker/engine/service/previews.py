@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.engine.execution.foresight import foresee
+from stoker.engine.execution.foresight import Premises, foresee
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
@@ -51,7 +51,9 @@ class Previews:
         tree = await ports.store.tree(stack.id)
         given, evaluation = await evaluated_update(ports, caller, stack, request)
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-        foreseen = await foresee(stack_rows, given, evaluation, unhealthy)
+        foreseen = await foresee(
+            stack_rows, given, evaluation, Premises(unhealthy, request.converge)
+        )
         masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
         previews = UpdatePreviews(ports, masking, show_nested=show_nested)
         changes = await previews.changes(foreseen)

@@ -9,7 +9,7 @@ from typing import Any
 from stoker.engine.execution.foresight import Foreseen, facts_amid
 from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.plans import Change, Node, Step, defined
+from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
@@ -60,16 +60,22 @@ def compared(foreseen: Foreseen, masking: Masking) -> dict[str, Compared]:
         if row is None or not (node.changed or node.change is Change.LATER):
             continue
         definition = defined(foreseen.evaluation, node.name, facts)
-        found[node.name] = _compared(stack_rows, row, definition, node, masking)
+        drift = foreseen.observed.drifted.get(row.id, {})
+        found[node.name] = _compared(stack_rows, row, definition, node, masking, drift)
     return found
 
 
 def _compared(
-    stack_rows: StackRows, row: Resource, definition: Definition, node: Node, masking: Masking
+    stack_rows: StackRows,
+    row: Resource,
+    definition: Definition,
+    node: Node,
+    masking: Masking,
+    drift: Drift,
 ) -> Compared:
     schema, wanted = definition.type.properties, definition.properties
     names = node.changed or tuple(sorted(changed_properties(schema, row.properties, wanted)))
-    changes = tuple(_property_change(name, row, definition, masking) for name in names)
+    changes = tuple(_property_change(name, row, definition, masking, drift) for name in names)
     if node.change is Change.REPLACE:
         return Compared(changes)
     may_force: tuple[str, ...] = ()
@@ -80,9 +86,15 @@ def _compared(
 
 
 def _property_change(
-    name: str, row: Resource, definition: Definition, masking: Masking
+    name: str,
+    row: Resource,
+    definition: Definition,
+    masking: Masking,
+    drift: Drift,
 ) -> PropertyChange:
     old, new = row.properties.get(name), definition.properties.get(name)
+    if name in drift:
+        old, new = drift[name].live, drift[name].applied if new is None else new
     unknown = unknown_in(new)
     known, after = unknown is None, () if unknown is None else tuple(sorted(unknown.sources))
     declared = definition.type.properties.get(name)

@@ -105,7 +105,7 @@ class Expects(Protocol):
 
     def expected(self, call: Call) -> Mapping[str, Any]:
         """The properties that a live object should have: ``call.properties``, with what the type
-        adds to them, as a generated name.
+        adds to them, as a generated key. The generated name need not be among them.
         """
 
 

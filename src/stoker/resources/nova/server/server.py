@@ -51,6 +51,7 @@ class Server(ManagedType):
     reads_software = True
     properties = PROPERTIES
     attributes = ATTRIBUTES
+    live = staticmethod(live_properties)
 
     def create(self, call: Call) -> Outcome:
         """Credentials and ports first, then the server, then wait until it is active."""
@@ -97,14 +98,6 @@ class Server(ManagedType):
     def read(self, call: Call) -> Mapping[str, Any]:
         """All attributes of the live server."""
         return read_attributes(call)
-
-    def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties of the server as it is."""
-        return live_properties(call)
-
-    def expected(self, call: Call) -> Mapping[str, Any]:
-        """The properties, with the name that the server has been given."""
-        return {**call.properties, "name": call.properties.get("name") or call.physical_name}
 
     def check(self, call: Call) -> Outcome:
         """Whether the server is active."""
