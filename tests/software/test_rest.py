@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
 
+from stoker.engine.execution.calls import with_software
+from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, OwnedWrite
 from stoker.engine.model.records import Action, Resource, Stack, Status
+from stoker.engine.service.reports import CameBetween, report
 from stoker.kernel.clock import isoformat
+from stoker.kernel.ids import RandomIds
+from stoker.resources.heat.software_deployment import SoftwareDeployment
+from stoker.resources.nova.server.server import Server
+from stoker.schema.software import Deployment, SoftwareChange
+from tests.resource_types_heat.calls import make_call
 
 from .conftest import CALLERS, OURS, USERS, Library, MakeLibrary
 
@@ -299,3 +309,45 @@ async def serving(library: Library, server_id: str, user_id: str) -> None:
     taken = await library.store.take(stack.id)
 
     await library.store.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+
+
+async def test_configs_that_an_earlier_release_has_kept_with_their_resources_are_found(
+    library: Library,
+) -> None:
+    config_id = "44444444-3333-3333-3333-333333333333"
+    data = {"config": "echo", "group": "script", "inputs": [], "outputs": [], "options": {}}
+    stack = Stack("stack", OURS, "stack", Action.CREATE, Status.COMPLETE, "", 1.0, "input")
+    config = Resource(config_id, "stack", "c", "OS::Heat::SoftwareConfig", "t", 2.0, 2.0, data=data)
+    server = Resource("server", "stack", "s", "OS::Nova::Server", "t", 2.0, 2.0)
+    ports: Any = SimpleNamespace(store=library.store)
+    call = make_call(Server(), {"user_data": config_id, "flavor": "f"})
+    found = await with_software(StackRows(ports, stack, [config, server]), server, call)
+    assert found.configs[config_id].text == "echo"
+
+
+async def test_of_two_reports_at_once_one_counts(library: Library) -> None:
+    config = await library.config()
+    deployment = Deployment(
+        str(uuid4()), OURS, 1.0, config["id"], "server", "stack", "CREATE", "IN_PROGRESS"
+    )
+    stack = Stack("stack", OURS, "stack", Action.CREATE, Status.IN_PROGRESS, "", 1.0, "input")
+    software = SoftwareChange(deployments=(deployment,))
+    await library.store.commit(Append("stack", stacks=(stack,), software=software))
+    type_name = "OS::Heat::SoftwareDeployment"
+    row = Resource(
+        "row", "stack", "d", type_name, "t", 1.0, 1.0, type_name, physical_id=deployment.id,
+        properties=make_call(SoftwareDeployment(), {"server": "server"}).properties,
+    )  # fmt: skip
+    ports: Any = SimpleNamespace(
+        store=library.store, clock=library.clock, ids=RandomIds(), region=None,
+        signallers=SimpleNamespace(of=lambda stack: None),
+    )  # fmt: skip
+    rows = StackRows(ports, stack, [row])
+    done = await asyncio.gather(
+        *(report(rows, row, SoftwareDeployment(), {"deploy_stdout": str(n)}) for n in range(2)),
+        return_exceptions=True,
+    )
+    assert [type(each) for each in done] == [type(None), CameBetween]
+    found = await library.store.software.deployment(OURS, deployment.id)
+    assert found is not None
+    assert (found.status, found.output_values["deploy_stdout"]) == ("COMPLETE", "0")

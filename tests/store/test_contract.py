@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -35,8 +36,9 @@ from stoker.engine.model.records import (
     Status,
     StoredSignal,
 )
-from stoker.engine.model.requests import EventQuery
+from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import Exists, LimitExceeded
+from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
 from stoker.store.runners import ThreadRunner
@@ -397,3 +399,90 @@ async def test_tidying_keeps_what_the_stack_and_its_way_back_start_from(
     assert [(await stores.one.input(each)).template["number"] for each in (before, now)] == [1, 2]
     with pytest.raises(Exception, match=old):
         await stores.one.input(old)
+
+
+def config_in(project: str, **fields: Any) -> SoftwareConfig:
+    return SoftwareConfig(str(uuid4()), project, 4.5, **{"inputs": [], "outputs": [], **fields})
+
+
+async def test_configs_and_deployments_are_read_as_they_were_written(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    config = config_in(
+        project, name=5, group=None, config={"a": "ü"}, inputs=[{"name": "i"}], options=["x"]
+    )
+    deployment = Deployment(
+        str(uuid4()), project, 5.5, config.id, "server", "stack", "CREATE", "COMPLETE", "why",
+        {"i": [1, None]}, {"o": "ü"}, 6.5,
+    )  # fmt: skip
+    change = SoftwareChange((config,), (deployment,))
+    await stores.one.commit(Append("", software=change))
+    other = stores.other.software
+    assert await other.config(project, config.id) == config
+    assert await other.config(None, config.id) == config
+    assert await other.config("another", config.id) is None
+    assert await other.configs(project, [config.id, "none"]) == {config.id: config}
+    assert await other.deployment(project, deployment.id) == deployment
+    assert await other.deployment("another", deployment.id) is None
+    assert await other.deployed(project, "server") == [config]
+    assert await other.deployed("another", "server") == []
+    changed = replace(deployment, project_id="another", created_at=0.0, status="FAILED")
+    await stores.one.commit(Append("", software=SoftwareChange(deployments=(changed,))))
+    assert await other.deployment(None, deployment.id) == replace(deployment, status="FAILED")
+
+
+async def test_a_config_goes_once_no_deployment_refers_to_it(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+    config = config_in(project)
+    deployment = Deployment(str(uuid4()), project, 1.0, config.id, "server")
+    await stores.one.commit(Append("", software=SoftwareChange((config,), (deployment,))))
+    await stores.one.commit(Append("", software=SoftwareChange(dropped=(config.id,))))
+    assert await stores.other.software.config(project, config.id) == config
+    both = SoftwareChange(dropped=(config.id, deployment.id))
+    await stores.one.commit(Append("", software=both))
+    assert await stores.other.software.config(project, config.id) is None
+    assert await stores.other.software.deployment(project, deployment.id) is None
+
+
+async def test_a_change_of_software_is_refused_with_its_guard(stores: TwoProcesses) -> None:
+    project = str(uuid4())
+
+    def room(inside: Inside) -> None:
+        if inside.count_configs(project) >= 3:
+            raise LimitExceeded("full")
+
+    changes = [SoftwareChange(configs=(config_in(project),)) for _ in range(12)]
+    done = await asyncio.gather(
+        *(
+            store.commit(Append("", software=change, guard=room))
+            for change, store in zip(changes, [stores.one, stores.other] * 6, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    assert done.count(None) == 3
+    assert len(await stores.one.software.list_configs(project, Page())) == 3
+
+
+async def test_software_of_a_stack_is_written_by_its_owner_alone(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = await stores.one.take(stack.id)
+    config = config_in(stack.project_id)
+    software = SoftwareChange(configs=(config,))
+    await stores.other.take(stack.id)
+    with pytest.raises(Fenced):
+        await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, software=software))
+    assert await stores.one.software.config(None, config.id) is None
+
+
+async def test_resources_are_found_by_the_objects_that_they_stand_for(stores: TwoProcesses) -> None:
+    stack = replace(stack_in(str(uuid4())), user_project_id=str(uuid4()))
+    await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    taken = await stores.one.take(stack.id)
+    row = replace(resource_of(stack), physical_id=str(uuid4()))
+    await stores.one.commit(OwnedWrite(stack.id, taken.fencing_token, resources=(row,)))
+    other = stores.other.software
+    assert row.physical_id is not None
+    assert await other.standing_for(stack.project_id, row.physical_id) == [row]
+    assert await other.standing_for("another", row.physical_id) == []
+    assert stack.user_project_id is not None
+    assert await other.projects_of_users(stack.user_project_id) == [stack.project_id]
+    assert await other.projects_of_users("another") == []
