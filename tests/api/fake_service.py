@@ -18,6 +18,7 @@ from stoker.engine.model.views import (
     Cause,
     CauseKind,
     ChangeView,
+    DriftView,
     EventView,
     Explanation,
     PlanView,
@@ -53,6 +54,7 @@ class FakeService:
     signalled: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
     refusal: Exception | None = None
     change: str = "updated"
+    drifts: Sequence[DriftView] = ()
     given: dict[str, Any] = field(default_factory=dict)
     """The parameters of each stack."""
 
@@ -92,6 +94,14 @@ class FakeService:
         document = await self.export(caller, stack)
         del self.known[stack.id]
         return document
+
+    @property
+    def drift(self) -> FakeService:
+        return self
+
+    async def report(self, caller: Caller, stack: StackAddress) -> Sequence[DriftView]:
+        self._ask("drift", stack)
+        return self.drifts
 
     @property
     def snapshots(self) -> FakeSnapshots:

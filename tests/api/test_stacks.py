@@ -2,11 +2,12 @@ import httpx
 import pytest
 
 from stoker.engine.model.requests import StackQuery, StackRequest
+from stoker.engine.model.views import DriftedProperty, DriftView, ResourceView
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import INVALID_VERSION, VALIDATION_FAILED, ErrorType, PlanOutdated
 
 from .conftest import ClientFor, FakePolicy
-from .fake_service import CREATED_TEXT, PROJECT, FakeService, stack_id
+from .fake_service import CREATED, CREATED_TEXT, PROJECT, FakeService, stack_id
 
 TEMPLATE = {"heat_template_version": "2021-04-16"}
 
@@ -612,3 +613,45 @@ async def test_validate_calls_ordinary_findings_bad_requests(
     answer = await client.post(base + "/validate", json={"template": {}})
     assert answer.status_code == 400
     assert answer.json()["error"]["type"] == shown
+
+
+async def test_drift_is_described_resource_by_resource(
+    service: FakeService, client: httpx.AsyncClient, base: str
+) -> None:
+    address = service.add("s").address
+    resource = ResourceView(
+        address, "net", "1", "p-1", "OS::Neutron::Net", "CREATE", "COMPLETE", "", CREATED, CREATED
+    )
+    changed = DriftedProperty("name", "mine", "theirs", repairable=True)
+    service.drifts = (
+        DriftView(resource, "changed", "", (changed,), ("value_specs",)),
+        DriftView(resource, "unknown", "no answer"),
+    )
+    answer = await client.get(f"{base}/stacks/s/{stack_id(1)}/drift")
+    told = answer.json()["drift"]
+    assert (answer.status_code, told["drifted"]) == (200, True)
+    assert told["resources"][0] == {
+        "resource_name": "net",
+        "resource_type": "OS::Neutron::Net",
+        "physical_resource_id": "p-1",
+        "stack_name": "s",
+        "stack_id": stack_id(1),
+        "state": "changed",
+        "reason": "",
+        "properties": [{"name": "name", "applied": "mine", "live": "theirs", "repairable": True}],
+        "not_compared": ["value_specs"],
+    }
+    service.drifts = service.drifts[1:]
+    answer = await client.get(f"{base}/stacks/s/{stack_id(1)}/drift")
+    assert answer.json()["drift"]["drifted"] is False
+
+
+@pytest.mark.parametrize("given", [True, False, None])
+async def test_an_update_converges_where_it_is_asked_to(
+    service: FakeService, client: httpx.AsyncClient, base: str, given: bool | None
+) -> None:
+    service.add("s")
+    body = {"existing": True} | ({} if given is None else {"converge": given})
+    await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
+    [request] = [detail for what, detail in service.asked if what == "update"]
+    assert request.converge is bool(given)

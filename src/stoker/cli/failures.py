@@ -8,6 +8,7 @@ import click
 
 FAILED = 1
 BAD_INPUT = 2
+DRIFTED = 2
 
 
 class CommandFailed(click.ClickException):

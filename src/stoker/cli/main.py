@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
     "deploy": "Create or update a stack from a template, and show its progress.",
     "plan": "Show what a deployment would change.",
+    "drift": "Show what others have changed of a stack's objects, and repair it.",
     "status": "Show the service and its stacks, or one stack.",
     "why": "Say why a stack or a resource waits, failed, or was replaced.",
     "logs": "Show the console log of a server.",

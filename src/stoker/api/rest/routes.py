@@ -93,6 +93,7 @@ ROUTES: tuple[Operation, ...] = (
     Operation("GET", _STACK + "/template", stacks.template, "stacks:template"),
     Operation("GET", _STACK + "/environment", stacks.environment, "stacks:environment"),
     Operation("GET", _STACK + "/files", stacks.files, "stacks:files"),
+    Operation("GET", _STACK + "/drift", stacks.drift, "stacks:drift"),
     Operation("GET", _STACK + "/outputs", outputs.index, "stacks:list_outputs"),
     Operation("GET", _STACK + "/outputs/{output_key}", outputs.show, "stacks:show_output"),
     Operation("GET", _STACK + "/export", handovers.export, "stacks:export"),

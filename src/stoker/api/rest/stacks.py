@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from starlette.responses import Response
@@ -12,6 +13,7 @@ from stoker.api.rest.answers import (
     document_response,
     json_response,
     list_response,
+    made_response,
     no_content,
 )
 from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
@@ -21,6 +23,9 @@ from stoker.api.rest.paging import next_page
 from stoker.api.rest.shapes import list_row, shown_stack
 from stoker.api.rest.stack_query import stack_query
 from stoker.api.rest.values import query_flag
+from stoker.engine.model.views import DriftView
+
+_DRIFTED = ("changed", "gone")
 
 
 async def create(call: Call) -> Response:
@@ -74,6 +79,17 @@ async def files(call: Call) -> Response:
     return await document_response(await call.service.views.files(call.caller, call.stack))
 
 
+async def drift(call: Call) -> Response:
+    """What others have changed of the live objects, also of nested stacks. Not of Heat's API."""
+    found = await call.service.drift.report(call.caller, call.stack)
+
+    def described() -> dict[str, Any]:
+        drifted = any(each.state in _DRIFTED for each in found)
+        return {"drift": {"drifted": drifted, "resources": [_described(each) for each in found]}}
+
+    return await made_response(described)
+
+
 async def update(call: Call) -> Response:
     """Start bringing a stack to what the body says."""
     return await _update(call, await call.document(), existing=False)
@@ -98,3 +114,18 @@ async def _update(call: Call, body: Mapping[str, Any], *, existing: bool) -> Res
     request = await stack_request(call, body, existing=existing)
     await call.service.operations.update(call.caller, call.stack, request)
     return accepted()
+
+
+def _described(drift: DriftView) -> dict[str, Any]:
+    resource = drift.resource
+    return {
+        "resource_name": resource.name,
+        "resource_type": resource.type_name,
+        "physical_resource_id": resource.physical_id or "",
+        "stack_name": resource.stack.name,
+        "stack_id": resource.stack.id,
+        "state": drift.state,
+        "reason": drift.reason,
+        "properties": [asdict(each) for each in drift.properties],
+        "not_compared": list(drift.not_compared),
+    }

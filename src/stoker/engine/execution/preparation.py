@@ -39,12 +39,16 @@ def patient(session: Session) -> Iterator[Ask]:
         timer.cancel()
 
 
-def ask_beside(stack_rows: StackRows) -> Ask:
-    """Asks about objects without owning the stack: once, and beside whatever is under way."""
+def ask_beside(stack_rows: StackRows, until: float | None = None) -> Ask:
+    """Asks about objects without owning the stack: once, and beside whatever is under way.
+
+    After ``until``, of the loop's clock, nobody waits for answers any more.
+    """
 
     async def ask(row: Resource, work: Work) -> Any:
         call = await bound_call(stack_rows, row, work)
-        return await stack_rows.ports.workers.run(work.type.service, call)
+        async with asyncio.timeout_at(until):
+            return await stack_rows.ports.workers.run(work.type.service, call)
 
     return ask
 
@@ -151,6 +155,8 @@ def _work_of_look(stack_rows: StackRows, row: Resource) -> Work | None:
 async def _look(stack_rows: StackRows, row: Resource, work: Work, ask: Ask) -> Look:
     try:
         look: Look = await ask(row, work)
+    except TimeoutError:
+        return Look(unread="there was no answer in time")
     except Exception as error:  # noqa: BLE001 - told to whoever looks
         return Look(unread=stack_rows.ports.faults.describe(_met(error)))
     return look

@@ -228,3 +228,28 @@ class Explanation:
     causes: tuple[Cause, ...]
     is_complete: bool
     """Whether these are all causes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftedProperty:
+    """A property that a live object has with another value than was applied."""
+
+    name: str
+    applied: Any
+    live: Any
+    repairable: bool
+    """Whether an update that converges sets it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftView:
+    """A resource whose live object was compared with what was applied to it."""
+
+    resource: ResourceView
+    state: str
+    """``same``, ``changed``, ``gone``, ``unknown``, or ``internal`` where there is no object."""
+    reason: str = ""
+    """Why the object was not compared."""
+    properties: tuple[DriftedProperty, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    """Properties with values of their own of which the service tells nothing."""

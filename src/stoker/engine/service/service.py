@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
+from stoker.engine.service.drift_reports import DriftReports
 from stoker.engine.service.explanations import Explanations
 from stoker.engine.service.exports import Exports
 from stoker.engine.service.lookup import Finder
@@ -44,6 +45,8 @@ class Service:
     """What gives stacks away, and shows them as a whole."""
     snapshots: SnapshotService
     """What takes stacks back to what they were."""
+    drift: DriftReports
+    """What compares live objects with what was applied."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
@@ -59,4 +62,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         Software(ports),
         Exports(ports, finder),
         SnapshotService(ports, finder),
+        DriftReports(ports, finder),
     )

@@ -1,0 +1,120 @@
+"""What others have changed or deleted of the objects of a stack, and of those nested in it.
+
+All objects are looked at now; nothing is recorded. The report is about one state of the stack: it
+is refused while an operation is under way, and if one was accepted meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from stoker.engine.execution.nesting import is_nested
+from stoker.engine.execution.observing import Look, repairable
+from stoker.engine.execution.preparation import ask_beside, look_at_all
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Action, Resource, Stack
+from stoker.engine.model.requests import Caller
+from stoker.engine.model.views import DriftedProperty, DriftView
+from stoker.engine.service.guards import require_there
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.presenters import current_rows, resource_view
+from stoker.engine.service.property_changes import masking_over
+from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import InProgress
+from stoker.kernel.masking import Masking
+
+LONGEST = 120.0
+"""Seconds after which objects that were not looked at yet are reported as not compared."""
+
+
+class DriftReports:
+    """Reports on live objects, for a caller."""
+
+    def __init__(self, ports: Ports, finder: Finder) -> None:
+        self._ports = ports
+        self._store = ports.store
+        self._finder = finder
+
+    async def report(self, caller: Caller, address: StackAddress) -> Sequence[DriftView]:
+        """Each resource with what differs, nested stacks included.
+
+        Raises InProgress for a stack that is changing.
+        """
+        stack = await self._finder.at(caller, address)
+        require_there(stack)
+        whole = StackRows(self._ports, stack, await self._store.resources(stack.id))
+        masking = await masking_over(whole, [])
+        until = asyncio.get_running_loop().time() + LONGEST
+        found: list[DriftView] = []
+        async for each in self._tree(stack):
+            found += await self._views(each, masking, until)
+            await self._require_quiet(each)
+        return found
+
+    async def _tree(self, stack: Stack) -> AsyncIterator[Stack]:
+        """The stack, then those nested in it."""
+        pending = [stack]
+        while pending:
+            each = pending.pop(0)
+            await self._require_quiet(each)
+            yield each
+            pending += await self._store.children(each.id)
+
+    async def _require_quiet(self, stack: Stack) -> None:
+        """Raise InProgress for a stack that is being changed, or was since it was read."""
+        now, queue = await self._store.stack(stack.id), await self._store.queue(stack.id)
+        same = now is not None and (now.input_id, now.fencing_token, now.updated_at) == (
+            stack.input_id,
+            stack.fencing_token,
+            stack.updated_at,
+        )
+        if not same or any(operation.action is not Action.SIGNAL for operation in queue):
+            raise InProgress(
+                f"the stack {stack.name} is being changed; ask again when it is {stack.action}"
+                "_COMPLETE"
+            )
+
+    async def _views(self, stack: Stack, masking: Masking, until: float) -> list[DriftView]:
+        stack_rows = StackRows(self._ports, stack, await self._store.resources(stack.id))
+        rows = [row for row in current_rows(list(stack_rows.rows.values())) if not is_nested(row)]
+        looks = await look_at_all(stack_rows, rows, ask_beside(stack_rows, until))
+
+        def views() -> list[DriftView]:
+            return [_view(stack_rows, row, looks.get(row.id), masking) for row in rows]
+
+        return await self._ports.workers.compute(views)
+
+
+def _view(stack_rows: StackRows, row: Resource, look: Look | None, masking: Masking) -> DriftView:
+    shown = resource_view(stack_rows.stack, row, ())
+    if look is None:
+        return DriftView(shown, *_unseen(stack_rows, row))
+    if look.unread is not None:
+        return DriftView(shown, "unknown", masking.text(look.unread))
+    if look.gone:
+        return DriftView(shown, "gone")
+    can_be_set = repairable(stack_rows.type_of(row), look)
+    properties = tuple(
+        DriftedProperty(
+            each.name, masking.data(each.applied), masking.data(each.live), each.name in can_be_set
+        )
+        for each in look.found.differences
+    )
+    state = "changed" if properties else "same"
+    return DriftView(shown, state, "", properties, look.found.untold)
+
+
+def _unseen(stack_rows: StackRows, row: Resource) -> tuple[str, str]:
+    """The state of a resource that was not looked at, and why."""
+    type_ = stack_rows.type_of(row)
+    if type_ is None:
+        return "unknown", f"the resource type {row.type_name} is not installed here"
+    if type_.service is None:
+        return "internal", "it has no object in the cloud"
+    if row.external:
+        return "unknown", "it refers to an object that is not the stack's"
+    if row.physical_id is None or row.action in (Action.INIT, Action.DELETE):
+        return "unknown", f"it is {row.action}_{row.status}"
+    return "unknown", f"{row.type_name} does not tell the properties of its objects"
