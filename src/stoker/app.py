@@ -38,11 +38,13 @@ from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.log import Log
 from stoker.pauses import LoopPauses
+from stoker.purge import Bite, Purge
 from stoker.resources.built_in import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.service_environment import registry_in
 from stoker.store.opening import OpenStore
+from stoker.store.store import SqlStore
 from stoker.template.describe.catalogue import Catalogue
 
 log = Log(__name__)
@@ -104,6 +106,7 @@ class App:
         )
         self._engine = OwnEngine(clock, ports.ids, conf.host)
         self._pauses = LoopPauses()
+        self._purge = Purge(clock, kept_for(conf, self._store.store))
         self._loading: asyncio.Future[None] | None = None
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch)
@@ -148,6 +151,7 @@ class App:
         self._pauses.start()
         await self._gate.open()
         await self._dispatch.recover()
+        self._purge.start()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
 
     def _load(self) -> None:
@@ -160,6 +164,7 @@ class App:
     async def close(self) -> None:
         """Stop driving stacks and close everything; what is stored stays as it is."""
         self._pauses.close()
+        await self._purge.close()
         await self._dispatch.close()
         if self._loading is not None:
             await self._loading
@@ -167,6 +172,14 @@ class App:
         await self._gate.close()
         self._store.close()
         self._sandbox.close()
+
+
+def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
+    """The days for which the store keeps what nobody needs, by what deletes it."""
+    return [
+        (store.purge_stacks, conf.purge_deleted_after),
+        (store.purge_history, conf.purge_history_after),
+    ]
 
 
 def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoints:

@@ -55,6 +55,18 @@ _LIMITS = (
     cfg.IntOpt("max_nested_stack_depth", default=5, help="Levels of nested stacks."),
     cfg.IntOpt("max_events_per_stack", default=1000, help="Older events are removed."),
     cfg.IntOpt("max_snapshots_per_stack", default=32, help="-1: unlimited."),
+    cfg.IntOpt(
+        "purge_deleted_after",
+        default=90,
+        min=-1,
+        help="Days after which deleted stacks are purged; -1: never.",
+    ),
+    cfg.IntOpt(
+        "purge_history_after",
+        default=365,
+        min=-1,
+        help="Days after which events and ended operations are purged; -1: never.",
+    ),
     cfg.IntOpt("max_software_configs_per_tenant", default=4096, help="-1: unlimited."),
     cfg.IntOpt("max_software_deployments_per_tenant", default=4096, help="-1: unlimited."),
     cfg.IntOpt("max_interface_check_attempts", default=10),

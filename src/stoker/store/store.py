@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Change, Observer
 from stoker.engine.model.records import Stack, TreeState
-from stoker.store import taking, trees
+from stoker.store import purging, taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
@@ -66,3 +66,14 @@ class SqlStore(SqlReads, SqlSnapshots):
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""
         await self._commits.run(lambda connection: tidy(connection, stack_id, events))
+
+    async def purge_stacks(self, before: float) -> int:
+        """Delete a few stacks that were deleted before a time; how many."""
+        gone = await self._read(lambda connection: purging.deleted_stacks(connection, before))
+        if gone:
+            await self._commits.run(lambda connection: purging.purge_stacks(connection, gone))
+        return len(gone)
+
+    async def purge_history(self, before: float) -> int:
+        """Delete some events and ended operations that are older than a time; how many."""
+        return await self._commits.run(lambda connection: purging.purge_history(connection, before))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,8 +14,7 @@ from stoker.store.tables import events as event_rows
 OPERATIONS_KEPT = 20
 """Ended operations of a stack that are kept."""
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
-
-
+_NO_VALUES: Mapping[str, Any] = {}
 _STACK: sa.BindParameter[str] = sa.bindparam("stack")
 
 
@@ -50,7 +50,7 @@ def _old_operations() -> sa.Delete:
     )
 
 
-def _old_inputs() -> sa.Select[Any]:
+def _old_inputs() -> sa.ColumnElement[bool]:
     """Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
     open_ = sa.and_(operations.c.stack_id == _STACK, operations.c.status.in_(OPEN))
     needed = sa.union_all(
@@ -63,9 +63,7 @@ def _old_inputs() -> sa.Select[Any]:
             operations.c.back_to.is_not(None),
         ),
     )
-    return sa.select(inputs.c.id, *_CONTENTS).where(
-        inputs.c.stack_id == _STACK, inputs.c.id.not_in(needed)
-    )
+    return sa.and_(inputs.c.stack_id == _STACK, inputs.c.id.not_in(needed))
 
 
 _OLD_OPERATIONS = _old_operations()
@@ -79,12 +77,16 @@ _OLD_EVENTS = event_rows.delete().where(
 def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
     connection.execute(_OLD_OPERATIONS, {"stack": stack_id, "operations": OPERATIONS_KEPT})
-    _drop_inputs(connection, stack_id)
+    drop_inputs(connection, _OLD_INPUTS, {"stack": stack_id})
     connection.execute(_OLD_EVENTS, {"stack": stack_id, "events": events})
 
 
-def _drop_inputs(connection: sa.Connection, stack_id: str) -> None:
-    gone = connection.execute(_OLD_INPUTS, {"stack": stack_id}).all()
+def drop_inputs(
+    connection: sa.Connection, which: sa.ColumnElement[bool], values: Mapping[str, Any] = _NO_VALUES
+) -> None:
+    """Delete inputs, and the contents that no other input has."""
+    found = sa.select(inputs.c.id, *_CONTENTS).where(which)
+    gone = connection.execute(found, values).all()
     if not gone:
         return
     connection.execute(inputs.delete().where(inputs.c.id.in_([row[0] for row in gone])))

@@ -1,0 +1,64 @@
+"""Deletes by itself what is kept only for a time: deleted stacks, old events, ended operations.
+
+It works in small bites with pauses between them, beside everything else. It may end at any point,
+and any number of processes may do the same at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.kernel.clock import Clock
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+DAY = 86_400.0
+FIRST_AFTER = 60.0
+"""Seconds after the start, which has other things to do."""
+EVERY = 3_600.0
+"""Seconds between two looks."""
+PAUSE = 0.2
+"""Seconds between two bites."""
+
+Bite = Callable[[float], Awaitable[int]]
+"""Deletes a little of what is older than a time; returns how much that was."""
+
+
+class Purge:
+    """Deletes, of each kind, what is older than a number of days; -1 keeps it for ever."""
+
+    def __init__(self, clock: Clock, kept: Sequence[tuple[Bite, int]]) -> None:
+        self._clock = clock
+        self._kept = kept
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look, on the running event loop."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """End after the bite under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def once(self) -> None:
+        """Delete all that is old by now."""
+        for bite, days in self._kept:
+            before = self._clock.now() - days * DAY
+            while days >= 0 and await bite(before):  # noqa: ASYNC110 - time for others
+                await asyncio.sleep(PAUSE)
+
+    async def _run(self) -> None:
+        await asyncio.sleep(FIRST_AFTER)
+        while True:
+            try:
+                await self.once()
+            except StoreFault as fault:
+                log.warning("what is old is purged later", reason=str(fault))
+            except Exception:
+                log.exception("purging failed; it is tried again")
+            await asyncio.sleep(EVERY)

@@ -1,0 +1,101 @@
+"""Deletes what has been of no use for long: deleted stacks, and the history of those that remain.
+
+Each function deletes a bite of bounded size, so that the one writer is never kept for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from stoker.store import tables
+from stoker.store.queries import OPEN
+from stoker.store.tidying import drop_inputs
+
+STACKS_AT_ONCE = 10
+EVENTS_AT_ONCE = 2_000
+OPERATIONS_AT_ONCE = 500
+
+_OF_STACK = (tables.resources, tables.events, tables.signals, tables.operations, tables.snapshots)
+"""Tables whose rows belong to a stack, inputs aside."""
+_BEFORE: sa.BindParameter[float] = sa.bindparam("before")
+
+
+def _deleted_stacks() -> sa.Select[tuple[str]]:
+    """Stacks that were deleted before a time, the first ones first.
+
+    A nested stack stays while a snapshot of the stack around it may bring it back.
+    """
+    stacks, parts = tables.stacks.c, tables.snapshot_parts.c
+    kept = sa.select(parts.nested_id).where(parts.nested_id.is_not(None))
+    return (
+        sa.select(stacks.id)
+        .where(stacks.deleted_at < _BEFORE, stacks.id.not_in(kept))
+        .order_by(stacks.deleted_at)
+        .limit(STACKS_AT_ONCE)
+    )
+
+
+def _oldest(table: sa.Table, time: sa.Column[float], most: int) -> sa.Select[tuple[int]]:
+    """The numbers of the oldest rows of a table, those after a time left out.
+
+    Numbers grow with time: if none of the first is that old, no other is, and no other is looked
+    at.
+    """
+    first = sa.select(table.c.number, time.label("time")).order_by(table.c.number).limit(most)
+    rows = first.subquery()
+    return sa.select(rows.c.number).where(rows.c.time < _BEFORE)
+
+
+def _old_operations() -> sa.Delete:
+    """Old operations that have ended, but for those that one which has not ended refers to."""
+    operations = tables.operations
+    is_open = operations.c.status.in_(OPEN)
+    first = (
+        sa.select(operations.c.number, operations.c.created_at)
+        .where(~is_open)
+        .order_by(operations.c.number)
+        .limit(OPERATIONS_AT_ONCE)
+        .subquery()
+    )
+    above = operations.alias("above").c
+    needed = [
+        sa.select(column).where(above.status.in_(OPEN), column.is_not(None))
+        for column in (above.parent_operation, above.cancels)
+    ]
+    return operations.delete().where(
+        operations.c.number.in_(sa.select(first.c.number).where(first.c.created_at < _BEFORE)),
+        operations.c.id.not_in(sa.union_all(*needed)),
+    )
+
+
+_DELETED_STACKS = _deleted_stacks()
+_OLD_OPERATIONS = _old_operations()
+_OLD_EVENTS = tables.events.delete().where(
+    tables.events.c.number.in_(_oldest(tables.events, tables.events.c.time, EVENTS_AT_ONCE))
+)
+
+
+def deleted_stacks(connection: sa.Connection, before: float) -> Sequence[str]:
+    """The ids of a bite of stacks that were deleted before a time."""
+    return [row.id for row in connection.execute(_DELETED_STACKS, {"before": before})]
+
+
+def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
+    """Delete stacks with all that belongs to them; what other stacks share stays."""
+    snapshots, parts = tables.snapshots.c, tables.snapshot_parts
+    taken = sa.select(snapshots.id).where(snapshots.stack_id.in_(stack_ids))
+    connection.execute(parts.delete().where(parts.c.snapshot_id.in_(taken)))
+    for table in _OF_STACK:
+        connection.execute(table.delete().where(table.c.stack_id.in_(stack_ids)))
+    drop_inputs(connection, tables.inputs.c.stack_id.in_(stack_ids))
+    connection.execute(tables.stacks.delete().where(tables.stacks.c.id.in_(stack_ids)))
+
+
+def purge_history(connection: sa.Connection, before: float) -> int:
+    """Delete a bite of the events and ended operations that are older than a time; how many."""
+    old = {"before": before}
+    return sum(
+        connection.execute(statement, old).rowcount for statement in (_OLD_EVENTS, _OLD_OPERATIONS)
+    )

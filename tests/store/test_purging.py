@@ -1,0 +1,124 @@
+"""What is purged by age, and what stays, in every database that the store supports."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from tests.store.test_contract import (
+    TwoProcesses,
+    event_of,
+    made,
+    operation_on,
+    resource_of,
+    stack_in,
+)
+from tests.store.test_snapshots import part_of, snapshot_of
+
+from stoker.engine.model.interfaces import Append, OwnedWrite
+from stoker.engine.model.records import Action, Input, OperationStatus, Stack, Status
+from stoker.engine.model.requests import EventQuery
+
+LONG_AGO, THEN, NOW = 1_000.0, 2_000.0, 3_000.0
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(database_url)
+    yield both
+    both.close()
+
+
+async def recorded(stores: TwoProcesses, stack: Stack, files: dict[str, str]) -> Stack:
+    """A stack with an input, a row and an event."""
+    given = Input(str(uuid4()), stack.id, {"of": stack.id}, files=files)
+    stack = replace(stack, input_id=given.id)
+    await stores.one.commit(
+        Append(stack.id, stacks=(stack,), inputs=(given,), events=(event_of(stack),))
+    )
+    taken = await stores.one.take(stack.id)
+    write = OwnedWrite(stack.id, taken.fencing_token, resources=(resource_of(stack),))
+    await stores.one.commit(write)
+    return stack
+
+
+def deleted(at: float) -> Stack:
+    stack = stack_in(str(uuid4()))
+    return replace(stack, action=Action.DELETE, status=Status.COMPLETE, deleted_at=at)
+
+
+async def purged(stores: TwoProcesses, before: float) -> None:
+    while await stores.one.purge_stacks(before):
+        pass
+
+
+async def test_what_was_deleted_long_ago_goes_with_all_that_belongs_to_it(
+    stores: TwoProcesses,
+) -> None:
+    shared = {"child.yaml": f"shared by {uuid4()}"}
+    old = await recorded(stores, deleted(LONG_AGO), shared)
+    recent = await recorded(stores, deleted(NOW), shared)
+    live = await recorded(stores, stack_in(str(uuid4())), shared)
+    await purged(stores, THEN)
+    assert await stores.other.stack(old.id) is None
+    assert not await stores.other.resources(old.id)
+    assert not await stores.other.events([old.id], EventQuery())
+    with pytest.raises(Exception, match=old.input_id):
+        await stores.other.input(old.input_id)
+    for kept in (recent, live):
+        assert await stores.other.stack(kept.id) is not None
+        assert len(await stores.other.resources(kept.id)) == 1
+        assert len(await stores.other.events([kept.id], EventQuery())) == 1
+        assert (await stores.other.input(kept.input_id)).files == shared
+
+
+async def test_many_stacks_are_purged_in_bites(stores: TwoProcesses) -> None:
+    gone = [deleted(LONG_AGO) for _ in range(25)]
+    for stack in gone:
+        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    counts = []
+    while count := await stores.one.purge_stacks(THEN):
+        counts.append(count)
+    assert sum(counts) == len(gone)
+    assert max(counts) < len(gone)
+
+
+async def test_a_nested_stack_stays_while_a_snapshot_may_bring_it_back(
+    stores: TwoProcesses,
+) -> None:
+    root = await made(stores.one)
+    nested = replace(deleted(LONG_AGO), project_id=root.project_id, parent_id=root.id)
+    snapshot = snapshot_of(root)
+    part = replace(part_of(snapshot, "group"), nested_id=nested.id)
+    await stores.one.commit(Append(nested.id, stacks=(nested,)))
+    await stores.one.commit(Append(root.id, snapshots=(snapshot,)))
+    taken = await stores.one.take(root.id)
+    await stores.one.commit(OwnedWrite(root.id, taken.fencing_token, snapshot_parts=(part,)))
+    await purged(stores, THEN)
+    assert await stores.other.stack(nested.id) is not None
+
+
+async def test_old_events_and_operations_go_and_what_is_under_way_stays(
+    stores: TwoProcesses,
+) -> None:
+    stack = stack_in(str(uuid4()))
+    above = replace(operation_on(stack), created_at=LONG_AGO)
+    below = replace(operation_on(stack), created_at=LONG_AGO, parent_operation=above.id)
+    over, cancelled, fresh = (
+        replace(operation_on(stack), created_at=at, status=OperationStatus.COMPLETE, plan=None)
+        for at in (LONG_AGO, LONG_AGO, NOW)
+    )
+    above = replace(above, status=OperationStatus.COMPLETE, plan=None)
+    cancel = replace(operation_on(stack), created_at=NOW, cancels=cancelled.id)
+    events = [replace(event_of(stack, reason), time=at) for reason, at in (("a", 1), ("b", NOW))]
+    operations = (above, below, over, cancelled, fresh, cancel)
+    await stores.one.commit(
+        Append(stack.id, stacks=(stack,), operations=operations, events=tuple(events))
+    )
+    while await stores.one.purge_history(THEN):
+        pass
+    left = [each for each in operations if await stores.other.operation(each.id) is not None]
+    assert left == [above, below, cancelled, fresh, cancel]
+    assert [e.reason for e in await stores.other.events([stack.id], EventQuery())] == ["b"]
