@@ -89,7 +89,7 @@ _LIMITS = (
 
 _BEHAVIOUR = (
     cfg.BoolOpt("enable_stack_abandon", default=False, help="Let users export and abandon stacks."),
-    cfg.BoolOpt("enable_stack_adopt", default=False),
+    cfg.BoolOpt("enable_stack_adopt", default=False, help="Let users adopt abandoned stacks."),
     cfg.BoolOpt("encrypt_parameters_and_properties", default=False),
     cfg.BoolOpt("observe_on_update", default=False),
     cfg.BoolOpt("convergence_engine", default=True, help="Always on; read for compatibility."),
@@ -271,7 +271,6 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
         "max_interface_check_attempts",
         "client_retry_limit",
         "num_engine_workers",
-        "enable_stack_adopt",
         "encrypt_parameters_and_properties",
         "observe_on_update",
         "convergence_engine",

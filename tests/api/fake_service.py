@@ -147,6 +147,10 @@ class FakeService:
             raise Exists(f'There is a stack "{request.name}" already.')
         return self.add(request.name or "", tags=request.tags or ()).address
 
+    async def adopt(self, caller: Caller, request: StackRequest, document: str) -> StackAddress:
+        self._ask("adopt", (request, document))
+        return self.add(request.name or "").address
+
     async def update(self, caller: Caller, stack: StackAddress, request: StackRequest) -> None:
         self._view(stack)
         self._ask("update", request)

@@ -1,6 +1,8 @@
-"""Exports and abandons over HTTP."""
+"""Exports, abandons and adopts over HTTP."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import httpx
 import pytest
@@ -8,6 +10,13 @@ import pytest
 from .conftest import ClientFor, FakePolicy
 from .fake_service import FakeService
 
+BODY = {
+    "stack_name": "s",
+    "adopt_stack_data": '{"template": {}}',
+    "template": {"resources": "not this one"},
+    "parameters": {"p": 1},
+    "disable_rollback": True,
+}
 CALLS = [("GET", "export"), ("DELETE", "abandon")]
 
 
@@ -56,3 +65,38 @@ async def test_a_name_alone_is_no_address(
     service.add("s")
     answer = await client_for(abandons=True).request(method, f"{base}/stacks/s/{what}")
     assert answer.status_code == 404
+
+
+async def test_an_adopt_is_a_create_with_a_document(
+    client_for: ClientFor, service: FakeService, base: str
+) -> None:
+    answer = await client_for(adopts=True).post(f"{base}/stacks", json=BODY)
+    assert answer.status_code == 201
+    [(what, (request, document))] = service.asked
+    assert (what, document) == ("adopt", BODY["adopt_stack_data"])
+    assert (request.name, request.template, request.parameters) == ("s", None, {"p": 1})
+    assert answer.json()["stack"]["id"] in service.known
+
+
+async def test_an_operator_switches_adopts_on(
+    client: httpx.AsyncClient, service: FakeService, base: str
+) -> None:
+    answer = await client.post(f"{base}/stacks", json=BODY)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "NotSupported")
+    assert answer.json()["error"]["message"].startswith("Stack Adopt is not supported.")
+    assert service.asked == []
+
+
+@pytest.mark.parametrize("document", [{"template": {}}, ["x"], 5, True])
+async def test_a_document_is_sent_as_text(
+    client_for: ClientFor, service: FakeService, base: str, document: Any
+) -> None:
+    body = {**BODY, "adopt_stack_data": document}
+    answer = await client_for(adopts=True).post(f"{base}/stacks", json=body)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "HTTPBadRequest")
+    assert service.asked == []
+
+
+async def test_no_document_is_none(client: httpx.AsyncClient, base: str) -> None:
+    body = {"stack_name": "s", "template": {}, "adopt_stack_data": None}
+    assert (await client.post(f"{base}/stacks", json=body)).status_code == 201

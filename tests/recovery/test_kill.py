@@ -94,6 +94,19 @@ class Stack:
         answer = self.service.request("POST", path, {action: None})
         assert answer.status_code == 200, answer.text
 
+    def abandon(self) -> str:
+        """Let the stack go without its objects; returns its document."""
+        stack = self.service.stack(self.name)
+        assert stack is not None
+        answer = self.service.request("DELETE", f"/stacks/{self.name}/{stack['id']}/abandon")
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def adopt(self, document: str) -> None:
+        body = {"stack_name": self.name, "adopt_stack_data": document, "timeout_mins": 5}
+        answer = self.service.request("POST", "/stacks", body)
+        assert answer.status_code == 201, answer.text
+
     def status(self) -> str | None:
         stack = self.service.stack(self.name)
         return None if stack is None else stack["stack_status"]
@@ -298,6 +311,32 @@ def test_stacks_rest_and_wake_whenever_the_service_is_killed(scene: Scene) -> No
 @pytest.mark.long
 def test_stacks_rest_and_wake_however_often_the_service_is_killed(scene: Scene) -> None:
     suspend_and_resume(scene, KILLS)
+
+
+def test_a_stack_is_abandoned_and_adopted_whenever_the_service_is_killed(scene: Scene) -> None:
+    stack = scene.stack()
+    stack.create(seconds=0)
+    stack.await_status("CREATE_COMPLETE")
+    before, objects = stack.ids(), scene.new().ids
+    document = stack.abandon()
+    scene.disturb(FEW_KILLS, lambda: stack.status() is None)
+    stack.await_gone()
+    stack.adopt(document)
+    scene.disturb(FEW_KILLS, lambda: stack.status() == "ADOPT_COMPLETE")
+    stack.await_status("ADOPT_COMPLETE")
+    after, now = stack.ids(), scene.new().ids
+    assert {kind: now[kind] for kind in inventory.COLLECTIONS} == {
+        kind: objects[kind] for kind in inventory.COLLECTIONS
+    }
+    # each has a user of its own again, who calls back to the new stack
+    renewed = {name for name in after if after[name] != before[name]}
+    assert renewed == {"handle"}
+    assert len(now["users"]) == len(objects["users"])
+    until(lambda: stack.page() == "front: first", "the front server still answers")
+    processes = server_processes(scene.service.data_dir)
+    stack.delete()
+    stack.await_gone()
+    scene.check_gone(processes)
 
 
 def test_the_example_completes_and_serves_its_page_whatever_was_killed(scene: Scene) -> None:

@@ -79,6 +79,7 @@ class Album:
             self._look_for_halves(connection)
             stack = connection.exec_driver_sql(
                 "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
+                " ORDER BY created_at DESC"
             ).first()
             if stack is None:
                 return

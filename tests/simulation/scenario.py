@@ -35,8 +35,8 @@ class Request:
 
     at: float
     action: str
-    """``create``, ``update``, ``delete``, ``suspend``, ``resume``, ``check``, ``cancel_update`` or
-    ``cancel_without_rollback``.
+    """``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
+    ``check``, ``cancel_update`` or ``cancel_without_rollback``.
     """
     template: dict[str, Any] | None = None
     rollback: bool = False
@@ -124,7 +124,8 @@ def draw(seed: int) -> Scenario:
     # from sources of their own: the other scenarios stay what they were
     scenario = _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
     scenario = _with_cancel(random.Random(seed * 31 + 11), scenario)
-    return _with_walks(random.Random(seed * 53 + 29), scenario)
+    scenario = _with_walks(random.Random(seed * 53 + 29), scenario)
+    return _handed_over(random.Random(seed * 37 + 13), scenario)
 
 
 def _with_walks(source: random.Random, scenario: Scenario) -> Scenario:
@@ -138,6 +139,18 @@ def _with_walks(source: random.Random, scenario: Scenario) -> Scenario:
         walks.append(Request(at, action))
     requests = sorted((*scenario.requests, *walks), key=lambda request: request.at)
     return replace(scenario, requests=tuple(requests), fails=True)
+
+
+def _handed_over(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with a stack that is abandoned and adopted once it has been created."""
+    plain = not (scenario.fails or scenario.hooks or scenario.signals or scenario.scales)
+    if not plain or source.random() >= 0.3:
+        return scenario
+    first, *others = scenario.requests
+    pauses = (source.choice((0.5, 5.0, 200.0)) for _ in range(2))
+    handover = [Request(next(pauses), action, rests=True) for action in ("abandon", "adopt")]
+    others = [replace(each, rests=True) for each in others]
+    return replace(scenario, requests=(first, *handover, *others))
 
 
 def _with_cancel(source: random.Random, scenario: Scenario) -> Scenario:

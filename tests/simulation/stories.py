@@ -219,6 +219,14 @@ STORIES: Mapping[str, Scenario] = {
         reads=False,
         fails=True,
     ),
+    "handover": _told(
+        _create(_with(_NESTED, g=_batched("x"), r={"type": "OS::Heat::RandomString"})),
+        Request(1.0, "abandon", rests=True),
+        Request(1.0, "adopt", rests=True),
+        _update(_NESTED_NEXT),
+        _DELETE,
+        ends="adopt:ok update:ok delete:ok",
+    ),
     "delete-meets-create": Scenario(
         (_create(_LAGGING), Request(4.0, "delete")), trouble=0.0, reads=False
     ),

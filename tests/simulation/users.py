@@ -43,6 +43,8 @@ class Progress:
     acknowledged: list[str] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
+    document: str = ""
+    """Of the stack that was abandoned."""
     readings: list[tuple[int, int]] = field(default_factory=list)
     cleared: set[tuple[str, str]] = field(default_factory=set)
     """Clears of hooks that were answered: the row, and where it stood."""
@@ -179,8 +181,9 @@ class Users:
 
         What is new may also be the request before it, by an engine that came back: twice accepted.
         """
+        action = "DELETE" if request.action == "abandon" else request.action.upper()
         return any(
-            op.action == request.action.upper()
+            op.action == action
             and (request.template is None or self._template_of(op) in (request.template, None))
             for op in self._asked()[self._progress.asked :]
         )
@@ -203,12 +206,16 @@ class Users:
             disable_rollback=not request.rollback,
             timeout_mins=request.timeout_mins,
         )
-        if request.action == "create":
+        if request.action in ("create", "adopt"):
             known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
-            if known is None:
+            if known is None and request.action == "adopt":
+                await engine.operations.adopt(CALLER, body, progress.document)
+            elif known is None:
                 await engine.operations.create(CALLER, body)
             known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
             assert known is not None
+            if progress.stack_id != known.id:
+                progress.readings.clear()  # they were of another stack
             progress.stack_id = known.id
             return
         if self._is_recorded(request):
@@ -219,6 +226,10 @@ class Users:
                 await engine.operations.update(CALLER, address, body)
             case "delete":
                 await engine.operations.delete(CALLER, address)
+            case "abandon":
+                # the answer may never come: whoever is careful asks before
+                progress.document = json.dumps(await engine.exports.export(CALLER, address))
+                await engine.exports.abandon(CALLER, address)
             case action:  # a second cancel is refused
                 await engine.operations.act(CALLER, address, action)
 

@@ -219,11 +219,12 @@ class World:
         self.cloud.recorded = self._is_recorded
 
     def _is_recorded(self, object_id: str) -> bool:
-        column = tables.resources.c.physical_id
+        """Whether some resource has the object, or a stack that is adopted is to have it."""
+        column, adopted = tables.resources.c.physical_id, tables.inputs.c.adopted
+        had = sa.select(column).where(column == object_id)
+        wanted = sa.select(adopted).where(adopted.contains(f'"{object_id}"'))
         with self.database.connect() as connection:
-            return (
-                connection.execute(sa.select(column).where(column == object_id)).first() is not None
-            )
+            return any(connection.execute(each).first() for each in (had, wanted))
 
     @property
     def loop(self) -> VirtualLoop:

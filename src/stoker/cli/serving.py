@@ -197,6 +197,7 @@ def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
         "max_resources_per_stack": -1,
         "max_stacks_per_tenant": -1,
         "enable_stack_abandon": True,
+        "enable_stack_adopt": True,
         # the largest template with all its characters escaped
         "max_json_body_size": 32 * MEBIBYTE,
         "max_template_size": 16 * MEBIBYTE,

@@ -15,6 +15,7 @@ class ActsOnSignals(ManagedType):
     """A type with a stack user whose key signs the address. Calls the identity service."""
 
     service = "identity"
+    renewed = True
     alarm_url: ClassVar[str]
     """Name of the attribute with the address."""
     secrets = frozenset({URL, "alarm_url", "AlarmUrl", "password", "secret"})

@@ -18,6 +18,7 @@ class SignedHandle(ManagedType):
     """A wait condition handle that is a signed address. Calls the identity service."""
 
     service = "identity"
+    renewed = True
     secrets = frozenset({URL, "password", "secret"})
 
     def create(self, call: Call) -> Outcome:

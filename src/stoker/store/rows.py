@@ -254,6 +254,7 @@ def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[d
         "parameters": cipher.encrypt(record.parameters),
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
+        "adopted": _encrypt(cipher, dict(record.adopted)),
         "text": None,
         **hashes,
     }
@@ -272,4 +273,5 @@ def to_input(row: Row, bodies: Mapping[str, str], cipher: Cipher) -> Input:
         files=cipher.decrypt(bodies[row["files"]]),
         template_file=row["template_file"],
         facade=json.loads(row["facade"]),
+        adopted=_decrypt(cipher, row["adopted"]),
     )

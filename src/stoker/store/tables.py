@@ -69,6 +69,7 @@ inputs = sa.Table(
     _column("parameters", Kind.ENCRYPTED),
     sa.Column("template_file", _TEXT),
     _column("facade", Kind.JSON),
+    _column("adopted", Kind.ENCRYPTED, server_default="{}"),
     comment="template, text, environment and files are hashes of contents",
 )
 

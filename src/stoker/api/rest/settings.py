@@ -26,6 +26,8 @@ class RestSettings:
     """Send tracebacks to clients."""
     abandons: bool = False
     """Stacks can be exported and abandoned."""
+    adopts: bool = False
+    """Stacks can be adopted."""
 
 
 def settings_from(conf: Any) -> RestSettings:
@@ -41,4 +43,5 @@ def settings_from(conf: Any) -> RestSettings:
         revision=conf.revision.heat_revision,
         debug=conf.debug,
         abandons=conf.enable_stack_abandon,
+        adopts=conf.enable_stack_adopt,
     )

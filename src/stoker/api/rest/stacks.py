@@ -18,6 +18,7 @@ from stoker.api.rest.answers import (
 )
 from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
+from stoker.api.rest.handovers import ADOPT_DATA, adopt
 from stoker.api.rest.links import link
 from stoker.api.rest.paging import next_page
 from stoker.api.rest.shapes import list_row, shown_stack
@@ -33,8 +34,11 @@ async def create(call: Call) -> Response:
     body = await call.document()
     name = stack_name(body)
     refuse_converge(body)
-    request = await stack_request(call, body, name=name)
-    stack = await call.service.operations.create(call.caller, request)
+    if body.get(ADOPT_DATA) is not None:
+        stack = await adopt(call, body, name)
+    else:
+        request = await stack_request(call, body, name=name)
+        stack = await call.service.operations.create(call.caller, request)
     href = call.links.stack(stack)
     answer = {"stack": {"id": stack.id, "links": [link(href, "self")]}}
     return json_response(answer, 201, {"Location": href})

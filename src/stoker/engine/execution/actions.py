@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from stoker.engine.execution.adopting import NOT_PROVIDED, adopting
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before, with_unanswered
@@ -221,6 +222,16 @@ class Actions:
                 attempt += 1
             else:
                 return row
+
+    async def adopt(self, row: Resource, work: Work) -> Resource:
+        """As :meth:`run`, with the object that the stack's input names in place of a new one."""
+        given = (await self._session.input()).adopted_resource(row.name)
+        return await self.run(row, replace(work, method=adopting(work.type, given)))
+
+    async def fail_unnamed(self, row: Resource) -> ActionFailed:
+        """The failure of a resource to be adopted that the stack's input does not name."""
+        reason = reason_of_resource(row.name, NOT_PROVIDED, "Exception")
+        return ActionFailed(await self.fail(row, reason), reason)
 
     async def settle(self, row: Resource, work: Work) -> Resource:
         """Call a method that belongs to no action until it is done; the row keeps its status.

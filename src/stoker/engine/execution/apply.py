@@ -146,6 +146,9 @@ class Applying:
         row = self._new_row(definition) if row is None else evolve(row, **self._whole(definition))
         if definition.external_id is not None:
             await self._refer(row, definition.external_id)
+        elif self._operation.action is Action.ADOPT:
+            row = await self._actions.begin(row, Action.ADOPT, calls=definition.type)
+            await self._finish(row, definition)
         else:
             row = await self._hooks.before(row, Action.CREATE)
             row = await self._actions.begin(row, Action.CREATE, calls=definition.type)
@@ -161,14 +164,15 @@ class Applying:
         await self._complete(row)
 
     async def _continue(self, row: Resource, definition: Definition) -> None:
-        """A create that an earlier operation, or an engine that died, had begun."""
+        """A create, or adopt, that an earlier operation, or an engine that died, had begun."""
         if row.status is Status.FAILED:
             row = await self._actions.begin(
                 row, Action.CREATE, calls=definition.type, **self._columns(definition)
             )
-        if isinstance(definition.type, ManagedType):
-            row = await self._actions.adopt_lost(row, definition.type)
-        await self._succession.release(row)
+        if row.action is Action.CREATE:
+            if isinstance(definition.type, ManagedType):
+                row = await self._actions.adopt_lost(row, definition.type)
+            await self._succession.release(row)
         await self._finish(row, definition)
 
     async def _update(self, row: Resource, definition: Definition, decision: Decision) -> None:
@@ -248,7 +252,8 @@ class Applying:
             method = _method(row.action, type_, changed)
             if method is not None:
                 work = Work(type_, method, given_properties(definition), previous, changed, used)
-                row = await self._actions.run(row, work)
+                adopts = row.action is Action.ADOPT
+                row = await (self._actions.adopt if adopts else self._actions.run)(row, work)
             if can(type_, PublishesMetadata):
                 row = await self._actions.publish(row, definition.properties)
         await self._complete(row, unhealthy=False, **columns)
@@ -275,7 +280,7 @@ def _method(
     action: Action, type_: ManagedType, changed: frozenset[str]
 ) -> Callable[[Call], Outcome] | None:
     """What is to be called; None when there is nothing to call."""
-    if action is Action.CREATE:
+    if action in (Action.CREATE, Action.ADOPT):
         return type_.create
     if (changed or can(type_, MakesStack)) and can(type_, Updates):
         return type_.update

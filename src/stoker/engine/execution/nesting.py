@@ -11,13 +11,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.execution.actions import ActionFailed, Actions, reason_of_nested
+from stoker.engine.execution.actions import (
+    ActionFailed,
+    Actions,
+    reason_of_nested,
+)
 from stoker.engine.execution.calls import address_of_nested
+from stoker.engine.execution.nested_inputs import input_of_nested
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
+    Adopted,
     Input,
     Operation,
     OperationStatus,
@@ -39,10 +45,8 @@ from stoker.schema.resource_type import (
     Wait,
 )
 from stoker.template.definition import Definition
-from stoker.template.environment.environment import parse_environment, stored
-from stoker.template.evaluate.nested_stacks import inherited, is_foreseen
+from stoker.template.evaluate.nested_stacks import is_foreseen
 from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
-from stoker.template.source.source import accept, read
 
 
 def is_nested(row: Resource) -> bool:
@@ -103,11 +107,16 @@ class Nesting:
             reference = address_of_nested(self._session, row, child_id).arn
             if child is not None:
                 reference = child.address.arn
-            nested = await _nested(self._session, row, definition, attributes, child, reference)
+            adopted = await self._adopted(row)
+            nested = await _nested(
+                self._session, row, definition, attributes, child, reference, adopted
+            )
             if nested.data is not None:
                 row = evolve(row, data=nested.data)
             if child is None:
-                row, operation_id = await self._create(row, definition, nested, parent, child_id)
+                row, operation_id = await self._create(
+                    row, definition, nested, parent, child_id, adopted
+                )
             else:
                 operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
@@ -173,6 +182,15 @@ class Nesting:
             parent_operation=parent.id,
         )
 
+    async def _adopted(self, row: Resource) -> Adopted | None:
+        """What is known of a nested stack that is to be adopted. Raises ActionFailed."""
+        if row.action is not Action.ADOPT:
+            return None
+        adopted = (await self._session.input()).adopted_resource(row.name)
+        if adopted.resources is None:
+            raise await self._actions.fail_unnamed(row)
+        return adopted
+
     async def _input(self, child_id: str, definition: Definition, nested: Nested) -> Input:
         own = await self._session.input()
         return await _input_from(self._session, own, child_id, definition, nested)
@@ -184,11 +202,14 @@ class Nesting:
         nested: Nested,
         parent: Operation,
         child_id: str,
+        adopted: Adopted | None,
     ) -> tuple[Resource, str]:
         session, own = self._session, self._session.stack
-        now = session.ports.clock.now()
+        now, action = session.ports.clock.now(), Action.CREATE
         given = await self._input(child_id, definition, nested)
-        operation = self._operation(child_id, Action.CREATE, parent, given.id, nested)
+        if adopted is not None:
+            action, given = Action.ADOPT, replace(given, adopted=adopted.resources or {})
+        operation = self._operation(child_id, action, parent, given.id, nested)
         operation = _restoring(operation, parent, row)
         child = Stack(
             id=child_id,
@@ -213,7 +234,7 @@ class Nesting:
             depth=own.depth + 1,
         )
         child, event = session.transitions.stack_to(
-            child, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+            child, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         row = evolve(row, nested_id=child_id, physical_id=child_id)
         await session.commit(
@@ -273,34 +294,6 @@ class Nesting:
         return evolve(row, reason="state changed", attributes=attributes)
 
 
-def _input_of(
-    input_id: str,
-    child_id: str,
-    definition: Definition,
-    nested: Nested,
-    own: Input,
-    template: str | Mapping[str, Any] | None,
-) -> Input:
-    """The input of a nested stack. Raises DiagnosticError for a text that cannot be read."""
-    environment = inherited(parse_environment(own.environment), definition)
-    source = read(template) if isinstance(template, str) else accept(template)
-    return Input(
-        id=input_id,
-        stack_id=child_id,
-        template=source.data,
-        text=source.text,
-        parameters=nested.parameters,
-        environment=stored(environment),
-        files=own.files,
-        template_file=nested.url or own.template_file,
-        facade={
-            "metadata": dict(definition.metadata),
-            "deletion_policy": definition.deletion_policy.value,
-            "update_policy": dict(definition.update_policy),
-        },
-    )
-
-
 async def _template(
     stack_rows: StackRows, nested: Nested, own: Input
 ) -> str | Mapping[str, Any] | None:
@@ -343,8 +336,11 @@ async def _nested(
     attributes: frozenset[str],
     child: Stack | None,
     reference: str,
+    adopted: Adopted | None = None,
 ) -> Nested:
-    """The nested stack as the definition wants it; ``child`` is how it is."""
+    """The nested stack as the definition wants it; ``child`` is how it is, ``adopted`` how it was
+    elsewhere.
+    """
     assert isinstance(definition.type, NestingType)
     members = await _members(stack_rows, child)
     call = replace(
@@ -361,6 +357,13 @@ async def _nested(
     if definition.snapshot is not None:
         # its members are those of then
         call = replace(call, data=definition.snapshot, previous=definition.properties)
+    if adopted is not None:
+        call = replace(
+            call,
+            previous=definition.properties,
+            data=adopted.names,
+            members=adopted.members,
+        )
     type_ = definition.type
     return await stack_rows.ports.workers.compute(lambda: type_.nested(call))
 
@@ -395,7 +398,7 @@ async def _input_from(
     given_id = stack_rows.ports.ids.uuid()
 
     def given() -> Input:
-        return _input_of(given_id, child_id, definition, nested, own, template)
+        return input_of_nested(given_id, child_id, definition, nested, own, template)
 
     return await stack_rows.ports.workers.compute(given)
 

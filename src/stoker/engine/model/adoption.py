@@ -1,14 +1,23 @@
-"""What goes from stack to stack with the objects of an abandoned one, and what never does."""
+"""What goes from stack to stack with the objects of an abandoned one, and what never does.
+
+A document of a stack comes from anybody: it is read once, when it is sent, into a form that has
+nothing but what an adoption needs. What it says of objects counts for no more than what its sender
+may do in the cloud.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from stoker.kernel.errors import BAD_REQUEST, Invalid
+
 _OWN = ("user_id", "project_id", "access")
 _CREDENTIALS = frozenset(
     {*_OWN, "username", "password", "secret", "token", "alarm_url", "signed_url"}
 )
+_LONGEST_ID = 255
+_DEEPEST = 20
 
 
 def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,3 +29,38 @@ def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
     if not any(name in data for name in _OWN):
         return dict(data)
     return {name: value for name, value in data.items() if name not in _CREDENTIALS}
+
+
+def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """The resources of a document by name, in the form in which they are stored.
+
+    Raises :class:`stoker.kernel.errors.Invalid` (400) for what has another shape.
+    """
+    if depth > _DEEPEST:
+        raise invalid_document("its stacks are nested too deep")
+    found = {}
+    for name, entry in section(document, "resources").items():
+        if not isinstance(entry, Mapping):
+            raise invalid_document(f"the resource {name[:80]} is no object")
+        physical_id = entry.get("resource_id")
+        if not isinstance(physical_id, str | None) or len(physical_id or "") > _LONGEST_ID:
+            raise invalid_document(f"the resource_id of {name[:80]} is no id of an object")
+        found[name] = {
+            "physical_id": physical_id,
+            "data": without_credentials(section(entry, "resource_data", name)),
+            "resources": recorded_resources(entry, depth + 1) if "resources" in entry else None,
+        }
+    return found
+
+
+def section(given: Mapping[str, Any], key: str, where: str = "the document") -> Mapping[str, Any]:
+    """A part of a document; empty where there is none. Raises Invalid (400) if it is no object."""
+    value = given.get(key)
+    if not isinstance(value, Mapping | None):
+        raise invalid_document(f"{key} of {where[:80]} is no object")
+    return value or {}
+
+
+def invalid_document(what: str) -> Invalid:
+    """The refusal of a document that cannot be adopted."""
+    return Invalid(f"Invalid adopt data: {what}", BAD_REQUEST)

@@ -67,6 +67,7 @@ class Action(StrEnum):
     RESUME = "RESUME"
     SNAPSHOT = "SNAPSHOT"
     RESTORE = "RESTORE"
+    ADOPT = "ADOPT"
 
 
 class Status(StrEnum):
@@ -93,6 +94,31 @@ class OperationStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Adopted:
+    """What a document says of a resource that is adopted."""
+
+    physical_id: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    resources: Mapping[str, Any] | None = None
+    """Of a nested stack, in the form in which an input has them; None for anything else."""
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The ids of the resources of a nested stack, by name."""
+        return {name: each["physical_id"] for name, each in (self.resources or {}).items()}
+
+    @property
+    def names(self) -> Mapping[str, list[str]]:
+        """What a group knows of the names of its members: as it was kept, or as they are."""
+        kept = {
+            key: value
+            for key, value in self.data.items()
+            if isinstance(value, list) and all(isinstance(name, str) for name in value)
+        }
+        return {"names": list(self.resources or {}), **kept}
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """Everything that a user gave for a stack: what evaluation starts from.
 
@@ -113,6 +139,12 @@ class Input:
     template_file: str | None = None
     facade: Mapping[str, Any] = field(default_factory=dict)
     """For a nested stack: metadata and policies of its resource in the parent."""
+    adopted: Mapping[str, Any] = field(default_factory=dict)
+    """For a stack that is adopted: what is known of its objects, by resource; kept encrypted."""
+
+    def adopted_resource(self, name: str) -> Adopted:
+        """What is known of one of them; nothing of one that was not in the document."""
+        return Adopted(**self.adopted.get(name, {}))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ _NEVER_AFTER_DELETE = {
     Action.CHECK,
     Action.SNAPSHOT,
     Action.RESTORE,
+    Action.ADOPT,
 }
 
 

@@ -79,7 +79,7 @@ def _in_progress(session: Session, operation: Operation) -> tuple[Stack | None, 
     """The stack with the operation under way, and the event that tells of it, if it is news."""
     stack = session.stack
     if (stack.action, stack.status) == (operation.action, Status.IN_PROGRESS) and (
-        operation.action in (Action.CREATE, Action.ROLLBACK)
+        operation.action in (Action.CREATE, Action.ADOPT, Action.ROLLBACK)
     ):
         return None, []
     request = operation.request
@@ -171,6 +171,8 @@ def _way_back(ports: Ports, operation: Operation) -> Operation:
         stack_id=operation.stack_id,
         action=Action.ROLLBACK,
         created_at=now,
+        # what was adopted was there before the stack
+        request=ChangeRequest(abandons=operation.action is Action.ADOPT),
         input_id=operation.back_to,
         deadline=None if operation.deadline is None else now + length,
     )

@@ -77,6 +77,8 @@ def decide(
         return Decision(Change.REPLACE, lost)
     if unknown_in(definition.properties) or unknown_in(definition.metadata):
         return LATER
+    if row.action is Action.ADOPT and row.status is Status.IN_PROGRESS:
+        return Decision(Change.CONTINUE, Reason.UNFINISHED)
     if row.action is Action.CREATE and row.status is not Status.COMPLETE:
         schema = definition.type.properties
         # an object of an earlier operation is none of the snapshot's

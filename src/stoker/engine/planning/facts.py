@@ -68,7 +68,8 @@ def exists(row: Resource) -> bool:
     """Whether the row has an object that others can depend on."""
     if row.action in (Action.INIT, Action.DELETE):
         return False
-    return not (row.action is Action.CREATE and row.status is not Status.COMPLETE)
+    making = row.action in (Action.CREATE, Action.ADOPT)
+    return not (making and row.status is not Status.COMPLETE)
 
 
 class ShownFacts:

@@ -24,7 +24,13 @@ from stoker.engine.model.records import Action, Operation, Stack, Status, is_wal
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.permissions import OWNER, owner_facts
-from stoker.engine.service.evaluating import description_of, evaluated_new, evaluated_update
+from stoker.engine.service.evaluating import (
+    NewStack,
+    description_of,
+    evaluated_adopt,
+    evaluated_new,
+    evaluated_update,
+)
 from stoker.engine.service.guards import (
     DoneAlready,
     cancellable,
@@ -70,7 +76,22 @@ class Operations:
 
     async def create(self, caller: Caller, request: StackRequest) -> StackAddress:
         """Check everything, record the stack, start it, and return at once."""
-        stack, given, evaluation = await evaluated_new(self._ports, caller, request)
+        made = await evaluated_new(self._ports, caller, request)
+        return await self._begin(caller, Action.CREATE, request, made)
+
+    async def adopt(self, caller: Caller, request: StackRequest, document: str) -> StackAddress:
+        """As :meth:`create`, of the objects that a document names: none is made.
+
+        The request counts before the document, which has the form of an export.
+        """
+        made = await evaluated_adopt(self._ports, caller, request, document)
+        return await self._begin(caller, Action.ADOPT, request, made)
+
+    async def _begin(
+        self, caller: Caller, action: Action, request: StackRequest, made: NewStack
+    ) -> StackAddress:
+        """Record a new stack."""
+        stack, given, evaluation = made
         if (plan := request.plan_fingerprint) is not None:
             await self._ports.workers.compute(lambda: require_create(plan, given, evaluation))
         credentials = await self._ports.deferred.grant(caller)
@@ -80,10 +101,10 @@ class Operations:
             credentials={**credentials, OWNER: owner_facts(caller)},
         )
         stack, event = self._transitions.stack_to(
-            stack, Action.CREATE, Status.IN_PROGRESS, "Stack CREATE started"
+            stack, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         asked = ChangeRequest(rollback=not stack.disable_rollback)
-        operation = self._operation(stack, Action.CREATE, given.id, asked)
+        operation = self._operation(stack, action, given.id, asked)
         change = Append(
             stack.id,
             (stack,),

@@ -13,13 +13,17 @@ from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.service.fetching import Judged, judged, with_fetched
-from stoker.engine.service.inputs import input_of
+from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, name_taken
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+
+
+NewStack = tuple[Stack, Input, Evaluation]
+"""A stack that is not recorded, what it is to be, and what that means."""
 
 
 async def evaluated(
@@ -45,12 +49,19 @@ async def evaluated(
 
 
 async def evaluated_new(
-    ports: Ports, caller: Caller, request: StackRequest, stack_id: str | None = None
-) -> tuple[Stack, Input, Evaluation]:
-    """The stack that a create would make, its input and its evaluation, fully checked."""
+    ports: Ports,
+    caller: Caller,
+    request: StackRequest,
+    stack_id: str | None = None,
+    old: Input | None = None,
+) -> NewStack:
+    """The stack that a create would make, its input and its evaluation, fully checked.
+
+    ``old`` is what another stack was made from that this one takes the place of.
+    """
     name = _check_name(request.name)
     stack = new_stack(ports, caller, name, request, stack_id)
-    found = await evaluated(ports, stack, request)
+    found = await evaluated(ports, stack, request, old)
     try:
         await _check(ports, caller, stack, found)
     except Exception:
@@ -59,6 +70,17 @@ async def evaluated_new(
         raise
     stack = replace(stack, description=description_of(found.evaluation))
     return stack, found.given, found.evaluation
+
+
+async def evaluated_adopt(
+    ports: Ports, caller: Caller, request: StackRequest, document: str
+) -> NewStack:
+    """The same for a stack of what a document names, in the places where the request is silent."""
+    stack_id = ports.ids.uuid()
+    old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
+    over = replace(request, existing=True, tags=request.tags or tags)
+    stack, given, evaluation = await evaluated_new(ports, caller, over, stack_id, old)
+    return stack, replace(given, adopted=old.adopted), evaluation
 
 
 async def require_free(ports: Ports, caller: Caller, name: str) -> None:

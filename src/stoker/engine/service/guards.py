@@ -50,9 +50,10 @@ def require_updatable(stack: Stack) -> None:
         raise NotSupported(
             f"Updating a stack when it is suspended is not supported. Resume {stack.name} first"
         )
-    resuming = stack.action is Action.RESUME and stack.status is Status.IN_PROGRESS
-    if resuming or stack.requested is Action.RESUME:
-        raise InProgress(_busy(stack, Action.RESUME))
+    action = stack.requested or stack.action
+    waiting = stack.requested is not None or stack.status is Status.IN_PROGRESS
+    if waiting and action in (Action.RESUME, Action.ADOPT):
+        raise InProgress(_busy(stack, action))
 
 
 def is_suspended(stack: Stack) -> bool:

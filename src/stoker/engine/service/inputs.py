@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from stoker.engine.model.adoption import invalid_document, recorded_resources, section
 from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import Documents
-from stoker.kernel.diagnostics import Diagnostics
+from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, Invalid
 from stoker.template.document import parse, read_template
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
 from stoker.template.parameters.declarations import declare
-from stoker.template.source.source import Source
+from stoker.template.source.source import Source, accept, read
 
 
 def input_of(
@@ -104,3 +105,34 @@ def _restricted(
     parameters = {k: v for k, v in given.parameters.items() if k in declared}
     inner = {k: v for k, v in environment.parameters.items() if k in declared}
     return replace(given, parameters=parameters), replace(environment, parameters=inner)
+
+
+def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]:
+    """What the document of a stack says that it was made from, and of its objects; and its tags.
+
+    Raises :class:`stoker.kernel.errors.Invalid` (400) for what is no such document.
+    """
+    try:
+        document = read(text).data
+    except DiagnosticError as error:
+        raise invalid_document(str(error.first)) from None
+    if not isinstance(document, Mapping) or "template" not in document:
+        raise invalid_document("it has no template")
+    files = section(document, "files")
+    if not all(isinstance(text, str) for text in files.values()):
+        raise invalid_document("its files are not texts by name")
+    tags = document.get("tags") or []
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise invalid_document("its tags are no list of texts")
+    template = document["template"]
+    source = read(template) if isinstance(template, str) else accept(template)
+    given = Input(
+        id="",
+        stack_id=stack_id,
+        template=source.data,
+        text=source.text,
+        environment=section(document, "environment"),
+        files=files,
+        adopted=recorded_resources(document),
+    )
+    return given, tuple(tags)

@@ -55,6 +55,8 @@ class StoredConfig(ManagedType):
 
     reads_software = True
 
+    renewed = True
+
     @abstractmethod
     def content(self, call: Call) -> Any:
         """The configuration."""

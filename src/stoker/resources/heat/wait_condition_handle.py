@@ -31,6 +31,7 @@ class HeatWaitConditionHandle(ManagedType):
     description = "Receives the signals that a wait condition waits for."
     support = since("2014.2")
     service = "identity"
+    renewed = True
     secrets = frozenset({"token", "alarm_url", "password", "secret"})
     properties = {
         "signal_transport": declare.choice(

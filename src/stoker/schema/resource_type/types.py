@@ -30,6 +30,8 @@ class ResourceType(ABC):
     """A change of the metadata makes a new object."""
     reads_software: ClassVar[bool] = False
     """Calls have the software configs that the properties name, and the resource's deployment."""
+    renewed: ClassVar[bool] = False
+    """What stands behind a resource is kept by this service: an adopted one gets its own anew."""
     secrets: ClassVar[frozenset[str]] = frozenset()
     """Names of the attributes and stored data that previews do not show, wherever they are used."""
     capabilities: ClassVar[dict[object, bool]]

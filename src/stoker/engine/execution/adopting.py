@@ -1,0 +1,60 @@
+"""Adopts the object of one resource: what is called in place of its create.
+
+The id that a document names is recorded when the cloud has shown the object to the stack's user,
+and not before: what fails to be adopted is not the stack's, and nothing ever deletes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from stoker.engine.model.records import Adopted
+from stoker.schema.resource_type import (
+    Call,
+    Checks,
+    Done,
+    Failed,
+    ManagedType,
+    Outcome,
+    Reads,
+    can,
+)
+
+NOT_PROVIDED = "Resource ID was not provided."
+"""Why a resource is not adopted of which a document says nothing; clients know the words."""
+_STRANGE = re.compile(r"[/?#%\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
+"""What no id of a service has, and what would lead an address somewhere else."""
+
+
+def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
+    """What makes the object of a document that of a resource."""
+    if given.physical_id is None:
+        return lambda call: Failed(NOT_PROVIDED, kind="Exception")
+    if type_.renewed:
+        return type_.create
+
+    def adopt(call: Call) -> Outcome:
+        assert given.physical_id is not None
+        if type_.service is not None and _STRANGE.search(given.physical_id):
+            return Failed(f'"{given.physical_id}" is no id of an object')
+        call = replace(call, physical_id=given.physical_id, data=given.data)
+        if type_.service is not None and (reason := _reason_against(type_, call)) is not None:
+            return Failed(reason)
+        return Done(given.physical_id, data=given.data)
+
+    return adopt
+
+
+def _reason_against(type_: ManagedType, call: Call) -> str | None:
+    """Why an object cannot be adopted: it is not there, or, where the cloud tells, not the
+    project's. In which state it is does not matter.
+    """
+    shown = type_.read(call).get("show") if can(type_, Reads) else None
+    if shown:
+        owner = shown.get("project_id") or shown.get("tenant_id")
+        own = owner in (None, call.stack.project_id)
+        return None if own else f"{call.physical_id} belongs to another project"
+    found = type_.check(call) if can(type_, Checks) else None
+    return found.reason if isinstance(found, Failed) else None

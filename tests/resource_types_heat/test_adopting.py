@@ -1,0 +1,79 @@
+"""What a resource type has to do with an object that is adopted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from stoker.engine.execution.adopting import adopting
+from stoker.engine.model.records import Adopted
+from stoker.resources.heat.random_string import RandomString
+from stoker.resources.heat.software_config import SoftwareConfig
+from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
+from stoker.schema.properties import Attribute
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+
+from .calls import RecordedSignalling, make_call
+
+
+@dataclass
+class Shown(ManagedType):
+    """A type of a service that shows its objects."""
+
+    shown: Mapping[str, Any]
+    type_name = "Test::Shown"
+    service = "test"
+    attributes = {"show": Attribute()}
+
+    def create(self, call: Call) -> Outcome:
+        raise AssertionError("nothing is made")
+
+    def delete(self, call: Call) -> Outcome:
+        raise AssertionError("nothing is deleted")
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        assert call.physical_id == "id"
+        return {"show": self.shown}
+
+
+@pytest.mark.parametrize(
+    ("shown", "own"),
+    [
+        ({"id": "id", "project_id": "project"}, True),
+        ({"id": "id", "tenant_id": "project"}, True),
+        ({"id": "id"}, True),
+        ({"id": "id", "project_id": "other"}, False),
+        ({"id": "id", "tenant_id": "other"}, False),
+    ],
+)
+def test_an_object_of_another_project_is_not_adopted(shown: dict[str, Any], own: bool) -> None:
+    type_ = Shown(shown)
+    outcome = adopting(type_, Adopted("id", {"kept": 1}))(make_call(type_, {}))
+    if own:
+        assert outcome == Done("id", data={"kept": 1})
+    else:
+        assert outcome == Failed("id belongs to another project")
+
+
+def test_a_random_string_stays_what_it_was() -> None:
+    type_ = RandomString()
+    outcome = adopting(type_, Adopted("old-name", {"value": "s3cret"}))(make_call(type_, {}))
+    assert outcome == Done("old-name", data={"value": "s3cret"})
+
+
+def test_a_config_and_the_user_of_a_handle_are_made_anew() -> None:
+    config = SoftwareConfig()
+    call = make_call(config, {"config": "echo"})
+    outcome = adopting(config, Adopted("elsewhere"))(call)
+    assert isinstance(outcome, Done)
+    assert outcome.physical_id == call.resource_id
+
+    handle = HeatWaitConditionHandle()
+    call = make_call(handle, {}, signalling=RecordedSignalling())
+    outcome = adopting(handle, Adopted("victim", {"user_id": "victim"}))(call)
+    assert isinstance(outcome, Done)
+    assert outcome.data is not None
+    assert outcome.physical_id == outcome.data["user_id"] == "user-r"
