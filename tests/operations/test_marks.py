@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
+from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import InProgress, NotFound
+from stoker.kernel.errors import InProgress, Invalid, NotFound
 
 WANTED = template({"a": thing(value="1"), "b": thing()})
 
@@ -91,3 +95,111 @@ def test_a_mark_that_was_accepted_is_set_though_its_engine_dies(turns: int) -> N
         query = "SELECT count(*) FROM operations WHERE kind = 'mark'"
         accepted = bool(connection.exec_driver_sql(query).scalar())
     assert world.live(end) is accepted
+
+
+def group(kind: str = "OS::Heat::ResourceGroup") -> dict[str, Any]:
+    member = {"type": "Sim::Thing", "properties": {"value": "m"}}
+    if kind == "OS::Heat::ResourceGroup":
+        return {"type": kind, "properties": {"count": 3, "resource_def": member}}
+    return {"type": kind, "properties": {"min_size": 3, "max_size": 3, "resource": member}}
+
+
+INNER = template({"g": group()})
+FILES = {"inner.yaml": str(INNER)}
+
+
+async def below(lab: Lab, *names: str) -> tuple[Stack, dict[str, Resource]]:
+    """The nested stack on this way down, and its rows by name."""
+    store, stack = lab.engine.ports.store, await lab.stack()
+    for name in names:
+        [stack] = [c for c in await store.children(stack.id) if c.parent_resource == name]
+    rows = await store.resources(stack.id)
+    return stack, {row.name: row for row in rows if row.replaced_by is None}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "way"),
+    [
+        (template({"g": group()}), ("g",)),
+        (template({"g": group("OS::Heat::AutoScalingGroup")}), ("g",)),
+        (template({"n": {"type": "inner.yaml"}}), ("n", "g")),
+    ],
+)
+def test_a_marked_member_is_replaced_by_an_update_of_the_stack_around_its_group(
+    wanted: Mapping[str, Any], way: tuple[str, ...]
+) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted, files=FILES)
+        inside, before = await below(lab, *way)
+        sick = sorted(before)[1]
+        await lab.engine.operations.mark_unhealthy(
+            CALLER, inside.address, sick, unhealthy=True, reason="broken"
+        )
+        await lab.update(wanted, files=FILES)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        _, after = await below(lab, *way)
+        changed = {name for name in after if after[name].physical_id != before[name].physical_id}
+        assert (changed, after.keys()) == ({sick}, before.keys())
+        assert not after[sick].unhealthy
+        assert len(lab.cloud.objects) == 3
+
+    in_lab(story)
+
+
+def test_a_member_whose_mark_is_taken_back_stays() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"g": group()})
+        await lab.create(wanted)
+        inside, before = await below(lab, "g")
+        for unhealthy in (True, False):
+            await lab.engine.operations.mark_unhealthy(
+                CALLER, inside.address, "1", unhealthy=unhealthy, reason="broken"
+            )
+        await lab.update(wanted)
+        _, after = await below(lab, "g")
+        assert {n: r.physical_id for n, r in after.items()} == {
+            n: r.physical_id for n, r in before.items()
+        }
+
+    in_lab(story)
+
+
+def test_a_marked_group_is_replaced_with_all_its_members() -> None:
+    async def story(lab: Lab) -> None:
+        wanted = template({"g": group()})
+        await lab.create(wanted)
+        _, before = await below(lab, "g")
+        await mark(lab, "g")
+        await lab.update(wanted)
+        _, after = await below(lab, "g")
+        assert not {r.physical_id for r in before.values()} & {
+            r.physical_id for r in after.values()
+        }
+        assert len(lab.cloud.objects) == 3
+
+    in_lab(story)
+
+
+def test_a_resource_is_marked_by_the_id_of_its_object_too() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(WANTED)
+        physical_id = (await lab.rows())["b"].physical_id
+        assert physical_id is not None
+        await mark(lab, physical_id)
+        assert {name: row.unhealthy for name, row in (await lab.rows()).items()} == {
+            "a": False,
+            "b": True,
+        }
+
+    in_lab(story)
+
+
+def test_an_id_that_two_resources_have_names_neither() -> None:
+    async def story(lab: Lab) -> None:
+        same = {"type": "Sim::Thing", "external_id": "object-7"}
+        await lab.create(template({"a": same, "b": same}))
+        with pytest.raises(Invalid, match="Multiple resources") as refused:
+            await mark(lab, "object-7")
+        assert refused.value.error_type.name == "PhysicalResourceIDAmbiguity"
+
+    in_lab(story)

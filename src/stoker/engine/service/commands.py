@@ -43,7 +43,7 @@ from stoker.engine.service.guards import (
     require_there,
     require_updatable,
 )
-from stoker.engine.service.lookup import Finder, row_of
+from stoker.engine.service.lookup import Finder, row_by_any_id
 from stoker.engine.service.plan_fingerprints import (
     agreed_delete,
     agreed_update,
@@ -240,11 +240,12 @@ class Operations:
     ) -> None:
         """Mark a resource so that the next update replaces it, or take the mark back.
 
-        Returns when that is done. Raises InProgress while anything else is under way.
+        ``name`` may also be the id of its object. Returns when that is done. Raises InProgress
+        while anything else is under way.
         """
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._ports.store.resources(stack.id))
-        row = row_of(rows, name, stack)
+        row = row_by_any_id(rows, name, stack)
         if unhealthy == row.unhealthy:
             return
         request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)

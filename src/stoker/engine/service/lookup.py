@@ -8,7 +8,13 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import StackAddress, parse_arn
-from stoker.kernel.errors import RESOURCE_NOT_FOUND, Forbidden, NotFound
+from stoker.kernel.errors import (
+    PHYSICAL_ID_AMBIGUITY,
+    RESOURCE_NOT_FOUND,
+    Forbidden,
+    Invalid,
+    NotFound,
+)
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFound:
@@ -28,6 +34,24 @@ def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
     raise NotFound(
         f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", RESOURCE_NOT_FOUND
     )
+
+
+def row_by_any_id(rows: Iterable[Resource], name_or_id: str, stack: Stack) -> Resource:
+    """The row of that name, or of the object with that id. Raises NotFound, and Invalid for an id
+    that several resources of the stack have.
+    """
+    known = list(rows)
+    found = [row for row in known if row.physical_id == name_or_id]
+    if not found or any(row.name == name_or_id for row in known):
+        return row_of(known, name_or_id, stack)
+    if len(found) > 1:
+        names = ", ".join(row.name for row in found)
+        raise Invalid(
+            f"Multiple resources of {stack.name} have the physical ID ({name_or_id}): {names}."
+            " Give a name",
+            PHYSICAL_ID_AMBIGUITY,
+        )
+    return found[0]
 
 
 class Finder:
