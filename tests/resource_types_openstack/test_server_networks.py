@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.clouds.fake_cloud import FakeCloud
 from stoker.resources.neutron.net import Net
 from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.subnet import Subnet
+from stoker.resources.nova.server.ports import own_ports
 from stoker.resources.nova.server.server import Server
 from stoker.schema.resource_type import Done
 
@@ -161,3 +163,38 @@ def test_a_port_that_a_replacement_was_given_by_its_id_goes_with_that(cloud: Fak
     assert cloud.tables["ports"][bench.words["P"]]["device_id"] == new.physical_id
     assert new.delete() == Done()
     assert [port["id"] for port in cloud.all("ports")] == [bench.words["U"]]
+
+
+def test_an_adopted_server_has_the_ports_that_were_made_for_it(cloud: FakeCloud) -> None:
+    bench = Bench(cloud)
+    bench.create([{"network": "N"}, {"port": "U"}])
+    adopted = Row(Server(), cloud.connection, bench.row.given, name="other", token="n" * 12)
+    adopted.physical_id = bench.row.physical_id
+    for _ in range(2):
+        Server().claim(adopted.call("ADOPT"))
+        assert [port["id"] for port in own_ports(adopted.call("ADOPT")).values()] == [
+            bench.words["P"]
+        ]
+        assert own_ports(bench.row.call("READ")) == {}
+    user = cloud.tables["ports"][bench.words["U"]]
+    assert user["description"] == ""
+    assert isinstance(adopted.update(**bench.given([{"network": "N"}])), Done)
+    assert bench.ports().keys() == {bench.words["P"]}
+    assert isinstance(adopted.delete(), Done)
+    assert {port["id"] for port in cloud.all("ports")} == {bench.words["U"]}
+
+
+@pytest.mark.parametrize("listed", [True, "[5]", "{bad", 5, None])
+def test_ports_that_heat_lists_are_the_servers_if_it_has_them(
+    cloud: FakeCloud, listed: Any
+) -> None:
+    bench = Bench(cloud)
+    bench.create([{"network": "N"}])
+    port, users = (cloud.tables["ports"][bench.words[word]] for word in "PU")
+    port |= {"name": "by-heat", "description": ""}
+    text = json.dumps([{"id": port["id"]}, {"id": users["id"]}]) if listed is True else listed
+    adopted = Row(Server(), cloud.connection, bench.row.given, name="other", token="n" * 12)
+    adopted.physical_id, adopted.data = bench.row.physical_id, {"internal_ports": text}
+    Server().claim(adopted.call("ADOPT"))
+    found = {port["id"] for port in own_ports(adopted.call("READ")).values()}
+    assert found == ({port["id"]} if listed is True else set())

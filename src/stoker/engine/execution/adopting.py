@@ -14,6 +14,7 @@ from stoker.engine.model.records import Adopted
 from stoker.schema.resource_type import (
     Call,
     Checks,
+    Claims,
     Done,
     Failed,
     ManagedType,
@@ -42,6 +43,8 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
         call = replace(call, physical_id=given.physical_id, data=given.data)
         if type_.service is not None and (reason := _reason_against(type_, call)) is not None:
             return Failed(reason)
+        if can(type_, Claims):
+            type_.claim(call)
         return Done(given.physical_id, data=given.data)
 
     return adopt

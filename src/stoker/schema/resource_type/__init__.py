@@ -24,6 +24,7 @@ from stoker.schema.resource_type.call import (
 from stoker.schema.resource_type.capabilities import (
     Adopts,
     Checks,
+    Claims,
     DependsImplicitly,
     Deploys,
     Expects,
@@ -66,11 +67,12 @@ from stoker.schema.resource_type.scaling import (
 from stoker.schema.resource_type.types import ManagedType, ResourceType
 
 __all__ = [
-    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "DependsImplicitly", "Deploys",
-    "Done", "Expects", "Failed", "Foresees", "GathersAttributes", "GrantsAccess", "Inherited",
-    "MakesStack", "ManagedType", "NamesResources", "Nested", "NestingCall", "NestingType",
-    "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reads", "Referred", "Releases",
-    "Replaces", "Resized", "ResourceType", "RestartsResource", "ScalableType", "ShowsSignals",
-    "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots", "StackFacts", "Suspends",
-    "Sweeps", "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can", "has_attribute",
+    "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "Claims", "DependsImplicitly",
+    "Deploys", "Done", "Expects", "Failed", "Foresees", "GathersAttributes", "GrantsAccess",
+    "Inherited", "MakesStack", "ManagedType", "NamesResources", "Nested", "NestingCall",
+    "NestingType", "NoChange", "Observes", "Outcome", "PublishesMetadata", "Reads", "Referred",
+    "Releases", "Replaces", "Resized", "ResourceType", "RestartsResource", "ScalableType",
+    "ShowsSignals", "Signal", "Signalling", "Signals", "SnapshotFacts", "Snapshots", "StackFacts",
+    "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates", "Validates", "Wait", "can",
+    "has_attribute",
 ]  # fmt: skip

@@ -68,6 +68,14 @@ class Sweeps(Protocol):
 
 
 @runtime_checkable
+class Claims(Protocol):
+    """Other objects belong to the object, and are found by the token of its resource."""
+
+    def claim(self, call: Call) -> None:
+        """Have what belongs to an adopted object bear ``call.token``. Safe to repeat."""
+
+
+@runtime_checkable
 class Checks(Protocol):
     """The type can compare the live object with what is expected of it."""
 

@@ -29,6 +29,8 @@ UNBOUND = {"device_id": "", "device_owner": ""}
 EXTRA_FIELDS = {"qos_policy": "qos_policy_id"}
 """Extra property of a port -> field, where their names differ."""
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
+_LISTED = "internal_ports"
+"""Key of the data under which Heat lists the ports that it has made, as JSON text."""
 _MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
 
@@ -163,6 +165,58 @@ def _is_made(port: Object) -> bool:
     """Whether a port was made for this server, or for one that it has replaced."""
     is_marked = str(port.get("description", "")).startswith(MARKER)
     return is_marked and _MADE.search(str(port.get("name", ""))) is not None
+
+
+def claim_ports(call: Call) -> None:
+    """Have the ports that were made for an adopted server bear the token of its resource.
+
+    Only ports that the server has are touched: those that an earlier resource has marked, and those
+    that Heat lists. Safe to repeat.
+    """
+    entries = nics(call.properties.get("networks"))
+    named = {str(nic.entry["port"]) for nic in entries if not nic.is_own}
+    listed, free = _listed(call.data.get(_LISTED)), [nic for nic in entries if nic.is_own]
+    for port in sorted(
+        PORTS.select(call.cloud, device_id=call.physical_id), key=lambda port: str(port["id"])
+    ):
+        if port["id"] in named or not (_is_made(port) or port["id"] in listed):
+            continue
+        fields: Object = {"description": marker_text(call)}
+        nic = _entry_of(port, free)
+        if nic is not None:
+            free.remove(nic)
+            fields["name"] = port_name(call, nic)
+        PORTS.update(call.cloud, port["id"], fields)
+
+
+def _listed(text: Any) -> set[str]:
+    """The ids in a list of Heat's; none in anything else."""
+    try:
+        entries = json.loads(text) if isinstance(text, str) else []
+    except ValueError:
+        return set()
+    known = entries if isinstance(entries, list) else []
+    return {str(entry.get("id")) for entry in known if isinstance(entry, dict)}
+
+
+def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
+    """The entry that the port was made for: it bears its key, or it is where that wants it."""
+    name = str(port.get("name", ""))
+    for nic in free:
+        if name.endswith(f"-port-{nic.key}"):
+            return nic
+    addresses = port.get("fixed_ips") or []
+    subnets = {item.get("subnet_id") for item in addresses}
+    chosen = {item.get("ip_address") for item in addresses}
+    for nic in free:
+        asked = (
+            (nic.entry.get("network"), {port.get("network_id")}),
+            (nic.entry.get("subnet"), subnets),
+            (nic.entry.get("fixed_ip"), chosen),
+        )
+        if all(wanted in found for wanted, found in asked if wanted):
+            return nic
+    return None
 
 
 def lead_floating_ips(call: Call, wanted: Sequence[Nic], ports: Sequence[str]) -> None:

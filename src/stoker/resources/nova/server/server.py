@@ -24,7 +24,7 @@ from stoker.resources.nova.server.create import (
     user_data,
 )
 from stoker.resources.nova.server.networks import subnets_needed
-from stoker.resources.nova.server.ports import delete_own_ports
+from stoker.resources.nova.server.ports import claim_ports, delete_own_ports
 from stoker.resources.nova.server.power import (
     IMAGE,
     brought_to,
@@ -52,6 +52,7 @@ class Server(ManagedType):
     properties = PROPERTIES
     attributes = ATTRIBUTES
     live = staticmethod(live_properties)
+    claim = staticmethod(claim_ports)
 
     def create(self, call: Call) -> Outcome:
         """Credentials and ports first, then the server, then wait until it is active."""
