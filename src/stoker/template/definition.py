@@ -73,6 +73,8 @@ class Output:
     description: str = ""
     error: str | None = None
     """Why the value could not be computed."""
+    note: str | None = None
+    """Why the value may be old."""
 
 
 class TypeRegistry(Protocol):

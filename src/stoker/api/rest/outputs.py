@@ -38,4 +38,6 @@ def shown(output: Output) -> dict[str, Any]:
     }
     if output.error is not None:
         answer["output_error"] = output.error
+    if output.note is not None:
+        answer["output_note"] = output.note
     return answer

@@ -104,8 +104,10 @@ def _summary(call: Call, resource: ResourceView) -> dict[str, Any]:
 
 
 def _detailed(call: Call, resource: ResourceView) -> dict[str, Any]:
+    note = resource.attributes_note
     return {
         **_summary(call, resource),
         "description": resource.description,
         "attributes": resource.attributes or {},
+        **({} if note is None else {"attributes_note": note}),
     }

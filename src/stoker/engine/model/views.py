@@ -59,6 +59,8 @@ class ResourceView:
     description: str = ""
     attributes: Mapping[str, Any] | None = None
     """Only where a single resource is shown."""
+    attributes_note: str | None = None
+    """Why the attributes may be old."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     waiting_for: str | None = None
     """While in progress: what it waits for, in words."""

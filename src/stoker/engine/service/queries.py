@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from stoker.engine.execution.session import StackRows
@@ -12,9 +13,9 @@ from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, StackQuery
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import ShownFacts
 from stoker.engine.service.access import require_readable
-from stoker.engine.service.live_values import attributes_of, metadata_of, refreshed
+from stoker.engine.service.live_attributes import LiveAttributes
+from stoker.engine.service.live_values import attributes_of, metadata_of
 from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import (
     current_rows,
@@ -42,6 +43,7 @@ class Queries:
         self._ports = ports
         self._store = ports.store
         self._finder = finder
+        self._live = LiveAttributes(ports)
 
     async def stack(
         self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
@@ -137,17 +139,20 @@ class Queries:
         *,
         with_attributes: Sequence[str] = (),
     ) -> ResourceView:
-        """One resource with its recorded attributes."""
+        """One resource with its attributes as they are now, or a note where they are not."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         row = row_of(rows, name, stack)
         session = await self._session(stack, rows)
         require_readable(caller, session, row)
+        shown = await self._live.of(session, [row.name])
+        row = shown.rows.get(row.name, row)
         attributes = {**dict.fromkeys(with_attributes), **attributes_of(session, row)}
         needed = _needed_by(rows)
-        return resource_view(
+        view = resource_view(
             stack, row, needed.get(row.name, ()), attributes, await metadata_of(session, row)
         )
+        return replace(view, attributes_note=shown.note)
 
     async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
         """The metadata of a resource, with what its signals and deployments add."""
@@ -193,12 +198,7 @@ class Queries:
 
     async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
         session = await self._session(stack, await self._store.resources(stack.id))
-
-        def compute() -> list[Output]:
-            rows = {name: refreshed(session, row) for name, row in session.current.items()}
-            return evaluation.outputs(ShownFacts(rows, session.reference_of))
-
-        return await self._ports.workers.compute(compute)
+        return await self._live.outputs(session, evaluation)
 
 
 def _resource_views(
