@@ -29,6 +29,7 @@ from stoker.clouds.credentials import Endpoints, Password
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
 from stoker.dispatch.in_process import InProcess
+from stoker.dispatch.timers import WatchTimer
 from stoker.engine.model.interfaces import Limits, Ports
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
@@ -110,6 +111,7 @@ class App:
         self._loading: asyncio.Future[None] | None = None
         self._dispatch = InProcess(ports)
         self.service: Service = make_service(ports, self._dispatch)
+        self._watching = WatchTimer(ports.store, clock, self.service.watches.look)
         cloudformation = self._cloudformation(conf)
         self.cfn = self._served(cloudformation, conf.heat_api_cfn)
         # servers that were made when the endpoint lay there know it by this address
@@ -152,6 +154,7 @@ class App:
         await self._gate.open()
         await self._dispatch.recover()
         self._purge.start()
+        self._watching.start()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
 
     def _load(self) -> None:
@@ -165,6 +168,7 @@ class App:
         """Stop driving stacks and close everything; what is stored stays as it is."""
         self._pauses.close()
         await self._purge.close()
+        await self._watching.close()
         await self._dispatch.close()
         if self._loading is not None:
             await self._loading

@@ -9,6 +9,7 @@ from stoker.kernel.errors import Invalid
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
+from stoker.resources.heat.cw_lite_alarm import CWLiteAlarm
 from stoker.resources.heat.delay import Delay
 from stoker.resources.heat.ha_restarter import Restarter
 from stoker.resources.heat.instance_group import InstanceGroup
@@ -284,6 +285,7 @@ BUILT_IN = (
     Policy(),
     SimRestarter(),
     AutoScalingGroup(),
+    CWLiteAlarm(),
     AutoScalingResourceGroup(),
     Instance(),
     InstanceGroup(),

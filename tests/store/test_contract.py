@@ -21,6 +21,7 @@ from stoker.engine.model.kinds import (
     OperationKind,
     RefreshRequest,
     Request,
+    RestartRequest,
     ScaleRequest,
     WalkRequest,
 )
@@ -161,6 +162,7 @@ async def made(store: SqlStore) -> Stack:
     [
         ChangeRequest(rollback=True, settings={"tags": ["x"]}, batches=Batches([["a"], ["b"]], 2)),
         ScaleRequest("policy"),
+        RestartRequest("restarter"),
         RefreshRequest("row"),
         MarkRequest("row", unhealthy=True, reason="broken"),
         ChangeRequest(batches=Batches([], 0), restores=("snapshot", "nest")),

@@ -16,9 +16,8 @@ _DIRECTORY = Path(__file__).parent
 _DECLARATION = re.compile(r'^    type_name = "([^"]+)"$', re.MULTILINE)
 
 WITHDRAWN = frozenset((
-    "AWS::CloudWatch::Alarm", "OS::Heat::CWLiteAlarm", "OS::Nova::FloatingIP",
-    "OS::Nova::FloatingIPAssociation", "OS::Senlin::Cluster", "OS::Senlin::Node",
-    "OS::Senlin::Policy", "OS::Senlin::Profile", "OS::Senlin::Receiver",
+    "OS::Nova::FloatingIP", "OS::Nova::FloatingIPAssociation", "OS::Senlin::Cluster",
+    "OS::Senlin::Node", "OS::Senlin::Policy", "OS::Senlin::Profile", "OS::Senlin::Receiver",
 ))  # fmt: skip
 """Types for services that are gone."""
 

@@ -10,13 +10,14 @@ from stoker.engine.model.interfaces import Inside
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.store import queries, rows, tables, trees
 from stoker.store.software import SoftwareInTransaction
+from stoker.store.watches import WatchesInTransaction
 
 _LIVE = sa.select(sa.func.count()).where(
     tables.stacks.c.project_id == sa.bindparam("project"), tables.stacks.c.live_name.is_not(None)
 )
 
 
-class InTransaction(SoftwareInTransaction, Inside):
+class InTransaction(SoftwareInTransaction, WatchesInTransaction, Inside):
     """Reads of one transaction. What they say stays true until it ends.
 
     SQLite has one writing transaction at a time. In other databases the rows are locked, and for

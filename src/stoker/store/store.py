@@ -18,6 +18,7 @@ from stoker.store.runners import Runner
 from stoker.store.snapshots import SqlSnapshots
 from stoker.store.software import SqlSoftware
 from stoker.store.tidying import tidy
+from stoker.store.watches import SqlWatches
 
 
 class SqlStore(SqlReads, SqlSnapshots):
@@ -27,11 +28,17 @@ class SqlStore(SqlReads, SqlSnapshots):
         super().__init__(engine, cipher, runner)
         self._commits = GroupCommit(engine, cipher, runner)
         self._software = SqlSoftware(engine, cipher, runner)
+        self._watches = SqlWatches(engine, cipher, runner)
 
     @property
     def software(self) -> SqlSoftware:
         """Software configs and deployments."""
         return self._software
+
+    @property
+    def watches(self) -> SqlWatches:
+        """Watch rules and their measurements."""
+        return self._watches
 
     def observe(self, observer: Observer) -> None:
         """Tell the observer of every change from now on."""

@@ -234,6 +234,35 @@ signals = sa.Table(
     _column("details", Kind.ENCRYPTED),
 )
 
+watches = sa.Table(
+    "watches",
+    metadata,
+    sa.Column("resource_id", _ID, primary_key=True),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("name", _NAME, nullable=False),
+    sa.Column("namespace", _TEXT, nullable=False),
+    sa.Column("metric", _TEXT, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("next_at", sa.Float, nullable=False, index=True),
+    sa.Column("state", _WORD, nullable=False),
+    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("changed_at", sa.Float),
+    sa.Index("ix_watches_stack", "stack_id"),
+    comment="timers of watch rules, which their resources describe",
+)
+
+measurements = sa.Table(
+    "measurements",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("resource_id", _ID, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("value", sa.Float, nullable=False),
+    sa.Column("unit", _TEXT),
+    sa.Index("ix_measurements_watch", "resource_id", "at"),
+    comment="what was measured for watches",
+)
+
 software_configs = sa.Table(
     "software_configs",
     metadata,

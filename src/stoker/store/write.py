@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import Append, Change, Fenced, Guard, OwnedWrite, StoreFault
+from stoker.engine.model.watches import NO_WATCHES
 from stoker.kernel.errors import name_taken
 from stoker.schema.software import NO_SOFTWARE
 from stoker.store import rows, tables
@@ -18,6 +19,7 @@ from stoker.store.guarding import InTransaction
 from stoker.store.prepared import Prepared, prepared
 from stoker.store.software import write_software
 from stoker.store.taking import take_new
+from stoker.store.watches import WATCHES_OF_GONE, write_watches
 
 
 def write(
@@ -131,13 +133,15 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     signals = [rows.to_row(signal, cipher) for change in added for signal in change.signals]
     _insert(connection, tables.signals, signals)
     if dropped := [{"gone": row_id} for change in owned for row_id in change.dropped_resources]:
-        for delete in (_RESOURCE_GONE, _SIGNALS_OF_GONE):
+        for delete in (_RESOURCE_GONE, _SIGNALS_OF_GONE, *WATCHES_OF_GONE):
             prepared(connection, delete).execute(connection, *dropped)
     _write_snapshots(connection, changes, owned, cipher)
     take_new(connection, changes)
     for change in changes:
         if change.software is not NO_SOFTWARE:
             write_software(connection, change.software, cipher, _insert)
+        if change.watches is not NO_WATCHES:
+            write_watches(connection, change.watches, _insert)
     if heard := [{"gone": signal_id} for change in owned for signal_id in change.dropped_signals]:
         prepared(connection, _SIGNAL_GONE).execute(connection, *heard)
 

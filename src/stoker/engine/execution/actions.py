@@ -24,6 +24,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (
@@ -38,6 +39,7 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.schema.software import NO_SOFTWARE
+from stoker.schema.watching import WatchesMetric
 
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
 """How the reason of a stack begins. ``ValueError: resources.web.resources.disk: no space`` may
@@ -173,6 +175,8 @@ class Actions:
                 case Done():
                     if row.action is Action.DELETE:
                         await self._creating.sweep_one(row)
+                    elif can(work.type, WatchesMetric):
+                        await self._watch(row, work, work.type, outcome.physical_id)
                     return await self._finish(row, work, outcome)
                 case Wait():
                     row = await self._note(row, outcome)
@@ -192,7 +196,7 @@ class Actions:
         """
         session = self._session
         if outcome.software is not NO_SOFTWARE:
-            await session.record(outcome.software)
+            await session.record(software=outcome.software)
             for server_id in outcome.software.servers:
                 tell = partial(publish, session.ports, session.stack.project_id, server_id)
                 row = await self._patiently(row, tell)
@@ -209,6 +213,24 @@ class Actions:
         except Refused as refused:
             row = await self.fail(row, refused.message)
             raise ActionFailed(row, refused.message) from refused
+
+    async def _watch(
+        self, row: Resource, work: Work, type_: WatchesMetric, physical_id: str | None
+    ) -> None:
+        """Have the rule of a resource looked after from now on."""
+        session = self._session
+        rule = type_.rule(make_call(session, row, work.type, properties=work.properties))
+        now = session.ports.clock.now()
+        watch = Watch(
+            row.id,
+            row.stack_id,
+            physical_id or row.physical_id or row.name,
+            rule.namespace,
+            rule.metric,
+            created_at=now,
+            next_at=now + rule.period,
+        )
+        await session.record(watches=WatchChange(kept=(watch,)))
 
     async def _patiently(self, row: Resource, tell: Callable[[], Awaitable[None]]) -> Resource:
         attempt = 0

@@ -27,12 +27,13 @@ from stoker.engine.model.records import (
 from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.transitions import Transitions
+from stoker.engine.model.watches import NO_WATCHES, WatchChange
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.schema.resource_type import NestingType, ResourceType, Signal, Signalling, StackFacts
-from stoker.schema.software import SoftwareChange
+from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import DeletionPolicy
 
 _CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
@@ -246,10 +247,12 @@ class Session(StackRows):
             if gone is not None and self.current.get(gone.name) is gone:
                 del self.current[gone.name]
 
-    async def record(self, software: SoftwareChange) -> None:
-        """Write what a resource puts on record about software. Raises as :meth:`commit`."""
+    async def record(
+        self, *, software: SoftwareChange = NO_SOFTWARE, watches: WatchChange = NO_WATCHES
+    ) -> None:
+        """Write what a resource puts on record beside its row. Raises as :meth:`commit`."""
         token = self.stack.fencing_token
-        await self._write(OwnedWrite(self.stack.id, token, software=software))
+        await self._write(OwnedWrite(self.stack.id, token, software=software, watches=watches))
 
     async def _write(self, change: OwnedWrite) -> None:
         try:

@@ -25,6 +25,7 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart, SnapshotReads
 from stoker.engine.model.software import KeepsSoftware, SoftwareInside
+from stoker.engine.model.watches import NO_WATCHES, KeepsWatches, WatchChange, WatchInside
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
@@ -54,7 +55,7 @@ class StoreFault(Exception):
         self.passing = passing
 
 
-class Inside(SoftwareInside, Protocol):
+class Inside(SoftwareInside, WatchInside, Protocol):
     """What a guard may look at: rows in the transaction that it guards, which nobody changes
     before that ends.
     """
@@ -110,6 +111,7 @@ class Append:
     taken: tuple[str, ...] = ()
     """Ids of those of the new stacks that this engine takes over at once."""
     software: SoftwareChange = NO_SOFTWARE
+    watches: WatchChange = NO_WATCHES
     guard: Guard | None = None
     """What was read to make the change is looked at by it again."""
 
@@ -138,6 +140,7 @@ class OwnedWrite:
     dropped_snapshot_parts: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     software: SoftwareChange = NO_SOFTWARE
+    watches: WatchChange = NO_WATCHES
 
 
 Change = Append | OwnedWrite
@@ -180,7 +183,7 @@ class Observer(Protocol):
         """A change was written, or, if that is not certain, may have been. Returns at once."""
 
 
-class Store(TakesOver, KeepsSoftware, SnapshotReads, Protocol):
+class Store(TakesOver, KeepsSoftware, KeepsWatches, SnapshotReads, Protocol):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """

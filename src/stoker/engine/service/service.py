@@ -21,6 +21,7 @@ from stoker.engine.service.queries import Queries
 from stoker.engine.service.signals import SignalService
 from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.software import Software
+from stoker.engine.service.watches import Watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Service:
     """What takes stacks back to what they were."""
     drift: DriftReports
     """What compares live objects with what was applied."""
+    watches: Watches
+    """What keeps measurements, and looks after watch rules."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
@@ -63,4 +66,5 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
         Exports(ports, finder),
         SnapshotService(ports, finder),
         DriftReports(ports, finder),
+        Watches(ports),
     )

@@ -1,0 +1,59 @@
+"""Has watch rules looked at when they are due."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+from stoker.engine.model.interfaces import Change, Observer, Store
+from stoker.kernel.clock import Clock
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+LONGEST = 30.0
+"""Seconds after which it is asked again when something is due: others may have written."""
+
+
+class WatchTimer(Observer):
+    """A task that calls ``look`` at the time that its last call has named."""
+
+    def __init__(
+        self, store: Store, clock: Clock, look: Callable[[], Awaitable[float | None]]
+    ) -> None:
+        self._clock = clock
+        self._look = look
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        store.observe(self)
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """A watch that begins may be due before all others."""
+        if change.watches.kept:
+            self._news.set()
+
+    def start(self) -> None:
+        """Begin."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Stop; what is due is looked at by the next process."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self) -> None:
+        while True:
+            self._news.clear()
+            pause = LONGEST
+            try:
+                next_at = await self._look()
+                if next_at is not None:
+                    pause = min(max(next_at - self._clock.now(), 0.0), LONGEST)
+            except Exception:
+                log.exception("watches not looked at; it is tried again")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._news.wait()

@@ -1,0 +1,93 @@
+"""Watches: what is kept of watch rules, and what the engine needs of the store for it.
+
+A watch belongs to the row of the resource that says the rule. It is a timer: a row with the time
+at which somebody has to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from stoker.engine.model.records import Resource
+from stoker.schema.watching import Measurement, WatchState
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """One watch rule, as it stands."""
+
+    resource_id: str
+    stack_id: str
+    name: str
+    """The physical id of the resource, by which measurements and users name it."""
+    namespace: str
+    metric: str
+    created_at: float
+    next_at: float
+    """When it is to be looked at."""
+    state: WatchState = WatchState.NODATA
+    reason: str = "nothing was measured yet"
+    changed_at: float | None = None
+    """When the state has changed last."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchChange:
+    """What a commit changes about watches."""
+
+    kept: tuple[Watch, ...] = ()
+    """Those whose resource was made or changed: new ones begin, others are looked at anew."""
+    judged: tuple[Watch, ...] = ()
+    """Those that were looked at."""
+    measured: tuple[tuple[str, Measurement], ...] = ()
+    """Measurements, with the id of the watch's resource."""
+    dropped: tuple[str, ...] = ()
+    """Ids of resources that are gone, whose watches go with what was measured for them."""
+
+
+NO_WATCHES = WatchChange()
+
+
+class WatchReads(Protocol):
+    """Reads of watches."""
+
+    async def next_at(self) -> float | None:
+        """When the next watch is to be looked at; None where there is none."""
+
+    async def due(self, now: float, most: int) -> Sequence[Watch]:
+        """Watches that are to be looked at by now, those that wait longest first."""
+
+    async def resource(self, resource_id: str) -> Resource | None:
+        """The row that a watch belongs to."""
+
+    async def measurements(self, resource_id: str, since: float) -> Sequence[Measurement]:
+        """The measurements of a watch from then on, oldest first."""
+
+    async def watches(
+        self,
+        project_id: str,
+        name: str | None = None,
+        metric: tuple[str, str] | None = None,
+        most: int = 1000,
+    ) -> Sequence[Watch]:
+        """Watches of the live stacks that are a project's, or whose users are in it.
+
+        ``metric`` is a namespace and the name of a metric in it.
+        """
+
+
+class KeepsWatches(Protocol):
+    """A store with watches."""
+
+    @property
+    def watches(self) -> WatchReads:
+        """What reads them."""
+
+
+class WatchInside(Protocol):
+    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+
+    def watch(self, resource_id: str) -> Watch | None:
+        """One watch, locked."""

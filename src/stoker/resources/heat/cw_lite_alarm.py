@@ -1,0 +1,12 @@
+"""Heat's own watch rule."""
+
+from __future__ import annotations
+
+from stoker.resources.alarms import MetricAlarm
+
+
+class CWLiteAlarm(MetricAlarm):
+    """A watch rule of this service."""
+
+    type_name = "OS::Heat::CWLiteAlarm"
+    description = "Signals other resources when a metric is beyond a threshold."

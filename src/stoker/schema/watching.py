@@ -1,0 +1,118 @@
+"""Watch rules: when measurements are an alarm, and what follows. Pure."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+from stoker.schema.resource_type.call import Call
+
+
+class WatchState(StrEnum):
+    """What a watch rule says of its measurements. The values are stored."""
+
+    ALARM = "ALARM"
+    NORMAL = "NORMAL"
+    NODATA = "NODATA"
+
+
+Compare = Callable[[float, float], bool]
+COMPARISONS: Mapping[str, Compare] = {
+    "GreaterThanOrEqualToThreshold": operator.ge,
+    "GreaterThanThreshold": operator.gt,
+    "LessThanThreshold": operator.lt,
+    "LessThanOrEqualToThreshold": operator.le,
+}
+_OF_NOTHING = frozenset({"SampleCount", "Sum"})
+"""Statistics that have a value where nothing was measured: nought."""
+_SLACK = 0.5
+"""Seconds that sums of times may be wrong by."""
+STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "SampleCount": len,
+    "Average": lambda values: sum(values) / len(values),
+    "Sum": sum,
+    "Minimum": min,
+    "Maximum": max,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRule:
+    """When something is an alarm."""
+
+    namespace: str
+    metric: str
+    dimensions: Mapping[str, str]
+    """A measurement counts that has all of these."""
+    period: int
+    """Seconds that one value of the statistic is about, and between two looks."""
+    periods: int
+    """How many values in a row must be beyond the threshold."""
+    statistic: str
+    comparison: str
+    threshold: float
+    actions: Mapping[WatchState, Sequence[Any]]
+    """References of the resources that are signalled when the state becomes this one."""
+    description: str = ""
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One value of a metric."""
+
+    at: float
+    value: float
+    unit: str | None = None
+
+
+@runtime_checkable
+class WatchesMetric(Protocol):
+    """The type stands for a watch rule, which the engine looks after."""
+
+    def rule(self, call: Call) -> WatchRule:
+        """The rule that the properties describe."""
+
+
+def judge(
+    rule: WatchRule, measurements: Sequence[Measurement], since: float, end: float
+) -> tuple[WatchState, str] | None:
+    """The state at the ``end`` of a period, and why; None where too little is known to leave the
+    one that there is.
+
+    ``since`` is when the watch began: periods that began before are not known.
+    """
+    values = [
+        _value(rule, measurements, since, end - (back + 1) * rule.period)
+        for back in range(rule.periods)
+    ]
+    known = [value for value in values if value is not None]
+    if not known:
+        return WatchState.NODATA, f"no {rule.metric} was measured within {rule.period} s"
+    compare = COMPARISONS[rule.comparison]
+    calm = [value for value in known if not compare(value, rule.threshold)]
+    if calm:
+        return WatchState.NORMAL, _told(rule, calm[:1], "is not")
+    if len(known) < rule.periods:
+        return None
+    return WatchState.ALARM, _told(rule, known, "is")
+
+
+def _value(
+    rule: WatchRule, measurements: Sequence[Measurement], since: float, begin: float
+) -> float | None:
+    """The statistic of the period that begins then; None where it has no value."""
+    values = [each.value for each in measurements if begin < each.at <= begin + rule.period]
+    if not values and (rule.statistic not in _OF_NOTHING or begin < since - _SLACK):
+        return None
+    return STATISTICS[rule.statistic](values)
+
+
+def _told(rule: WatchRule, values: Sequence[float], verb: str) -> str:
+    listed = ", ".join(f"{value:g}" for value in values)
+    return (
+        f"{rule.statistic} of {rule.metric} ({listed}) {verb} {rule.comparison} {rule.threshold:g}"
+    )

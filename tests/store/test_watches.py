@@ -1,0 +1,122 @@
+"""Watches and measurements in every database that the store supports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from tests.store.test_contract import TwoProcesses, made
+
+from stoker.engine.model.interfaces import Append, Inside, OwnedWrite
+from stoker.engine.model.records import Stack
+from stoker.engine.model.watches import Watch, WatchChange
+from stoker.schema.watching import Measurement, WatchState
+from stoker.store import watches
+
+
+@pytest.fixture
+async def stores(database_url: str) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(database_url)
+    yield both
+    both.close()
+
+
+async def begun(stores: TwoProcesses, stack: Stack, **values: float) -> Watch:
+    """A watch of a stack that this test has taken over."""
+    watch = Watch(str(uuid4()), stack.id, "alarm", "names", "Löad", 1.5, 61.5)
+    await keep(stores, stack, replace(watch, **values))
+    return replace(watch, **values)
+
+
+async def keep(stores: TwoProcesses, stack: Stack, watch: Watch) -> None:
+    """What the owner of the stack writes when the resource was made or changed."""
+    change = WatchChange(kept=(watch,))
+    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, watches=change))
+
+
+async def judged(stores: TwoProcesses, watch: Watch) -> None:
+    await stores.other.commit(Append(watch.stack_id, watches=WatchChange(judged=(watch,))))
+
+
+async def test_a_watch_goes_on_with_its_state_when_its_rule_changes(stores: TwoProcesses) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    watch = await begun(stores, stack)
+    assert await stores.other.watches.watches(stack.project_id) == [watch]
+    alarm = replace(watch, state=WatchState.ALARM, reason="höt", changed_at=60.25, next_at=121.5)
+    await judged(stores, alarm)
+    assert await stores.one.watches.watches(stack.project_id, "alarm") == [alarm]
+    await keep(stores, stack, replace(watch, created_at=70.0, next_at=90.0))
+    assert await stores.one.watches.watches(stack.project_id) == [replace(alarm, next_at=90.0)]
+
+
+async def test_those_are_due_whose_time_has_come_the_longest_waiting_first(
+    stores: TwoProcesses,
+) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    late, later, _ = [await begun(stores, stack, next_at=at) for at in (-30.0, -20.0, 1e12)]
+    assert await stores.other.watches.due(-10.0, 9) == [late, later]
+    assert await stores.other.watches.due(-10.0, 1) == [late]
+    assert await stores.other.watches.next_at() == -30.0
+    for watch in (late, later):
+        await judged(stores, replace(watch, next_at=1e12))
+
+
+async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    watch = await begun(stores, stack, next_at=1e12)
+    seen: list[Watch | None] = []
+
+    def guard(inside: Inside) -> None:
+        seen.extend([inside.watch(watch.resource_id), inside.watch("none")])
+
+    await stores.other.commit(Append(stack.id, guard=guard))
+    assert seen == [watch, None]
+
+
+async def test_the_newest_measurements_are_kept(
+    stores: TwoProcesses,
+) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    watch = await begun(stores, stack, next_at=1e12)
+    values = [Measurement(float(at), math.pi, "Count") for at in range(600)]
+    for begin in range(0, watches.MEASUREMENTS_KEPT + 600, 600):
+        some = [(watch.resource_id, replace(each, at=each.at + begin)) for each in values]
+        change = WatchChange(measured=tuple(some))
+        await stores.one.commit(Append(stack.id, watches=change))
+    found = await stores.other.watches.measurements(watch.resource_id, 0.0)
+    assert len(found) == watches.MEASUREMENTS_KEPT
+    assert found[-1] == Measurement(begin + 599.0, math.pi, "Count")
+    assert len(await stores.other.watches.measurements(watch.resource_id, begin + 597.0)) == 3
+
+
+@pytest.mark.parametrize("by_owner", [True, False])
+async def test_a_watch_goes_with_what_was_measured_for_it(
+    stores: TwoProcesses, by_owner: bool
+) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    watch = await begun(stores, stack, next_at=1e12)
+    measured = WatchChange(measured=((watch.resource_id, Measurement(1.0, 2.0)),))
+    await stores.one.commit(Append(stack.id, watches=measured))
+    if by_owner:
+        gone = OwnedWrite(stack.id, stack.fencing_token, dropped_resources=(watch.resource_id,))
+        await stores.one.commit(gone)
+    else:
+        dropped = WatchChange(dropped=(watch.resource_id,))
+        await stores.one.commit(Append(stack.id, watches=dropped))
+    assert await stores.other.watches.watches(stack.project_id) == []
+    assert await stores.other.watches.measurements(watch.resource_id, 0.0) == []
+
+
+async def test_a_project_sees_its_own_watches_and_those_of_its_users(stores: TwoProcesses) -> None:
+    stack = await stores.one.take((await made(stores.one)).id)
+    users = str(uuid4())
+    with_users = replace(stack, user_project_id=users)
+    await stores.one.commit(OwnedWrite(stack.id, stack.fencing_token, stacks=(with_users,)))
+    watch = await begun(stores, stack, next_at=1e12)
+    for project, found in ((stack.project_id, [watch]), (users, [watch]), (str(uuid4()), [])):
+        assert await stores.other.watches.watches(project) == found
+        assert await stores.other.watches.watches(project, metric=("names", "Löad")) == found
+        assert await stores.other.watches.watches(project, metric=("names", "x")) == []
