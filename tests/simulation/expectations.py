@@ -16,7 +16,7 @@ from tests.simulation.outcome import Outcome
 from tests.simulation.scenario import Scenario
 from tests.simulation.wire import REQUEST_TIMEOUT
 
-_WALKS = ("SUSPEND", "RESUME", "CHECK")
+WALKS = ("SUSPEND", "RESUME", "CHECK", "SNAPSHOT")
 """Actions that bring a stack nowhere else."""
 
 
@@ -64,7 +64,8 @@ def _signals_applied(outcome: Outcome) -> Iterator[str]:
 
 def _scaled(outcome: Outcome) -> Iterator[str]:
     """A group has as many objects as the signals that were applied say."""
-    group = next((row for row in outcome.rows if row.name == "group"), None)
+    named = [row for row in outcome.rows if row.name == "group" and row.replaced_by is None]
+    group = next(iter(named), None)
     if group is None or group.status is not Status.COMPLETE or not outcome.scenario.scales:
         return
     applied = [
@@ -101,7 +102,7 @@ def _went_back(outcome: Outcome) -> Iterator[str]:
             in_force = before or in_force
         elif in_force is None or picture.input_id != in_force.input_id:
             before, in_force = in_force, picture
-        if picture.status == "COMPLETE" and picture.action not in _WALKS:
+        if picture.status == "COMPLETE" and picture.action not in WALKS:
             good = picture
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stoker.dispatch.in_process import LOOK_AGAIN
 from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
-from tests.simulation.expectations import expectations
+from tests.simulation.expectations import WALKS, expectations
 from tests.simulation.outcome import Outcome
 
 GRACE = 10.0
@@ -39,7 +39,11 @@ def violations(outcome: Outcome) -> Iterator[str]:
 
 def _resting(outcome: Outcome, stack: Stack) -> Iterator[str]:
     """What is called suspended rests, and what was woken does not."""
-    things = [row for row in outcome.everything if row.implementation == "Sim::Thing"]
+    things = [
+        row
+        for row in outcome.everything
+        if row.implementation == "Sim::Thing" and row.action is not Action.INIT
+    ]
     for row in things:
         found = outcome.cloud.objects.get(row.physical_id or "")
         if found is None or row.status is not Status.COMPLETE:
@@ -184,7 +188,8 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     signals = [op for op in outcome.operations if op.action is Action.SIGNAL]
     if len(signals) < outcome.adjusted:
         yield f"P6: {outcome.adjusted} signals to a policy were answered, {len(signals)} are kept"
-    group = next((row for row in outcome.rows if row.name == "group"), None)
+    named = [row for row in outcome.rows if row.name == "group" and row.replaced_by is None]
+    group = next(iter(named), None)
     size = 1
     for signal in signals:
         found = re.match(r"group: from (\d+) to (\d+) members", signal.reason)
@@ -200,8 +205,9 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
 
 def _up_to_date(outcome: Outcome, stack: Stack) -> Iterator[str]:
     """What refers to a value of another object has the value of today."""
-    if stack.status is not Status.COMPLETE:
-        return
+    changes = [event for event in outcome.told if event.action not in WALKS]
+    if stack.status is not Status.COMPLETE or changes[-1].status is not Status.COMPLETE:
+        return  # a walk may follow an update that has reached nothing
     rows = {row.name: row for row in outcome.rows}
     for name, row in rows.items():
         value = outcome.wanted.get(name, {}).get("properties", {}).get("value")
