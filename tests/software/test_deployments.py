@@ -143,7 +143,7 @@ def test_what_a_server_reports_decides(
         assert (end.reason, end.kind) == (f"Deployment to server failed: {reason}", "Error")
     else:
         assert isinstance(end, Done)
-        assert end.attributes == {**nothing, **values}
+    assert end.attributes == {**nothing, **values}
 
 
 def test_a_second_report_changes_nothing() -> None:

@@ -168,7 +168,7 @@ class Actions:
                 outcome = Failed(refused.message)
             match outcome:
                 case Failed():
-                    kept = _kept(row, outcome.physical_id, None, outcome.data)
+                    kept = _kept(row, outcome.physical_id, outcome.attributes, outcome.data)
                     reason = reason_of_resource(row.name, outcome.reason, outcome.kind)
                     row = await self.fail(kept, reason)
                     raise ActionFailed(row, reason)

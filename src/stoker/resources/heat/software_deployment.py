@@ -169,7 +169,10 @@ class SoftwareDeployment(ManagedType):
             return done
         if known.status == FAILED:
             return Failed(
-                f"Deployment to server failed: {known.reason}", call.resource_id, kind="Error"
+                f"Deployment to server failed: {known.reason}",
+                call.resource_id,
+                kind="Error",
+                attributes=attributes_of(known),
             )
         report = transport.collect(call)
         if report is not None:

@@ -51,6 +51,8 @@ class Failed:
     data: Mapping[str, Any] | None = None
     kind: str | None = None
     """The name by which clients know this kind of failure, if they know one."""
+    attributes: Mapping[str, Any] | None = None
+    """Attributes that tell more of the failure."""
 
 
 Outcome = Done | Wait | Failed
