@@ -144,7 +144,9 @@ def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
         fingerprint = await accepted(lab, after, files=NESTED)
         operations = lab.unheard()
         address = (await lab.stack()).address
-        body = StackRequest(template=after, files=NESTED, plan_fingerprint=fingerprint)
+        body = StackRequest(
+            template=after, files=NESTED, plan_fingerprint=fingerprint, disable_rollback=False
+        )
         await operations.update(CALLER, address, body)
         # the object fails after the request was accepted, and before anybody begins with it
         await break_row(lab, "a" if where == "stack" else "one")
@@ -158,6 +160,29 @@ def test_an_operation_whose_plan_turns_out_another_ends_before_its_first_action(
         assert {name: row.physical_id for name, row in (await lab.rows()).items()} == {
             name: row.physical_id for name, row in rows.items()
         }
+
+    in_lab(story)
+
+
+def test_what_happens_to_a_nested_stack_before_its_turn_comes_is_noticed_then() -> None:
+    def wanted(value: str, **slow: Any) -> dict[str, Any]:
+        nested = {"type": "n.yaml", "properties": {"value": value}, "depends_on": "a"}
+        return template({"a": thing(value=value, **slow), "n": nested})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted("v"), files=NESTED)
+        after = wanted("w", lag=60)
+        fingerprint = await accepted(lab, after, files=NESTED)
+        await lab.begin_update(after, files=NESTED, plan_fingerprint=fingerprint)
+        await lab.pass_time(5)
+        assert await lab.status() == "UPDATE_IN_PROGRESS"
+        objects = len(lab.cloud.made)
+        await break_row(lab, "one")
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "UPDATE_FAILED"
+        reason = (await lab.stack()).reason
+        assert "one would be replaced, where the plan says updated" in reason
+        assert len(lab.cloud.made) == objects
 
     in_lab(story)
 

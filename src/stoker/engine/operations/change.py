@@ -97,6 +97,9 @@ class StackChange(Running):
         below = {name: each.decisions for name, each in nested.items()}
         departures = list(accepted.departures(Accepted(changes_in(plan), below)))
         if departures:
+            # nothing has been done that a rollback could undo; its plan nobody has accepted
+            assert isinstance(request, ChangeRequest)
+            self.operation = replace(self.operation, request=replace(request, rollback=False))
             more = len(departures) - _MOST_DEPARTURES
             told = "; ".join(departures[:_MOST_DEPARTURES])
             raise Invalid(

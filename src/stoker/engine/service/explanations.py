@@ -148,9 +148,14 @@ class _Tree:
             text = "the operation has not begun: it is being planned, or another one is ending"
             return [_of_stack(stack, CauseKind.PLANNING, text, operation.created_at, above)]
         await stack_rows.load_signals()
-        for waiting in waits(stack_rows, operation):
-            if only not in (None, waiting.name):
-                continue
+
+        def of_rows() -> list[Waiting]:
+            told = waits(stack_rows, operation)
+            return [each for each in told if only in (None, each.name)]
+
+        all_ = await self._ports.workers.compute(of_rows)
+        self.is_cut = self.is_cut or len(all_) > MOST
+        for waiting in all_[:MOST]:
             below: list[Cause] = []
             if waiting.kind is CauseKind.NESTED and waiting.row is not None:
                 below = await self._below(waiting.row, above)

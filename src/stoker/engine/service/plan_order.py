@@ -41,7 +41,7 @@ def _is_shown(node: Node) -> bool:
 
 def _places(phase: Phase, last: int) -> dict[str, Place]:
     nodes = {node.key: node for node in phase.nodes}
-    before = _before(phase)
+    before = firsts(phase)
     steps: dict[str, int] = {}
     names: dict[str, frozenset[str]] = {}
     """Of each node: the changes right before it, or it alone where it is one."""
@@ -62,8 +62,8 @@ def _places(phase: Phase, last: int) -> dict[str, Place]:
     return found
 
 
-def _before(phase: Phase) -> Mapping[str, Iterable[str]]:
-    """Of each node those that come first."""
+def firsts(phase: Phase) -> Mapping[str, Iterable[str]]:
+    """The keys of the nodes that come right before each."""
     if phase.direction is Direction.DEPENDENCIES_FIRST:
         return {node.key: node.needs for node in phase.nodes}
     found: dict[str, list[str]] = {}

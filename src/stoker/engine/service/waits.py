@@ -1,23 +1,27 @@
 """Why resources of an operation under way are not there yet: what each of them waits for.
 
-The plan that is stored says what comes first; the rows say what has begun, and with what.
+The plan that is stored says what comes first; the rows say what has begun, and with what. It takes
+time in proportion to the plan, and is computed on a thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import hook_of, pause_reason
 from stoker.engine.execution.session import StackRows
 from stoker.engine.execution.type_calls import TRIED_AGAIN
-from stoker.engine.model.plans import Change, Direction, Node, Phase, Plan, Step
+from stoker.engine.model.plans import Change, Node, Phase, Plan, Step
 from stoker.engine.model.records import Operation, Resource, Status
 from stoker.engine.model.views import CauseKind
+from stoker.engine.service.plan_order import firsts
 from stoker.schema.resource_type import can
 from stoker.schema.resource_type.capabilities import CountsSignals
 
+_NAMED = 5
+"""Resources that a text names."""
 _PLAIN = ("", "state changed")
 """Reasons that say nothing."""
 
@@ -97,30 +101,28 @@ class _Walk:
         present = True
         for phase in self._plan.phases:
             done = self._done(phase)
-            left = [node for node in phase.nodes if node.key not in done]
-            for node in left:
+            left = {node.key: node for node in phase.nodes if node.key not in done}
+            before = firsts(phase) if present else {}
+            for node in left.values():
                 if node.change in (Change.PAUSE, Change.KEEP):
                     continue
                 if present:
-                    yield from self._waiting(node, phase, done)
+                    first = [left[key] for key in before.get(node.key, ()) if key in left]
+                    yield from self._waiting(node, self._row_of(node, phase), first)
                 elif node.name not in self._wanted:
                     text = "it goes when everything else is in its place"
                     yield Waiting(node.name, CauseKind.ORDER, text, self._row_of(node, phase))
             present = present and not left
 
-    def _waiting(self, node: Node, phase: Phase, done: set[str]) -> Iterator[Waiting]:
-        row = self._row_of(node, phase)
-        if (
-            row is not None
-            and row.operation_id != self._operation.id
-            and _failed_now(row, self._operation)
-        ):
+    def _waiting(
+        self, node: Node, row: Resource | None, first: Sequence[Node]
+    ) -> Iterator[Waiting]:
+        if row is not None and _failed_in(row, self._operation):
             return
-        nodes = {each.key: each for each in phase.nodes}
-        first = [nodes[key] for key in _before(node, phase) if key not in done]
         names = sorted({each.name for each in first if each.change is not Change.PAUSE})
         if names:
-            text = f"waits for {', '.join(names)}"
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            text = f"waits for {', '.join(names[:_NAMED])}{more}"
             yield Waiting(node.name, CauseKind.DEPENDENCY, text, row, tuple(names))
         elif first:
             text = f"a pause of {self._plan.pause:.0f} s lies between two batches"
@@ -163,13 +165,6 @@ class _Walk:
         return max(changed, default=0.0) + self._plan.pause <= now
 
 
-def _failed_now(row: Resource, operation: Operation) -> bool:
+def _failed_in(row: Resource, operation: Operation) -> bool:
+    """Whether the row has failed since the operation was asked for."""
     return row.status is Status.FAILED and row.updated_at >= operation.created_at
-
-
-def _before(node: Node, phase: Phase) -> Iterator[str]:
-    """The keys of the nodes that come first."""
-    if phase.direction is Direction.DEPENDENCIES_FIRST:
-        yield from node.needs
-        return
-    yield from (other.key for other in phase.nodes if node.key in other.needs)
