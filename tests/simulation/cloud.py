@@ -188,7 +188,8 @@ class Cloud:
         self._lose()
 
     def vanish(self, name: str) -> None:
-        """Somebody else deletes the object of a resource."""
+        """Somebody else deletes the object of a resource, or the tie of that name."""
+        self.ties.discard(name)
         for found in [o for o in self.objects.values() if o.name == name]:
             del self.objects[found.id]
 

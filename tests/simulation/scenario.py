@@ -47,8 +47,10 @@ class Request:
     """``at`` counts from when everything that was asked for before has come to its end."""
     cloud: str = ""
     """What happens to the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``,
-    or ``vanish NAME``.
+    ``vanish NAME`` or ``tamper NAME``.
     """
+    converge: bool = False
+    """An update looks at what is live first."""
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ _POLICY = {
         "auto_scaling_group_id": _uses("group"),
     },
 }
+_TIE = {"type": "Sim::Tie", "properties": {"name": "tie"}}
 _GATE = {"type": "Sim::Gate", "properties": {"count": 2}}
 _BASE = _template(
     a=_thing(value="x", slow=1),
@@ -322,6 +323,16 @@ STORIES: Mapping[str, Scenario] = {
     ),
     "vanished": _told(
         _create(_BASE), replace(_DELETE, cloud="vanish b"), ends="create:ok delete:ok"
+    ),
+    "converge": _told(
+        _create(_with(_NESTED, tie=_TIE)),
+        _update(_with(_NESTED, tie=_TIE), cloud="vanish a", converge=True),
+        _update(_with(_NESTED, tie=_TIE), cloud="tamper one", converge=True),
+        _update(_with(_NESTED, tie=_TIE), cloud="vanish tie", converge=True),
+        # what was sent twice has met the cloud twice
+        _update(_with(_NESTED, tie=_TIE), converge=True),
+        ends="create:ok update:ok update:ok update:ok update:ok",
+        exact=False,
     ),
     "cloud-down": _told(_create(_BASE), _update(_NEXT, cloud="down"), ends="create:ok update:ok"),
     "timeout": _told(

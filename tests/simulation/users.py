@@ -163,6 +163,8 @@ class Users:
                 cloud.down = (self._world.time(), self._world.time() + 60)
             case ["vanish", name]:
                 cloud.vanish(name)
+            case ["tamper", name]:
+                cloud.tamper(name, value="as others like it")
 
     def _asked(self) -> list[Operation]:
         """The operations that users have asked for."""
@@ -205,6 +207,7 @@ class Users:
             environment=request.environment,
             disable_rollback=not request.rollback,
             timeout_mins=request.timeout_mins,
+            converge=request.converge,
         )
         if request.action in ("create", "adopt"):
             known = await engine.ports.store.find_stack(CALLER.project_id, "stack")
