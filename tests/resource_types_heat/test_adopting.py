@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +11,18 @@ from typing import Any
 import pytest
 
 from stoker.engine.execution.adopting import adopting
+from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.records import Adopted
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.software_config import SoftwareConfig
 from stoker.resources.heat.wait_condition_handle import HeatWaitConditionHandle
+from stoker.resources.registry import Registry
 from stoker.schema.properties import Attribute
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, StackFacts
 
 from .calls import RecordedSignalling, make_call
+
+TYPES = Registry()
 
 
 @dataclass
@@ -77,3 +83,49 @@ def test_a_config_and_the_user_of_a_handle_are_made_anew() -> None:
     assert isinstance(outcome, Done)
     assert outcome.data is not None
     assert outcome.physical_id == outcome.data["user_id"] == "user-r"
+
+
+class Witness:
+    """Stands for signalling: hears of every id that it is asked to act on."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def method(call: Call, *arguments: Any, **_: Any) -> None:
+            self.heard += [str(each) for each in (*arguments, *call.data.values())]
+
+        return method
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        type_
+        for name in TYPES.names()
+        if isinstance(type_ := TYPES.find(name), ManagedType)
+        and type_.service in (None, "identity")
+    ],
+    ids=lambda type_: type_.type_name,
+)
+def test_the_service_uses_its_own_rights_on_no_id_of_a_document(type_: ManagedType) -> None:
+    data = without_credentials({"user_id": "victim", "access": "victim", "secret": "victim"})
+    witness = Witness()
+    if not type_.renewed:
+        call = Call(
+            stack=StackFacts("s-id", "stack", "project"),
+            name="r",
+            resource_id="1d2e3f40-0000-4000-8000-000000000000",
+            token="abcdefghijkl",
+            physical_name="stack-r-abcdefghijkl",
+            properties=defaultdict(lambda: None),
+            started_at=100.0,
+            now=100.0,
+            action="DELETE",
+            physical_id="victim",
+            data=data,
+            signalling=witness,
+        )
+        with contextlib.suppress(Exception):  # what is given is no real resource
+            type_.delete(call)
+    assert "victim" not in witness.heard

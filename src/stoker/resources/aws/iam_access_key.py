@@ -17,6 +17,7 @@ class IamAccessKey(ManagedType):
     description = "A key of a user of this stack."
     support = since("2014.1")
     service = "identity"
+    renewed = True
     secrets = frozenset({_SECRET})
     properties = {
         _USER: declare.string("Name of a resource AWS::IAM::User's user.", required=True),

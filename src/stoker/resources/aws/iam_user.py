@@ -21,6 +21,7 @@ class IamUser(ManagedType):
     description = "A user whose keys let agents in servers read metadata of the stack."
     support = since("2014.1")
     service = "identity"
+    renewed = True
     secrets = frozenset({"password"})
     properties = {
         "Path": declare.string("Without effect."),
