@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from stoker.store import tables
 from stoker.store.foreign import SUPPORTED, UnusableDatabase, require_own, require_supported
 
-REVISION = "0013"
+REVISION = "0014"
 """The newest revision in ``migrations/versions``."""
 
 _version = sa.Table(

@@ -70,6 +70,12 @@ class SqlStore(SqlReads, SqlSnapshots):
         """How a stack and those nested in it stand."""
         return await self._read(lambda connection: trees.tree(connection, stack_id, locked=False))
 
+    async def count_resources(self, root_id: str, besides: str) -> int:
+        """The resources of the live stacks of a tree, one stack left out."""
+        return await self._read(
+            lambda connection: trees.count_resources(connection, root_id, besides)
+        )
+
     async def tidy(self, stack_id: str, events: int) -> None:
         """Drop inputs and events that nobody needs any more."""
         await self._commits.run(lambda connection: tidy(connection, stack_id, events))

@@ -108,6 +108,7 @@ stacks = sa.Table(
     sa.UniqueConstraint("project_id", "live_name"),
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at"),
     sa.Index("ix_stacks_users", "user_project_id", "name"),
+    sa.Index("ix_stacks_root", "root_id"),
 )
 
 trusts = sa.Table(

@@ -25,6 +25,17 @@ def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState
     return TreeState(tokens, frozenset(_with_open_operations(connection, list(tokens))))
 
 
+def count_resources(connection: sa.Connection, root_id: str, besides: str) -> int:
+    """The resources of the live stacks of a tree, one stack and replaced objects left out."""
+    stacks, resources = tables.stacks.c, tables.resources.c
+    whole = sa.or_(stacks.id == root_id, stacks.root_id == root_id)
+    others = sa.select(stacks.id).where(whole, stacks.deleted_at.is_(None), stacks.id != besides)
+    count = sa.select(sa.func.count()).where(
+        resources.stack_id.in_(others), resources.replaced_by.is_(None)
+    )
+    return int(connection.execute(count).scalar_one())
+
+
 def _tokens(
     connection: sa.Connection, which: sa.ColumnElement[bool], *, locked: bool
 ) -> dict[str, int]:

@@ -169,6 +169,9 @@ class TakesOver(Protocol):
     async def tree(self, stack_id: str) -> TreeState:
         """How a stack and those nested in it stand."""
 
+    async def count_resources(self, root_id: str, besides: str) -> int:
+        """How many resources the live stacks of a tree have, the stack ``besides`` left out."""
+
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold; raises its token.
 

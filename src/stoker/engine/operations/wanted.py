@@ -10,6 +10,7 @@ from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.engine.planning.restoring import Restored
+from stoker.engine.planning.sizes import require_resources
 from stoker.kernel.errors import Invalid
 from stoker.kernel.masking import Masking
 
@@ -37,6 +38,11 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
         return masking_of(wanted, *(each for each in known if each is not wanted))
 
     session.masking = await ports.workers.compute(look)
+    most = ports.limits.resources_per_stack
+    if begins_nested and most >= 0:
+        # a group learns its size, and a template its nested stacks, when nobody asks for a stack
+        others = await ports.store.count_resources(stack.root_id or stack.id, stack.id)
+        require_resources(most, others + len(wanted.names))
     return wanted
 
 

@@ -12,10 +12,11 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
+from stoker.engine.planning.sizes import require_resources
 from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, name_taken
+from stoker.kernel.errors import BAD_REQUEST, Invalid, name_taken
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.parameters import immutable_changes
 
@@ -115,11 +116,8 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> N
     findings.raise_errors()
     require_types(ports.policy, caller, evaluation)
     most = ports.limits.resources_per_stack
-    if 0 <= most < len(evaluation.names):
-        raise LimitExceeded(
-            f"Maximum resources per stack exceeded. The template has {len(evaluation.names)}"
-            f" resources; a stack may have {most}"
-        )
+    if most >= 0:
+        require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
     checks = evaluation.custom_checks()
     if not checks:
         return
@@ -174,3 +172,8 @@ def _check_name(name: str | None) -> str:
             ]
         )
     return name
+
+
+def _resources_in(evaluation: Evaluation) -> int:
+    """How many resources there will be, nested ones included as far as they are known."""
+    return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

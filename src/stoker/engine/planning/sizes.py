@@ -1,0 +1,14 @@
+"""How large a stack may be."""
+
+from __future__ import annotations
+
+from stoker.kernel.errors import LimitExceeded
+
+
+def require_resources(most: int, count: int) -> None:
+    """Raise LimitExceeded for more resources than a stack and those nested in it may have."""
+    if count > most:
+        raise LimitExceeded(
+            f"Maximum resources per stack exceeded. There would be {count}, those of nested stacks"
+            f" included; a stack may have {most} (max_resources_per_stack)"
+        )
