@@ -91,7 +91,11 @@ _BEHAVIOUR = (
     cfg.BoolOpt("enable_stack_abandon", default=False, help="Let users export and abandon stacks."),
     cfg.BoolOpt("enable_stack_adopt", default=False, help="Let users adopt abandoned stacks."),
     cfg.BoolOpt("encrypt_parameters_and_properties", default=False),
-    cfg.BoolOpt("observe_on_update", default=False),
+    cfg.BoolOpt(
+        "observe_on_update",
+        default=False,
+        help="Let updates converge with what is live unless they say otherwise.",
+    ),
     cfg.BoolOpt("convergence_engine", default=True, help="Always on; read for compatibility."),
     cfg.ListOpt(
         "hidden_stack_tags",
@@ -272,7 +276,6 @@ NOT_HONOURED: dict[str, tuple[str, ...]] = {
         "client_retry_limit",
         "num_engine_workers",
         "encrypt_parameters_and_properties",
-        "observe_on_update",
         "convergence_engine",
         "template_dir",
         "deferred_auth_method",

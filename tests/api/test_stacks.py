@@ -655,3 +655,14 @@ async def test_an_update_converges_where_it_is_asked_to(
     await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
     [request] = [detail for what, detail in service.asked if what == "update"]
     assert request.converge is bool(given)
+
+
+@pytest.mark.parametrize(("asked", "converges"), [(None, True), (False, False), (True, True)])
+async def test_an_operator_can_let_all_updates_converge(
+    service: FakeService, client_for: ClientFor, base: str, asked: bool | None, converges: bool
+) -> None:
+    service.add("s")
+    body = {"template": TEMPLATE} | ({} if asked is None else {"converge": asked})
+    client = client_for(converges=True)
+    await client.put(f"{base}/stacks/s/{stack_id(1)}", json=body)
+    assert asked_request(service).converge is converges

@@ -52,10 +52,10 @@ def test_every_option_is_read_or_listed_as_without_effect(tmp_path: Path) -> Non
 def test_options_without_effect_are_named_where_a_file_sets_them(tmp_path: Path) -> None:
     file = tmp_path / "heat.conf"
     file.write_text(
-        f"{MINIMUM}\n[DEFAULT]\nobserve_on_update = true\n[volumes]\nbackups_enabled = true\n"
+        f"{MINIMUM}\n[DEFAULT]\nconvergence_engine = false\n[volumes]\nbackups_enabled = true\n"
     )
     found = config.without_effect(config.load([file]))
-    assert found == ["[DEFAULT] observe_on_update", "[volumes] backups_enabled"]
+    assert found == ["[DEFAULT] convergence_engine", "[volumes] backups_enabled"]
 
 
 def test_options_without_effect_are_documented() -> None:

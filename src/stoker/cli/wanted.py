@@ -36,6 +36,11 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.option(
         "--name", metavar="NAME", help="Name of the stack.  [default: that of the template]"
     ),
+    click.option(
+        "--converge",
+        is_flag=True,
+        help="Of an update: repair what others have changed or deleted, too.",
+    ),
 )
 
 
@@ -46,9 +51,10 @@ class Wanted:
     name: str
     sent: Bundle
     values: Mapping[str, str]
+    converge: bool = False
 
     def body(self) -> dict[str, Any]:
-        """The part of a request that describes the stack."""
+        """The part of a request for a new stack that describes it."""
         body: dict[str, Any] = {
             "template": self.sent.template,
             "files": dict(self.sent.files),
@@ -58,11 +64,15 @@ class Wanted:
             body["environment_files"] = list(self.sent.environment_files)
         return body
 
+    def update_body(self) -> dict[str, Any]:
+        """The same for a stack that exists."""
+        return {**self.body(), "converge": True} if self.converge else self.body()
+
     def plan(self, client: Client, stack: Stack) -> Plan:
         """What a deployment would change in a stack, and in those nested in it."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         query = urlencode({"show_nested": "true", "unhealthy": broken}, doseq=True)
-        answer = self.send(client, "PUT", f"{stack.path}/preview?{query}", self.body())
+        answer = self.send(client, "PUT", f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)
 
     def plan_of_new(self, client: Client) -> Plan:
@@ -96,18 +106,20 @@ class Given:
     files: Mapping[str, str]
     """Files with values of parameters."""
     name: str | None
+    converge: bool
 
     @property
     def is_template_alone(self) -> bool:
         """Whether nothing is said beside the template."""
-        return not (self.environments or self.values or self.files or self.name)
+        return not (self.environments or self.values or self.files or self.name or self.converge)
 
     def wanted(self) -> Wanted:
         """The stack that is described. Raises :class:`BadInput` for what cannot be read."""
         sent = bundle(self.template, self.environments)
         if sent.missing:
             raise BadDocument(sent.missing, sent.texts())
-        return Wanted(self.name or self.template.stem, sent, {**_read(self.files), **self.values})
+        values = {**_read(self.files), **self.values}
+        return Wanted(self.name or self.template.stem, sent, values, self.converge)
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,9 +132,10 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         parameters: dict[str, str],
         parameter_files: dict[str, str],
         name: str | None,
+        converge: bool,
         **others: Any,
     ) -> Any:
-        given = Given(template, environments, parameters, parameter_files, name)
+        given = Given(template, environments, parameters, parameter_files, name, converge)
         return command(given=given, **others)
 
     decorated: Callable[..., Any] = with_given

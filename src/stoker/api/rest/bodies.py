@@ -33,6 +33,7 @@ async def stack_request(
     """
     existing = existing or bool(_optional_flag(body, "existing"))
     template, template_file = await _template(call, body, required=not existing)
+    converge = _optional_flag(body, "converge")
     environment_files = _names(body, "environment_files", split_text=False)
     return StackRequest(
         name=name,
@@ -48,7 +49,7 @@ async def stack_request(
         existing=existing,
         clear_parameters=_names(body, "clear_parameters"),
         plan_fingerprint=optional_text(body, "plan_fingerprint"),
-        converge=bool(_optional_flag(body, "converge")),
+        converge=call.api.settings.converges if converge is None else converge,
     )
 
 

@@ -28,6 +28,8 @@ class RestSettings:
     """Stacks can be exported and abandoned."""
     adopts: bool = False
     """Stacks can be adopted."""
+    converges: bool = False
+    """Updates look at what is live unless they say otherwise."""
 
 
 def settings_from(conf: Any) -> RestSettings:
@@ -44,4 +46,5 @@ def settings_from(conf: Any) -> RestSettings:
         debug=conf.debug,
         abandons=conf.enable_stack_abandon,
         adopts=conf.enable_stack_adopt,
+        converges=conf.observe_on_update,
     )

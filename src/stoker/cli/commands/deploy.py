@@ -126,8 +126,8 @@ def _begin(
     client: Client, console: Console, wanted: Wanted, settings: Mapping[str, Any], *, yes: bool
 ) -> _Begun:
     """Begin to create the stack, or to update it."""
-    body = {**wanted.body(), **settings}
     existing = find_stack(client, wanted.name)
+    body = {**(wanted.body() if existing is None else wanted.update_body()), **settings}
     if existing is not None:
         last = _update(console, client, wanted, body, existing, yes=yes)
         return _Begun(the_stack(client, wanted.name), last)

@@ -107,7 +107,7 @@ def _deploy(client: Client, given: Given) -> tuple[Plan, SavedPlan]:
         body = {**wanted.body(), "stack_name": wanted.name}
     else:
         plan, stack_id = wanted.plan(client, existing), existing.id
-        body = wanted.body()
+        body = wanted.update_body()
     action = CREATE if existing is None else UPDATE
     return plan, _saved(action, wanted.name, stack_id, plan, body)
 

@@ -1,0 +1,96 @@
+"""A look at a live object: names are looked up where they matter, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.clouds.driving import Row
+
+from stoker.engine.execution.observing import Look, look_at
+from stoker.engine.execution.session import StackRows
+from stoker.kernel.errors import NotFound
+from stoker.schema.properties import Finder, NameLookup, Property, Type
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+
+NETWORK = Property(Type.STRING, finder=Finder("network", "network"))
+
+
+class Leaf(ManagedType):
+    """An object in a network."""
+
+    type_name = "Test::Leaf"
+    service = "network"
+    properties = {
+        "network": NETWORK,
+        "others": Property(Type.LIST, items=NETWORK),
+        "size": Property(Type.INTEGER),
+    }
+
+    def __init__(self, live: Mapping[str, Any] | None) -> None:
+        self._live = live
+
+    def create(self, call: Call) -> Outcome:
+        return Done("leaf")
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        return self._live
+
+
+@dataclass
+class Names:
+    """The names that a cloud knows; what was looked up is remembered."""
+
+    known: Mapping[str, str]
+    asked: list[str] = field(default_factory=list)
+
+    def lookup(self, stack: Any, lookups: Sequence[NameLookup]) -> list[str]:
+        self.asked += [each.value for each in lookups]
+        try:
+            return [self.known[each.value] for each in lookups]
+        except KeyError as name:
+            raise NotFound(f"there is no network {name}") from None
+
+
+def look(live: Mapping[str, Any] | None, names: Names, **given: Any) -> Look:
+    rows = cast("StackRows", SimpleNamespace(ports=SimpleNamespace(clouds=names), stack=None))
+    type_ = Leaf(live)
+    method = look_at(rows, type_)
+    assert method is not None
+    return method(Row(type_, None, given, physical_id="leaf").call("CHECK"))
+
+
+def test_names_are_looked_up_only_where_a_property_would_differ() -> None:
+    names = Names({"blue": "id-1"})
+    found = look({"network": "id-1", "size": 1}, names, network="blue", size=1)
+    assert (found.found.differences, names.asked) == ((), ["blue"])
+    names.asked.clear()
+    look({"network": "id-1", "size": 2}, names, network="id-1", size=1)
+    assert names.asked == []
+
+
+@pytest.mark.parametrize("live", ["id-2", "id-1"])
+def test_a_name_that_now_means_another_object_differs(live: str) -> None:
+    found = look({"network": live}, Names({"blue": "id-2"}), network="blue").found
+    assert [each.live for each in found.differences] == ([] if live == "id-2" else ["id-1"])
+
+
+def test_names_inside_lists_are_looked_up_too() -> None:
+    names = Names({"blue": "id-1", "red": "id-2"})
+    assert not look({"others": ["id-2", "id-1"]}, names, others=["blue", "red"]).found.differences
+
+
+def test_a_name_that_means_nothing_any_more_is_not_compared_and_that_is_said() -> None:
+    found = look({"network": "id-1", "size": 2}, Names({}), network="blue", size=1).found
+    assert [each.name for each in found.differences] == ["size"]
+    assert found.untold == ("network",)
+
+
+def test_an_object_that_is_gone_is_gone() -> None:
+    assert look(None, Names({}), network="blue").gone
