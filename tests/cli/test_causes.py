@@ -84,6 +84,10 @@ def test_a_failure_says_where_it_stands_and_what_to_do() -> None:
         "  stoker deploy TEMPLATE --name shop   # continues from here",
         "  stoker destroy shop   # or delete everything",
     ]
+    waited = cause("failed", "x", resource_type="OS::Heat::WaitCondition")
+    servers = "    -> see what the servers say: stoker logs shop"
+    assert servers in screen("CREATE_FAILED", waited)
+    assert servers not in shown
     assert screen("DELETE_FAILED", cause("failed", "x"))[-1].startswith("  stoker destroy shop")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from stoker.cli.client import Client, parsed
+from stoker.cli.outcome import WAITS
 from stoker.cli.stacks import ORCHESTRATION, Stack
 from stoker.cli.tree import clearing, elapsed
 
@@ -94,7 +95,8 @@ class Cause:
             # a nested stack is known by its id alone
             stack = self.stack_id if len(self.path) > 1 else self.stack_name
             return clearing(stack, self.path[-1], self.hook)
-        advice = _ADVICE.get(self.kind)
+        waited = self.kind == "failed" and self.type_name in WAITS
+        advice = _ADVICE.get("signal" if waited else self.kind)
         return None if advice is None else advice.format(stack=stack_name)
 
 

@@ -19,12 +19,13 @@ _CONSOLE_LINES = 30
 _MOST_CAUSES = 10
 _MOST_CONSOLES = 3
 _SERVER = "OS::Nova::Server"
-_WAITS = frozenset((
+WAITS = frozenset((
     "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
     "AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle",
     "OS::Heat::SoftwareDeployment", "OS::Heat::SoftwareDeploymentGroup",
     "OS::Heat::StructuredDeployment",
 ))  # fmt: skip
+"""Types that fail for what servers report: their consoles then say more."""
 _ABORTED = ("aborted", "cancelled")
 
 
@@ -104,7 +105,7 @@ def _waited(resources: Sequence[Resource], events: Sequence[Event]) -> bool:
     """Whether something failed that servers report on: their consoles then say more."""
     failed = {event.resource for event in events if event.state.endswith("_FAILED")}
     return any(
-        resource.type_name in _WAITS and (resource.status == "FAILED" or resource.name in failed)
+        resource.type_name in WAITS and (resource.status == "FAILED" or resource.name in failed)
         for resource in resources
     )
 

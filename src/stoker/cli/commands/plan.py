@@ -142,7 +142,7 @@ def _why_not(client: Client, stack: Stack) -> str:
     handles = ", ".join(handle.name for handle in handles_to_renew(client, stack))
     if handles:
         return (
-            f"{handles} of {stack.name} still holds the failure of an earlier attempt, and is"
-            " replaced; stoker deploy TEMPLATE does that"
+            f"{handles} of {stack.name} still holds the failure of an earlier attempt, and must be"
+            " replaced first; stoker deploy TEMPLATE does that"
         )
     return "the service does not know plans; it is older, or not stoker"

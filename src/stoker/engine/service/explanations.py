@@ -284,7 +284,7 @@ def _settled(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
             since=row.created_at,
             because_of=forcing,
         )
-    text = f"it is {row.action}_{row.status}, and nothing is to be done about it"
+    text = f"it is {row.action}_{row.status}"
     return _cause(stack, row, above, kind=CauseKind.NOTHING, text=text, since=row.updated_at)
 
 
