@@ -88,7 +88,7 @@ class Cloud:
             f"object-{next(self._numbers)}",
             token,
             kind,
-            dict(properties),
+            _without_image(properties),
             self.now + float(properties.get("slow") or 0),
             name,
             content=self._content(properties.get("image")),
@@ -119,9 +119,9 @@ class Cloud:
             found.properties["value"] = "half done"
             self.journal.append(f"half update {found.name}")
             raise Refused(f"{found.kind} refused: not now, not ever")
-        if found.properties != dict(properties):
+        if found.properties != _without_image(properties):
             self.journal.append(f"update {found.name}")
-        found.properties = dict(properties)
+        found.properties = _without_image(properties)
         self._lose()
 
     def rest(self, object_id: str, rests: bool) -> None:
@@ -139,8 +139,9 @@ class Cloud:
     def rebuild(self, object_id: str, image: str | None) -> None:
         """Give the object the content of an image, or none."""
         found = self.get(object_id)
-        found.content = self._content(image)
-        self.journal.append(f"rebuild {found.name}")
+        if found.content != (content := self._content(image)):
+            self.journal.append(f"rebuild {found.name}")
+        found.content = content
         self._lose()
 
     def snapshot(self, object_id: str, token: str) -> str:
@@ -222,3 +223,8 @@ class Cloud:
     def _lose(self) -> None:
         if self.seed.random() < self.trouble / 2:
             raise Lost("connection reset")
+
+
+def _without_image(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of the properties: an object does not need the image that it was made of."""
+    return {name: value for name, value in properties.items() if name != "image"}

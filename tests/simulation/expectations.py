@@ -28,6 +28,7 @@ def expectations(outcome: Outcome) -> Iterator[str]:
     yield from _scaled(outcome)
     yield from _emptied(outcome)
     yield from _went_back(outcome)
+    yield from _contents(outcome)
     if outcome.scenario.exact:
         yield from _created_in_order(outcome)
         yield from _deleted_in_order(outcome)
@@ -44,6 +45,14 @@ def _ends(outcome: Outcome) -> Iterator[str]:
         for operation in outcome.operations:
             if operation.status is OperationStatus.FAILED:
                 yield f"P5: {operation.action} failed, nothing was to: {operation.reason}"
+
+
+def _contents(outcome: Outcome) -> Iterator[str]:
+    """What was put into objects is there, or there again."""
+    objects = {found.name: found.content for found in outcome.cloud.objects.values()}
+    for name, content in outcome.scenario.contents.items():
+        if objects.get(name) != content:
+            yield f"P8: in {name} is {objects.get(name)!r}, not {content!r}"
 
 
 def _signals_applied(outcome: Outcome) -> Iterator[str]:

@@ -22,6 +22,8 @@ class Outcome:
     operations: list[Operation]
     cloud: Cloud
     stack_id: str | None = None
+    images: dict[str, str] = field(default_factory=dict)
+    """What snapshots hold: the resource of each image, by its token."""
     inner: dict[str, tuple[str, list[Resource]]] = field(default_factory=dict)
     """Status and rows of nested stacks, by the name of the resource."""
     pictures: list[Picture] = field(default_factory=list)

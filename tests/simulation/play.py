@@ -80,6 +80,9 @@ async def _outcome(
     outcome.accepted, outcome.readings = progress.accepted, progress.readings
     outcome.wanted = await _wanted(engine, stack_id)
     outcome.signals = list(await store.signals(stack_id))
+    for snapshot in await store.snapshots(stack_id):
+        parts = await store.snapshot_parts(snapshot.id)
+        outcome.images |= {part.object_name: ".".join(part.path) for part in parts}
     if outcome.stack is not None and outcome.stack.action is Action.ROLLBACK:
         outcome.back_to = await _previous(world, engine, stack_id)
     outcome.cuts, outcome.failed_writes = world.wire.cuts, world.disk.failed

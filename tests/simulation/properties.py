@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from stoker.dispatch.in_process import LOOK_AGAIN
 from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
+from tests.simulation.cloud import IMAGE
 from tests.simulation.expectations import WALKS, expectations
 from tests.simulation.outcome import Outcome
 
@@ -127,7 +128,8 @@ def _objects(outcome: Outcome) -> Iterator[str]:
     known = {row.physical_id for row in everything}
     tokens = {row.token for row in everything}
     for found in outcome.cloud.objects.values():
-        if found.id not in known and found.token not in tokens:
+        images = outcome.images if found.kind == IMAGE else {}
+        if found.id not in known and found.token not in (tokens | images.keys()):
             yield f"P3: nobody knows of {found.id}"
     for row in everything:
         built = row.status is Status.COMPLETE and row.implementation == "Sim::Thing"
@@ -188,6 +190,8 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     signals = [op for op in outcome.operations if op.action is Action.SIGNAL]
     if len(signals) < outcome.adjusted:
         yield f"P6: {outcome.adjusted} signals to a policy were answered, {len(signals)} are kept"
+    if any(op.action is Action.RESTORE for op in outcome.operations):
+        return  # a group goes back to the size that it had
     named = [row for row in outcome.rows if row.name == "group" and row.replaced_by is None]
     group = next(iter(named), None)
     size = 1

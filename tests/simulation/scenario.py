@@ -36,7 +36,8 @@ class Request:
     at: float
     action: str
     """``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
-    ``check``, ``cancel_update`` or ``cancel_without_rollback``.
+    ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``; ``restore`` or
+    ``drop`` of the oldest snapshot.
     """
     template: dict[str, Any] | None = None
     rollback: bool = False
@@ -47,7 +48,7 @@ class Request:
     """``at`` counts from when everything that was asked for before has come to its end."""
     cloud: str = ""
     """What happens to the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``,
-    ``vanish NAME`` or ``tamper NAME``.
+    ``vanish NAME``, ``tamper NAME`` or ``fill CONTENT``.
     """
     converge: bool = False
     """An update looks at what is live first."""
@@ -92,6 +93,8 @@ class Scenario:
     """How often the cloud turns a request away, or an answer is lost."""
     reads: bool = True
     """Somebody looks again and again."""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """What is in objects at the end, by the names of their resources, where that is known."""
 
     @property
     def calm(self) -> Scenario:
@@ -127,7 +130,36 @@ def draw(seed: int) -> Scenario:
     scenario = _with_group(random.Random(seed * 7 + 5), _with_hooks(seed, scenario))
     scenario = _with_cancel(random.Random(seed * 31 + 11), scenario)
     scenario = _with_walks(random.Random(seed * 53 + 29), scenario)
-    return _handed_over(random.Random(seed * 37 + 13), scenario)
+    scenario = _handed_over(random.Random(seed * 37 + 13), scenario)
+    return _with_snapshots(random.Random(seed * 61 + 41), scenario)
+
+
+def _with_snapshots(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with disks, and snapshots of the stack, whatever else is under way."""
+    abandons = any(request.action == "abandon" for request in scenario.requests)
+    if abandons or source.random() >= 0.25:
+        return scenario  # an abandoned stack leaves its images to nobody
+    requests = [
+        replace(each, template=_with_disks(source, each.template)) if each.template else each
+        for each in scenario.requests
+    ]
+    at = source.choice(scenario.requests).at
+    for action in source.choice(
+        (["snapshot"], ["snapshot", "restore"], ["snapshot", "restore", "snapshot", "drop"])
+    ):
+        at += source.choice((1.0, 3.0, 60.0, 150.0))
+        requests.append(Request(at, action, cloud=source.choice(("", "fill x", "fill y"))))
+    requests.sort(key=lambda request: request.at)
+    return replace(scenario, requests=tuple(requests), fails=True)
+
+
+def _with_disks(source: random.Random, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The template with disks beside the rest."""
+    disks = {
+        f"disk{number}": {"type": "Sim::Disk", "properties": {"value": source.choice("ab")}}
+        for number in range(source.randint(0, 2))
+    }
+    return {**wanted, "resources": {**wanted["resources"], **disks}}
 
 
 def _with_walks(source: random.Random, scenario: Scenario) -> Scenario:

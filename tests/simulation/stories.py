@@ -141,6 +141,21 @@ _LAGGING = _template(
     a=_thing(value="x", lag=8), b=_thing(value="y", lag=8, uses=_uses("a")), c=_thing(lag=5)
 )
 
+
+def _disk(**properties: Any) -> dict[str, Any]:
+    return {"type": "Sim::Disk", "properties": properties}
+
+
+_DISKS = _template(
+    a=_disk(value="x", slow=1),
+    b=_disk(value="y", uses=_uses("a")),
+    c=_thing(value=_value_of("a"), depends_on="b"),
+    group={
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": 2, "resource_def": _disk(value="m")},
+    },
+)
+
 STORIES: Mapping[str, Scenario] = {
     "create": _told(_create(_BASE), ends="create:ok"),
     "update": _told(_create(_BASE), _update(_NEXT), ends="create:ok update:ok"),
@@ -308,6 +323,51 @@ STORIES: Mapping[str, Scenario] = {
         ),
         trouble=0.0,
         reads=False,
+    ),
+    "snapshot": _told(
+        _create(_DISKS),
+        _walk("snapshot", cloud="fill precious"),
+        _update(_template(a=_disk(value="changed"), d=_thing(value="new")), cloud="fill spoilt"),
+        _walk("restore"),
+        _walk("drop"),
+        ends="create:ok snapshot:ok update:ok restore:ok",
+        contents={"a": "precious", "b": "precious", "0": "precious", "1": "precious"},
+    ),
+    "snapshot-delete": _told(
+        _create(_DISKS),
+        _walk("snapshot"),
+        _walk("snapshot"),
+        _DELETE,
+        ends="create:ok snapshot:ok snapshot:ok delete:ok",
+    ),
+    "snapshot-fails": _told(
+        _create(_template(a=_disk(value="x", slow=1), b=_disk(value="y", uses=_uses("a")))),
+        _walk("snapshot", cloud="vanish b"),
+        _walk("drop"),
+        _walk("snapshot"),
+        ends="create:ok snapshot:bad snapshot:bad",
+    ),
+    "snapshot-meets-update": Scenario(
+        (
+            _create(_DISKS),
+            Request(1.0, "snapshot", rests=True),
+            Request(10.0, "update", _template(a=_disk(value="changed"))),
+            Request(1.0, "drop", rests=True),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
+    "restore-meets-delete": Scenario(
+        (
+            _create(_DISKS),
+            Request(1.0, "snapshot", rests=True),
+            Request(1.0, "restore", rests=True),
+            Request(15.0, "delete"),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
     ),
     "quota": _told(
         _create(_BASE, cloud="full"),

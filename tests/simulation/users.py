@@ -165,6 +165,8 @@ class Users:
                 cloud.vanish(name)
             case ["tamper", name]:
                 cloud.tamper(name, value="as others like it")
+            case ["fill", content]:
+                cloud.fill(content)
 
     def _asked(self) -> list[Operation]:
         """The operations that users have asked for."""
@@ -233,8 +235,20 @@ class Users:
                 # the answer may never come: whoever is careful asks before
                 progress.document = json.dumps(await engine.exports.export(CALLER, address))
                 await engine.exports.abandon(CALLER, address)
+            case "snapshot":
+                await engine.service.snapshots.create(CALLER, address, "snapshot")
+            case "restore" | "drop":
+                await self._send_about_snapshot(request.action, address)
             case action:  # a second cancel is refused
                 await engine.operations.act(CALLER, address, action)
+
+    async def _send_about_snapshot(self, action: str, address: StackAddress) -> None:
+        service = self._engine.service.snapshots
+        known = await service.list(CALLER, address)
+        if known and action == "restore":
+            await service.restore(CALLER, address, known[0].id)
+        elif known:
+            await service.delete(CALLER, address, known[0].id)
 
     async def _signals(self) -> None:
         progress, scenario = self._progress, self._scenario

@@ -57,7 +57,8 @@ class Snapshotting(Visiting):
         try:
             row = await self._actions.run(row, work)
         except ActionFailed:
-            if row.id not in self._session.unanswered:
+            limits, sent = self._session.ports.limits, self._session.unanswered.get(row.id)
+            if sent is None or sent + limits.landing <= self._session.ports.clock.now():
                 await self._keep(replace(part, asked=False))
             raise
         await self._keep(replace(part, data=row.data, asked=False, complete=True))

@@ -44,6 +44,8 @@ _ABOUT_OBJECT = frozenset(("read", "check", "live"))
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 _LOOKING = _ABOUT_OBJECT | {"find"}
 """Methods that change nothing: it does not matter when they are done."""
+_REMOVING = frozenset(("delete", "delete_snapshot"))
+"""Methods for which it is well that there is nothing."""
 TRIED_AGAIN = "; it is tried again"
 """Ends the reason of a row whose call the cloud has turned away for now."""
 SHORT_PAUSE = 2.0
@@ -91,7 +93,7 @@ class TypeCalls:
                 raise
             except Exception as error:  # noqa: BLE001 - told apart where the pause is made
                 faults = self._session.ports.faults
-                if faults.is_not_found(error) and work.method == work.type.delete:
+                if faults.is_not_found(error) and work.method.__name__ in _REMOVING:
                     return Done()
                 if work.method.__name__ not in _LOOKING:
                     self._note_unanswered(row, faults.lands_within(error))
