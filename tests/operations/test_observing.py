@@ -28,6 +28,7 @@ class Leaf(ManagedType):
         "network": NETWORK,
         "others": Property(Type.LIST, items=NETWORK),
         "size": Property(Type.INTEGER),
+        "name": Property(Type.STRING, update_allowed=True),
     }
 
     def __init__(self, live: Mapping[str, Any] | None) -> None:
@@ -90,6 +91,25 @@ def test_a_name_that_means_nothing_any_more_is_not_compared_and_that_is_said() -
     found = look({"network": "id-1", "size": 2}, Names({}), network="blue", size=1).found
     assert [each.name for each in found.differences] == ["size"]
     assert found.untold == ("network",)
+
+
+@pytest.mark.parametrize(
+    ("given", "live", "differs"),
+    [
+        (None, "web-thing-abcdefgh2345", False),
+        (None, "adopted-thing-mnopqrst6723", False),
+        (None, "theirs", True),
+        ("mine", "web-thing-abcdefgh2345", True),
+        ("mine", "mine", False),
+    ],
+)
+def test_a_name_differs_where_it_is_neither_the_given_one_nor_generated(
+    given: str | None, live: str, differs: bool
+) -> None:
+    found = look({"name": live}, Names({}), **({} if given is None else {"name": given})).found
+    assert bool(found.differences) is differs
+    if differs and given is None:
+        assert found.differences[0].applied == "web-thing-abcdefgh2345"
 
 
 def test_an_object_that_is_gone_is_gone() -> None:

@@ -6,6 +6,7 @@ looked up only where its property would differ otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from stoker.engine.execution.calls import lookups_of, with_ids
 from stoker.engine.execution.session import StackRows
 from stoker.kernel.errors import NotFound
+from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.drift import SAME, Comparison, Difference, compare
 from stoker.schema.resource_type import (
     Call,
@@ -26,6 +28,9 @@ from stoker.schema.resource_type import (
     can,
 )
 from stoker.schema.words import shown
+
+_GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
+"""How generated names end, those of adopted objects too, which have the tokens of other stacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,8 @@ def seen(type_: Observes, call: Call) -> Look:
     if live is None:
         return Look(gone=True)
     expected = type_.expected(call) if can(type_, Expects) else call.properties
-    if expected.get("name") is None:
+    generated = _GENERATED.search(str(live.get("name") or ""))
+    if "name" in live and expected.get("name") is None and not generated:
         expected = {**expected, "name": call.physical_name}
     assert isinstance(type_, ManagedType)
     return Look(found=compare(type_.properties, expected, live))
