@@ -60,7 +60,7 @@ def test_a_plan_names_each_change_and_its_cause_and_changes_nothing(
     assert "web-app: 1 replaced" in other.output
     assert other.exit_code == 2
     assert service.run("plan", "nowhere.yaml").exit_code == 1
-    new = service.run("plan", WEB_APP[1], "--name", "another")
+    new = service.run("plan", WEB_APP[1], "--stack", "another")
     assert "+ server  OS::Nova::Server" in new.output
     assert service.run("status", "another").exit_code == 2
 

@@ -34,7 +34,10 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         help="Value of a parameter, from a file.",
     ),
     click.option(
-        "--name", metavar="NAME", help="Name of the stack.  [default: that of the template]"
+        "--name",
+        "--stack",
+        metavar="NAME",
+        help="Name of the stack.  [default: that of the template]",
     ),
     click.option(
         "--converge",
