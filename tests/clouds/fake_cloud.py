@@ -89,6 +89,8 @@ class FakeCloud:
     tables: dict[str, dict[str, Object]] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     build_polls: int = 1
+    actions: list[Object] = field(default_factory=list)
+    """What has been done to servers, the newest first."""
     detach_polls: int = 2
     """How often ports are looked at before a detached one is nobody's."""
     detached: list[str] = field(default_factory=list)
@@ -134,6 +136,8 @@ class FakeCloud:
             if entry[0] == method and path.startswith(entry[1]):
                 self.refused.remove(entry)
                 return FakeResponse(entry[2], {"error": {"message": entry[3]}})
+        if path.endswith("/os-instance-actions"):
+            return FakeResponse(200, {"instanceActions": self.actions})
         handler: Callable[..., Any] = {
             "network": self._network,
             "compute": self._compute,

@@ -87,6 +87,11 @@ def test_a_server_that_fails_to_build_fails_with_the_fault_of_the_cloud(
     assert row.run("CREATE") == Failed(
         'Went to status ERROR due to "Message: No valid host, Code: 500"', kind="ResourceInError"
     )
+    cloud.actions = [{"action": "create", "request_id": "req-1"}, {"request_id": "req-0"}]
+    assert failure(row.run("CREATE")).endswith('Code: 500" (request req-1)')
+    cloud.actions = []
+    cloud.refused.append(("GET", f"/servers/{live(cloud)['id']}/os-instance-actions", 403, "no"))
+    assert failure(row.run("CREATE")).endswith('Code: 500"')
     live(cloud)["fault"] = None
     reason = failure(row.run("CREATE"))
     assert reason == 'Went to status ERROR due to "Message: Unknown, Code: Unknown"'

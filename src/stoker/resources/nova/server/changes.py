@@ -16,7 +16,7 @@ from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault
 from stoker.resources.nova.server.body import metadata_texts, tags_with_marker
 from stoker.resources.nova.server.networks import set_networks
-from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken, live
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
@@ -121,7 +121,7 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
     wanted = call.properties["flavor"]
     if status in BROKEN:
-        return broken(server)
+        return broken_by(call, server)
     if status == "VERIFY_RESIZE":
         return _confirm(call)
     if status == "RESIZE" or server.get(TASK):
@@ -155,7 +155,7 @@ def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome |
     server = live(call)
     status = server.get("status")
     if status in BROKEN:
-        return broken(server)
+        return broken_by(call, server)
     if status == "REBUILD" or server.get(TASK):
         return Wait(polling_pause(call), reason="the server is being rebuilt")
     if asked and status == ACTIVE:

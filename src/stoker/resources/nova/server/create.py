@@ -10,7 +10,7 @@ from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
-from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken, live
+from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.nova.server.user_data import render
 from stoker.resources.rest import polling_pause, refusal
 from stoker.resources.server_software import credentials, metadata_address, retract_moved, told
@@ -44,7 +44,7 @@ def settle(call: Call) -> Outcome:
     server = live(call)
     status, task = server.get("status"), server.get(TASK)
     if status in BROKEN:
-        return broken(server)
+        return broken_by(call, server)
     if status != ACTIVE or task:
         doing = f"{status} ({task})" if task else str(status)
         return Wait(polling_pause(call), reason=f"the server is {doing}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.collection import Object, send
 from stoker.clouds.collections import SERVERS
+from stoker.clouds.faults import CloudFault
 from stoker.resources.rest import went_to
 from stoker.schema.resource_type import Call, Failed
 
@@ -36,3 +38,20 @@ def broken(server: Mapping[str, Any]) -> Failed:
     fault = server.get("fault") or {}
     message, code = (fault.get(name) or "Unknown" for name in ("message", "code"))
     return went_to(str(server.get("status")), f"Message: {message}, Code: {code}")
+
+
+def broken_by(call: Call, server: Mapping[str, Any]) -> Failed:
+    """The same with the id of the last request about the server, where the service tells it: its
+    logs know the failure by that.
+    """
+    failed, path = broken(server), SERVERS.at(call.object_id, "/os-instance-actions")
+    try:
+        actions = send(call.cloud.compute, "GET", path).get("instanceActions") or [{}]
+    except CloudFault:
+        return failed  # the failure is told all the same
+    request_id = actions[0].get("request_id")
+    return (
+        failed
+        if request_id is None
+        else replace(failed, reason=f"{failed.reason} (request {request_id})")
+    )
