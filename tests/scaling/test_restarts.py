@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -113,6 +114,33 @@ def test_a_restarter_of_nothing_says_so() -> None:
         assert await lab.status() == "CREATE_COMPLETE"
 
     in_lab(story)
+
+
+def test_the_stacks_around_a_restart_show_what_has_changed() -> None:
+    async def story(lab: Lab) -> None:
+        shown = {"server": {"value": {"get_resource": "server"}}}
+        files = {
+            "inner.yaml": json.dumps({**restarted(), "outputs": shown}),
+            "middle.yaml": json.dumps(nested("inner.yaml")),
+        }
+        address = await lab.create(nested("middle.yaml"), files=files)
+        before = (await lab.engine.views.output(CALLER, address, "server")).value
+        [middle] = await lab.engine.ports.store.children(address.id)
+        [inner] = await lab.engine.ports.store.children(middle.id)
+        await lab.engine.signals.signal(CALLER, inner.address, "restarter", {})
+        await lab.engine.dispatch.idle()
+        after = (await lab.engine.views.output(CALLER, address, "server")).value
+        assert after != before
+        assert after in lab.cloud.objects
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    in_lab(story)
+
+
+def nested(file: str) -> dict[str, Any]:
+    """A template around another one."""
+    outputs = {"server": {"value": {"get_attr": ["n", "server"]}}}
+    return template({"n": {"type": file}}, outputs=outputs)
 
 
 @pytest.mark.parametrize("turn", range(1, 90, 4))

@@ -12,6 +12,7 @@ from tests.resource_types_heat.calls import findings, make_call
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
+from stoker.dispatch.timers import LONGEST, WatchTimer
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.watches import Watches
 from stoker.kernel.errors import Invalid, NotFound
@@ -314,6 +315,41 @@ def test_a_watch_rests_with_its_stack_and_is_gone_with_it() -> None:
         assert await watcher.look() == "ALARM"
         await lab.delete()
         assert await watcher.watches.look() is None
+
+    in_lab(story)
+
+
+def test_somebody_looks_when_a_watch_is_due() -> None:
+    async def story(lab: Lab) -> None:
+        ports = lab.engine.ports
+        watcher = Watcher(lab)
+        timer = WatchTimer(ports.store, ports.clock, watcher.watches.look)
+        timer.start()
+        await lab.pass_time(1)
+        await lab.create(watched(Period="20"))
+        await watcher.measure(90)
+        await lab.pass_time(20.5)
+        await lab.engine.dispatch.idle()
+        assert len(await watcher.told()) == 1
+        assert len(lab.cloud.objects) == 3
+        await timer.close()
+
+    in_lab(story)
+
+
+def test_a_look_that_fails_ends_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        looks: list[float] = []
+
+        async def look() -> float | None:
+            looks.append(lab.engine.ports.clock.now())
+            raise RuntimeError("the database is gone")
+
+        timer = WatchTimer(lab.engine.ports.store, lab.engine.ports.clock, look)
+        timer.start()
+        await lab.pass_time(2 * LONGEST + 1)
+        assert len(looks) == 3
+        await timer.close()
 
     in_lab(story)
 

@@ -24,6 +24,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
+from stoker.engine.operations.refresh import refresh_around
 from stoker.kernel.log import Log
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
@@ -120,7 +121,10 @@ async def succeed(
     ended = replace(operation, status=OperationStatus.COMPLETE, reason=reason, plan=None)
     if operation.action is Action.DELETE:
         await _give_back(session.ports, session.stack)
-    await session.commit(stack=stack, operations=[ended], events=[event])
+    # a nested stack that has changed by itself: the one around it waits for nothing
+    alone = operation.parent_operation is None and operation.action is not Action.DELETE
+    above = refresh_around(session) if alone else []
+    await session.commit(stack=stack, operations=[ended, *above], events=[event])
 
 
 def _shown(session: Session, wanted: Evaluation) -> list[Resource]:
