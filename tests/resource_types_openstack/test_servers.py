@@ -345,7 +345,8 @@ def test_a_server_is_imaged_before_it_goes_unless_it_has_nothing(
     assert isinstance(Server().snapshot(call), Wait)
     assert "without data" in failure(Server().snapshot(replace(call, now=call.now + 61)))
     live(cloud)["status"] = "ERROR"
-    assert row.run("SNAPSHOT") == Done(data={})
+    assert "nothing to snapshot" in failure(Server().snapshot(row.call("SNAPSHOT")))
+    assert Server().snapshot(replace(row.call("SNAPSHOT"), action="DELETE")) == Done(data={})
     assert len(cloud.all("images")) == 1
 
 
@@ -376,6 +377,35 @@ def test_while_a_lost_request_may_be_carried_out_no_second_image_is_asked_for(
     assert Server().delete_snapshot(replace(late, data={})) == Done()
     assert isinstance(Server().snapshot(late), Wait)
     assert len(cloud.all("images")) == 1
+
+
+def test_an_image_that_the_cloud_has_given_up_is_asked_for_again_but_not_for_ever(
+    cloud: FakeCloud, server: Make
+) -> None:
+    row = server().create()
+    call = replace(row.call("SNAPSHOT"), snapshot=SnapshotFacts("one"))
+    first = Server().snapshot(call)
+    assert isinstance(first, Wait)
+    cloud.tables["images"].clear()
+    again = Server().snapshot(replace(call, progress=first.progress or {}))
+    assert isinstance(again, Wait)
+    second = Server().snapshot(replace(call, progress=again.progress or {}))
+    assert isinstance(second, Wait)
+    assert len(cloud.all("images")) == 1
+    gone = {"image": "gone", "lost": 20}
+    assert "is gone" in failure(Server().snapshot(replace(call, progress=gone)))
+
+
+def test_the_image_of_a_restored_server_is_no_difference(cloud: FakeCloud, server: Make) -> None:
+    row = server().create()
+    snapped = cloud.put("images", name="snapped", status="active", image_type="snapshot")
+    other = cloud.put("images", name="other", status="active")
+    live(cloud)["image"] = {"id": snapped}
+    assert "image" not in (Server().live(row.call("CHECK")) or {})
+    del cloud.tables["images"][snapped]
+    assert "image" not in (Server().live(row.call("CHECK")) or {})
+    live(cloud)["image"] = {"id": other}
+    assert (Server().live(row.call("CHECK")) or {})["image"] == other
 
 
 def test_a_server_is_restored_from_the_image_of_its_snapshot() -> None:

@@ -137,7 +137,10 @@ class Session(StackRows):
         changing = (
             row.id
             for row in self.rows.values()
-            if row.status is Status.IN_PROGRESS and may_land_late(row)
+            if row.status is Status.IN_PROGRESS
+            and may_land_late(row)
+            # what was sent to a cloud that has been started since has died with it
+            and (row.action_started_at or 0.0) >= ports.limits.cloud_since
         )
         self.unanswered = ports.orphaned_calls.unanswered(stack, changing, ports.clock.now())
         """By row: when a change was sent last of which nobody knows whether it has been done."""

@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import NETWORKS, PORTS, SERVERS, SUBNETS
+from stoker.clouds.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudFault
 from stoker.clouds.security_groups import named_groups
 from stoker.resources.nova.server.body import metadata_texts
@@ -117,6 +117,8 @@ def live_properties(call: Call) -> Mapping[str, Any] | None:
     for name in ("flavor", "image"):
         if server.get(name):
             told[name] = server[name]["id"]
+    if told.get("image") != given.get("image") and _is_restored(call, told.get("image")):
+        del told["image"]
     if "tags" in server:
         told["tags"] = [tag for tag in server["tags"] if not tag.startswith(MARKER)]
     if given.get("config_drive"):
@@ -128,6 +130,16 @@ def live_properties(call: Call) -> Mapping[str, Any] | None:
     if given.get("security_groups"):
         told |= _groups(call)
     return told
+
+
+def _is_restored(call: Call, image_id: Any) -> bool:
+    """Whether the image is one that a restore has brought, and that is no difference: an image of
+    a server, or one that has been deleted since.
+    """
+    if image_id is None:
+        return False
+    image = IMAGES.find(call.cloud, str(image_id))
+    return image is None or image.get("image_type") == "snapshot"
 
 
 def _as_given(given: Mapping[str, Any] | None, present: Mapping[str, str]) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
@@ -11,6 +12,8 @@ from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 _SNAPSHOT_ID_IN_BODY = "2.45"
 _WITHOUT_DISK = frozenset({"BUILD", "ERROR", "DELETED", "SOFT_DELETED"})
 _LONGEST_QUEUED = 60.0
+_MOST_LOST = 20
+"""Images of one snapshot that may get lost."""
 _LOST_IMAGES = frozenset({"killed", "deleted", "error"})
 
 
@@ -43,15 +46,17 @@ def take_image(call: Call) -> Outcome:
     if image_id is None:
         server = SERVERS.find(call.cloud, call.physical_id or "")
         if server is None or server.get("status") in _WITHOUT_DISK:
-            return Done(data={key: value for key, value in call.data.items() if key != IMAGE})
+            return _nothing_to_image(call, server)
         if server.get(TASK):
             return Wait(polling_pause(call), reason=f"the server is {server[TASK]}")
         image_id = _image_named(call)
         if image_id is None and call.now < call.snapshot.lands_until:
             return Wait(polling_pause(call), reason=f"looking for the image {call.snapshot.name}")
         image_id = image_id or _request_image(call)
-        return Wait(polling_pause(call), progress={"image": image_id})
-    image = IMAGES.get(call.cloud, str(image_id))
+        return Wait(polling_pause(call), progress={**call.progress, "image": image_id})
+    image = IMAGES.find(call.cloud, str(image_id))
+    if image is None:
+        return _again(call, str(image_id))
     status = image.get("status")
     if status == "active":
         return Done(data={**call.data, IMAGE: image_id})
@@ -60,6 +65,22 @@ def take_image(call: Call) -> Outcome:
     if status == "queued" and call.now - call.started_at > _LONGEST_QUEUED and not _has_task(call):
         return Failed(f"the compute service has ended without data for the image {image_id}")
     return Wait(polling_pause(call), reason=f"the image {image_id} is {status}")
+
+
+def _nothing_to_image(call: Call, server: Object | None) -> Outcome:
+    """Before it is deleted that is well; a snapshot of a stack would lack what it is taken for."""
+    if call.action == "SNAPSHOT":
+        state = "no longer exists" if server is None else f"is {server.get('status')}"
+        return Failed(f"the server {call.physical_id} {state}: there is nothing to snapshot")
+    return Done(data={key: value for key, value in call.data.items() if key != IMAGE})
+
+
+def _again(call: Call, image_id: str) -> Outcome:
+    """The compute service has begun an image and given it up, as where it died over that."""
+    lost = call.progress.get("lost", 0) + 1
+    if lost > _MOST_LOST:
+        return Failed(f"the image {image_id} of the server is gone, as were {lost - 1} before it")
+    return Wait(polling_pause(call), progress={"lost": lost}, reason="the image was given up")
 
 
 def _has_task(call: Call) -> bool:
