@@ -26,6 +26,7 @@ def expectations(outcome: Outcome) -> Iterator[str]:
     yield from _ends(outcome)
     yield from _signals_applied(outcome)
     yield from _scaled(outcome)
+    yield from _applied(outcome)
     yield from _emptied(outcome)
     yield from _went_back(outcome)
     yield from _contents(outcome)
@@ -88,6 +89,19 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
     living = [row for row in rows if row.physical_id in outcome.cloud.objects]
     if len(living) != 1 + len(applied) and not outcome.scenario.fails:
         yield f"P6: {len(applied)} signals were applied, there are {len(living)} members"
+
+
+def _applied(outcome: Outcome) -> Iterator[str]:
+    """A server is given each thing once, and what is on record goes with its resource."""
+    rows = [row for row in outcome.everything if row.implementation == "Sim::Deployment"]
+    if outcome.deployed > len(rows):
+        yield f"P3: {outcome.deployed} deployments are left of {len(rows)} resources"
+    if outcome.scenario.deploys and outcome.scenario.exact:
+        if len(outcome.applied) < len(outcome.scenario.requests):
+            yield f"P6: the server was given {outcome.applied} only"
+        for (name, action, value), times in Counter(outcome.applied).items():
+            if times > 1:
+                yield f"P3: the server was given {name} with {value} {times} times in {action}"
 
 
 def _emptied(outcome: Outcome) -> Iterator[str]:

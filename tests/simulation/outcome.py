@@ -42,6 +42,10 @@ class Outcome:
     """Operations that were open while nobody did anything."""
     wanted: dict[str, Any] = field(default_factory=dict)
     """The resources of the template that the stack is to have."""
+    applied: list[tuple[str, str, str]] = field(default_factory=list)
+    """What the agent on the server has applied: resource, action and value."""
+    deployed: int = 0
+    """Deployments that are on record."""
     signals: list[Any] = field(default_factory=list)
     """Signals in the store."""
     readings: list[tuple[int, int]] = field(default_factory=list)

@@ -7,7 +7,7 @@ import contextlib
 from typing import Any
 
 from stoker.engine.model.records import Action, Resource
-from stoker.engine.model.requests import EventQuery
+from stoker.engine.model.requests import EventQuery, Page
 from tests.simulation.expectations import differences
 from tests.simulation.outcome import Outcome
 from tests.simulation.properties import violations
@@ -79,6 +79,8 @@ async def _outcome(
     outcome.adjusted, outcome.asleep = progress.adjusted, progress.asleep
     outcome.accepted, outcome.readings = progress.accepted, progress.readings
     outcome.wanted = await _wanted(engine, stack_id)
+    outcome.applied = list(progress.applied.runs.values())
+    outcome.deployed = len(await store.software.list_deployments(None, None, Page()))
     outcome.signals = list(await store.signals(stack_id))
     for snapshot in await store.snapshots(stack_id):
         parts = await store.snapshot_parts(snapshot.id)

@@ -81,6 +81,8 @@ class Scenario:
     """Resources stop at hooks, and somebody clears these."""
     scales: tuple[float, ...] = ()
     """When the scaling policy is signalled."""
+    deploys: bool = False
+    """Software is deployed to a server, whose agent applies it and reports."""
     name: str = ""
     """Of a story that was not drawn."""
     ends: tuple[str, ...] | None = None

@@ -83,6 +83,18 @@ _POLICY = {
     },
 }
 _TIE = {"type": "Sim::Tie", "properties": {"name": "tie"}}
+
+
+def _deployment(value: str, other: Any) -> dict[str, Any]:
+    """A config that the server applies with each value, and once more before it goes."""
+    properties = {
+        "server": "server",
+        "actions": ["CREATE", "UPDATE", "DELETE"],
+        "input_values": {"value": value, "other": other},
+    }
+    return {"type": "Sim::Deployment", "properties": properties}
+
+
 _GATE = {"type": "Sim::Gate", "properties": {"count": 2}}
 _BASE = _template(
     a=_thing(value="x", slow=1),
@@ -196,6 +208,13 @@ STORIES: Mapping[str, Scenario] = {
         ends="create:ok",
         scales=(8.0, 30.0, 31.0),
         exact=False,
+    ),
+    "deployments": _told(
+        _create(_template(a=_thing(value="x"), d=_deployment("one", _value_of("a")))),
+        _update(_template(a=_thing(value="x"), d=_deployment("two", _value_of("a")))),
+        _DELETE,
+        ends="create:ok update:ok delete:ok",
+        deploys=True,
     ),
     "signals": _told(
         _create(_template(a=_thing(value="x"))),

@@ -11,12 +11,14 @@ from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.cw_lite_alarm import CWLiteAlarm
 from stoker.resources.heat.delay import Delay
+from stoker.resources.heat.deployment_signals import Transport
 from stoker.resources.heat.ha_restarter import Restarter
 from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.resource_chain import ResourceChain
 from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
+from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
 from tests.simulation.cloud import Gone
@@ -207,6 +209,19 @@ class Handle(ManagedType):
         return f"signal {details['id']}"
 
 
+class Deployment(SoftwareDeployment):
+    """A deployment to the server of the simulation."""
+
+    type_name = "Sim::Deployment"
+    service = "sim"
+
+    def transport(self, call: Call) -> Transport:
+        return Transport()
+
+    def has_server(self, call: Call) -> bool:
+        return True
+
+
 class Faulty(Thing):
     """A type with a fault in a method that planning needs."""
 
@@ -280,6 +295,7 @@ BUILT_IN = (
     Disk(),
     Faulty(),
     Tie(),
+    Deployment(),
     Gate(),
     Handle(),
     Policy(),

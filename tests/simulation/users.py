@@ -20,6 +20,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows
 from stoker.store import tables
+from tests.simulation.agents import Agent, Applied
 from tests.simulation.scenario import FILES, Request, Scenario
 from tests.simulation.world import CALLER, START, EngineLife, World
 
@@ -48,6 +49,8 @@ class Progress:
     readings: list[tuple[int, int]] = field(default_factory=list)
     cleared: set[tuple[str, str]] = field(default_factory=set)
     """Clears of hooks that were answered: the row, and where it stood."""
+    applied: Applied = field(default_factory=Applied)
+    """What the agent on the server has done."""
     asleep: list[str] = field(default_factory=list)
     """Moments at which nobody did anything although an operation was open."""
 
@@ -92,6 +95,8 @@ class Users:
         """Those who go on for ever."""
         scenario = self._scenario
         lookers: list[Awaitable[None]] = [self._read()] if scenario.reads else []
+        if scenario.deploys:
+            lookers.append(Agent(self._world, self._engine, self._progress.applied).work())
         return [*lookers, self._clear_hooks()] if scenario.hooks else lookers
 
     async def _until(self, moment: float) -> None:

@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 
 from stoker.resources import declare
@@ -100,7 +101,11 @@ class SoftwareDeployment(ManagedType):
         if call.physical_id is not None and _APPLIED not in call.progress:
             # without its config nobody knows what to apply, and the rest goes all the same
             config = self._config_of(call)
-            if config is not None and call.action in _actions(call, config) and _has_server(call):
+            if (
+                config is not None
+                and call.action in _actions(call, config)
+                and self.has_server(call)
+            ):
                 outcome = self._act(call)
                 if not isinstance(outcome, Done):
                     return outcome
@@ -111,7 +116,7 @@ class SoftwareDeployment(ManagedType):
             server = str(call.properties["server"])
             dropped = SoftwareChange(dropped=ids, servers=(server,))
             return Wait(after=0.0, progress={_APPLIED: True, _DROPPED: True}, software=dropped)
-        _transport(call).remove(call)
+        self.transport(call).remove(call)
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
@@ -147,6 +152,15 @@ class SoftwareDeployment(ManagedType):
         """The content where no configuration is given."""
         return ""
 
+    def transport(self, call: Call) -> Transport:
+        """How the server reports."""
+        return TRANSPORTS[call.properties["signal_transport"]]
+
+    def has_server(self, call: Call) -> bool:
+        """Whether the compute service has the server: nobody else would report."""
+        server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
+        return bool(server.status_code != HTTPStatus.NOT_FOUND)
+
     def _act(self, call: Call) -> Outcome:
         config = self._config_of(call)
         if config is None:
@@ -157,7 +171,7 @@ class SoftwareDeployment(ManagedType):
         done = Done(call.resource_id, attributes_of(call.deployment), data)
         if call.action not in _actions(call, config):
             return done
-        transport = _transport(call)
+        transport = self.transport(call)
         if not call.data.get("prepared"):
             made = {**transport.prepare(call), "prepared": True}
             return Wait(after=0.0, data={**call.data, **made})
@@ -237,10 +251,6 @@ def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
     return Wait(after=0.0, physical_id=call.resource_id, progress=offered, software=software)
 
 
-def _transport(call: Call) -> Transport:
-    return TRANSPORTS[call.properties["signal_transport"]]
-
-
 def _outputs(call: Call) -> Sequence[Entry]:
     """The outputs that the server was told of."""
     assert call.deployment is not None
@@ -254,9 +264,3 @@ def _actions(call: Call, config: SoftwareConfig) -> frozenset[str]:
         return frozenset(call.properties["actions"])
     parts = config.config.get("configs", ()) if isinstance(config.config, Mapping) else ()
     return frozenset(action for part in parts for action in part.get("actions", ()))
-
-
-def _has_server(call: Call) -> bool:
-    """Whether the compute service has the server: nobody else would report."""
-    server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
-    return bool(server.status_code != 404)
