@@ -73,7 +73,7 @@ def assert_alive(scene: Scene) -> None:
 
 def test_hostile_requests_to_the_service_are_refused(scene: Scene) -> None:
     statuses = attack(scene, scene.service.url, list(scene.fuzzer(SEED).service(400)))
-    assert statuses[400] > 40  # they come as far as to the parser
+    assert statuses[400] > 30  # they come as far as to the parser
     assert statuses[200] > 10
     assert_alive(scene)
 

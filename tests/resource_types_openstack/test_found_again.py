@@ -77,8 +77,8 @@ ELSEWHERE = {
 """The first makes nothing. The local cloud has neither an orchestration service nor qualities of
 service: stacks are in tests/groups/test_stacks.py, the policy is nothing but declarations, as
 OS::Neutron::SubnetPool."""
-WITHOUT = {"identity"}
-"""Services whose objects are found by an id of ours: stack users."""
+WITHOUT = {"identity", "object-store"}
+"""Services whose objects have an id or a name of ours: stack users, and what servers signal to."""
 
 
 @dataclass

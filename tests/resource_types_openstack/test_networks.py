@@ -111,14 +111,6 @@ def test_a_network_that_is_gone_fails_its_check(cloud: FakeCloud) -> None:
     assert "no longer exists" in failure(net.run("CHECK"))
 
 
-def test_a_check_tells_what_was_changed_outside_of_the_stack(cloud: FakeCloud) -> None:
-    net = made(cloud, Net())
-    cloud.all("networks")[0]["admin_state_up"] = False
-    outcome = net.run("CHECK")
-    assert isinstance(outcome, Done)
-    assert "admin_state_up is False instead of True" in str(outcome.reason)
-
-
 def test_an_empty_gateway_means_no_gateway(cloud: FakeCloud) -> None:
     subnet_of(cloud, gateway_ip="")
     assert cloud.all("subnets")[0]["gateway_ip"] is None
