@@ -161,10 +161,13 @@ class Arena:
         return arena
 
     @contextlib.contextmanager
-    def attacked(self, *, mebibytes: float = 300, seconds: float = 60) -> Iterator[Person]:
+    def attacked(
+        self, *, mebibytes: float = 300, seconds: float = 60, pause: float = LONGEST_PAUSE
+    ) -> Iterator[Person]:
         """Attack the service within the block; what is wrong with it fails the test afterwards.
 
-        ``mebibytes`` may the service grow meanwhile; the block takes at most ``seconds``.
+        ``mebibytes`` may the service grow meanwhile; the block takes at most ``seconds``, and no
+        pause of the event loop more than ``pause``.
         """
         service = self.service
         usual = min(Bystander(self.other).once() for _ in range(3))
@@ -185,11 +188,11 @@ class Arena:
         assert worst <= max(SLOWEST_ANSWER, 30 * usual), f"others waited {worst:.1f} s"
         grown = _memory(service.pid, "VmHWM") - before
         assert grown <= mebibytes, f"the service grew by {grown:.0f} MiB"
-        pauses = self.pauses_since(begin)
+        pauses = self.pauses_since(begin, pause)
         assert not pauses, f"the event loop has paused: {pauses}"
         self.assert_calm()
 
-    def pauses_since(self, begin: float) -> list[dict[str, Any]]:
+    def pauses_since(self, begin: float, longest: float = LONGEST_PAUSE) -> list[dict[str, Any]]:
         """The pauses that were too long, by the time that the service has computed meanwhile.
 
         A machine that has other things to do makes a loop late which has nothing to do: then the
@@ -200,7 +203,7 @@ class Arena:
             pause
             for pause in found
             if pause["ended_at"] >= begin
-            and min(pause["seconds"], pause["cpu_seconds"]) > LONGEST_PAUSE
+            and min(pause["seconds"], pause["cpu_seconds"]) > longest
             and pause["cpu_seconds"] > COMPUTING * pause["seconds"]
         ]
 
