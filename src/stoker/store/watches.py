@@ -12,9 +12,7 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.watches import Watch, WatchChange, WatchInside, WatchReads
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store import rows, tables
-from stoker.store.encryption import Cipher
-from stoker.store.faults import database_faults
-from stoker.store.runners import Runner
+from stoker.store.reading import Reading
 
 Result = TypeVar("Result")
 MEASUREMENTS_KEPT = 5000
@@ -24,20 +22,8 @@ _HELD = ("state", "reason", "changed_at", "created_at")
 """What a watch that goes on keeps when its resource changes."""
 
 
-class SqlWatches(WatchReads):
+class SqlWatches(Reading, WatchReads):
     """Watches in a relational database."""
-
-    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
-        self._engine = engine
-        self._cipher = cipher
-        self._runner = runner
-
-    async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
-        def transaction() -> Result:
-            with database_faults(), self._engine.connect() as connection:
-                return query(connection)
-
-        return await self._runner.read(transaction)
 
     async def next_at(self) -> float | None:
         """When the next watch is to be looked at."""

@@ -12,11 +12,13 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import (
+    Action,
     Event,
     Input,
     Operation,
     OperationStatus,
     Queued,
+    Request,
     Resource,
     Stack,
     StoredSignal,
@@ -452,3 +454,25 @@ class Ports:
     """What the parts of the engine share of what they have evaluated."""
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
     """Calls of this process that are still running after their callers gave up."""
+
+    def operation_on(
+        self,
+        stack: Stack,
+        action: Action,
+        request: Request,
+        input_id: str | None = None,
+        *,
+        cancels: str | None = None,
+    ) -> Operation:
+        """An operation that is accepted now, with the stack's time limit or the service's."""
+        now = self.clock.now()
+        return Operation(
+            id=self.ids.uuid(),
+            stack_id=stack.id,
+            action=action,
+            created_at=now,
+            request=request,
+            input_id=input_id,
+            deadline=now + 60 * (stack.timeout_mins or self.limits.timeout_mins),
+            cancels=cancels,
+        )

@@ -12,7 +12,8 @@ from dataclasses import fields as dataclass_fields
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
-from stoker.engine.model.kinds import ChangeRequest, OperationKind, Request
+from stoker.engine.model.kinds import ChangeRequest, OperationKind
+from stoker.engine.model.kinds import Request as Request
 from stoker.engine.model.plans import Plan
 from stoker.kernel.addresses import StackAddress
 

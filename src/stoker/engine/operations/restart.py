@@ -90,16 +90,7 @@ class Restarting(Running):
     async def _ask_for_update(self) -> None:
         """Record the update that replaces what is marked."""
         stack, ports = self._session.stack, self._session.ports
-        now = ports.clock.now()
-        update = Operation(
-            id=ports.ids.uuid(),
-            stack_id=stack.id,
-            action=Action.UPDATE,
-            created_at=now,
-            request=ChangeRequest(),
-            input_id=stack.input_id,
-            deadline=now + 60 * (stack.timeout_mins or ports.limits.timeout_mins),
-        )
+        update = ports.operation_on(stack, Action.UPDATE, ChangeRequest(), stack.input_id)
 
         def guard(inside: Inside) -> None:
             inside.stack(stack.id)  # which locks it

@@ -17,10 +17,9 @@ from stoker.engine.model.kinds import (
     ChangeRequest,
     MarkRequest,
     OperationKind,
-    Request,
     WalkRequest,
 )
-from stoker.engine.model.records import Action, Operation, Stack, Status, is_walked
+from stoker.engine.model.records import Action, Stack, Status, is_walked
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.permissions import OWNER, owner_facts
@@ -104,7 +103,7 @@ class Operations:
             stack, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         asked = ChangeRequest(rollback=not stack.disable_rollback)
-        operation = self._operation(stack, action, given.id, asked)
+        operation = self._ports.operation_on(stack, action, asked, given.id)
         change = Append(
             stack.id,
             (stack,),
@@ -147,17 +146,13 @@ class Operations:
         if request.tags is not None or not request.existing:
             settings["tags"] = request.tags or ()
         stack = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
-        operation = self._operation(
-            stack,
-            Action.UPDATE,
-            given.id,
-            ChangeRequest(
-                rollback=not disable_rollback,
-                settings=settings,
-                accepted=None if agreement is None else agreement.accepted,
-                converge=request.converge,
-            ),
+        asked = ChangeRequest(
+            rollback=not disable_rollback,
+            settings=settings,
+            accepted=None if agreement is None else agreement.accepted,
+            converge=request.converge,
         )
+        operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id)
         self._ports.kept.put(given.id, evaluation)
 
         def guard(inside: Inside) -> None:
@@ -183,7 +178,7 @@ class Operations:
             refuse_second_delete(live(inside, stack))
             require_agreed(inside, agreement)
 
-        operation = self._operation(stack, Action.DELETE)
+        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest())
         change = Append(stack.id, operations=(operation,), guard=guard)
         try:
             await self._ports.store.commit(change)
@@ -202,7 +197,7 @@ class Operations:
 
     async def _walk(self, stack: Stack, action: Action) -> None:
         """Have one thing done to each resource; nothing where that was done last."""
-        operation = self._operation(stack, action, request=WalkRequest())
+        operation = self._ports.operation_on(stack, action, WalkRequest())
 
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
@@ -219,12 +214,9 @@ class Operations:
     async def _cancel(self, stack: Stack, *, back: bool) -> None:
         """Give up the update or create under way: go back to what the stack was before, or stay."""
         given_up = cancellable(stack, await self._ports.store.queue(stack.id))
-        if back:
-            operation = self._operation(stack, Action.ROLLBACK, cancels=given_up.id)
-        else:
-            operation = self._operation(
-                stack, given_up.action, request=CancelRequest(), cancels=given_up.id
-            )
+        action = Action.ROLLBACK if back else given_up.action
+        request = ChangeRequest() if back else CancelRequest()
+        operation = self._ports.operation_on(stack, action, request, cancels=given_up.id)
 
         def guard(inside: Inside) -> None:
             if cancellable(live(inside, stack), inside.queue(stack.id)).id != given_up.id:
@@ -249,7 +241,7 @@ class Operations:
         if unhealthy == row.unhealthy:
             return
         request = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
-        operation = self._operation(stack, Action.SIGNAL, request=request)
+        operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
@@ -267,28 +259,6 @@ class Operations:
             if found is None or found[0].final:
                 return
             await asyncio.sleep(pause)
-
-    def _operation(
-        self,
-        stack: Stack,
-        action: Action,
-        input_id: str | None = None,
-        request: Request | None = None,
-        *,
-        cancels: str | None = None,
-    ) -> Operation:
-        now = self._ports.clock.now()
-        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
-        return Operation(
-            id=self._ports.ids.uuid(),
-            stack_id=stack.id,
-            action=action,
-            created_at=now,
-            request=request or ChangeRequest(),
-            input_id=input_id,
-            deadline=now + minutes * 60,
-            cancels=cancels,
-        )
 
     def _room_for(self, caller: Caller) -> Guard | None:
         most = most_stacks(self._ports.limits, caller)

@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Append, Inside, Ports
 from stoker.engine.model.kinds import ChangeRequest
-from stoker.engine.model.records import Action, Input, Operation, Resource, Stack
+from stoker.engine.model.records import Action, Input, Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.documents import resource_document, stack_document
 from stoker.engine.service.guards import live
@@ -45,16 +45,8 @@ class Exports:
         stack = _there(await self._finder.at(caller, address))
         tree = _Tree(self._ports)
         document = await tree.document(stack)
-        now = self._ports.clock.now()
-        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
-        operation = Operation(
-            id=self._ports.ids.uuid(),
-            stack_id=stack.id,
-            action=Action.DELETE,
-            created_at=now,
-            request=ChangeRequest(abandons=True),
-            deadline=now + minutes * 60,
-        )
+        request = ChangeRequest(abandons=True)
+        operation = self._ports.operation_on(stack, Action.DELETE, request)
 
         def guard(inside: Inside) -> None:
             live(inside, stack)

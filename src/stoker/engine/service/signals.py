@@ -19,7 +19,6 @@ from stoker.engine.model.kinds import Request, RestartRequest, ScaleRequest
 from stoker.engine.model.records import (
     UNSET_HOOK,
     Action,
-    Operation,
     Resource,
     Stack,
     StoredSignal,
@@ -171,7 +170,7 @@ class SignalService:
             raise LimitExceeded(
                 f"{len(waiting)} signals for this stack have not been applied yet; send more later"
             )
-        operation = operation_by_signal(self._ports, stack, request)
+        operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
         def guard(inside: Inside) -> None:
             if is_suspended(live(inside, stack)):
@@ -203,19 +202,6 @@ def request_by_signal(row: Resource, type_: ResourceType | None) -> Request | No
     if can(type_, AdjustsGroup):
         return ScaleRequest(row.id)
     return RestartRequest(row.id) if can(type_, RestartsResource) else None
-
-
-def operation_by_signal(ports: Ports, stack: Stack, request: Request) -> Operation:
-    """The operation that applies a signal."""
-    now = ports.clock.now()
-    return Operation(
-        id=ports.ids.uuid(),
-        stack_id=stack.id,
-        action=Action.SIGNAL,
-        created_at=now,
-        request=request,
-        deadline=now + 60 * (stack.timeout_mins or ports.limits.timeout_mins),
-    )
 
 
 def _resting(stack: Stack) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stoker.engine.model.interfaces import Append, Inside, Ports
-from stoker.engine.model.kinds import ChangeRequest, DropSnapshotRequest, Request, WalkRequest
-from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
+from stoker.engine.model.kinds import ChangeRequest, DropSnapshotRequest, WalkRequest
+from stoker.engine.model.records import Action, OperationStatus, Stack, Status
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.views import SnapshotView
@@ -46,7 +46,7 @@ class SnapshotService:
         """
         stack = await self._finder.at(caller, address)
         snapshot_id = self._ports.ids.uuid()
-        operation = self._operation(stack, Action.SNAPSHOT, WalkRequest((snapshot_id,)))
+        operation = self._ports.operation_on(stack, Action.SNAPSHOT, WalkRequest((snapshot_id,)))
         state = {"action": stack.action, "status": stack.status, "tags": stack.tags}
         snapshot = Snapshot(
             snapshot_id,
@@ -102,7 +102,8 @@ class SnapshotService:
                 f"Deleting in-progress snapshot is not supported. Wait until {snapshot_id} is"
                 " complete, or update the stack, which ends it"
             )
-        operation = self._operation(stack, Action.SIGNAL, DropSnapshotRequest(snapshot_id))
+        request = DropSnapshotRequest(snapshot_id)
+        operation = self._ports.operation_on(stack, Action.SIGNAL, request)
 
         def guard(inside: Inside) -> None:
             live(inside, stack)
@@ -139,7 +140,7 @@ class SnapshotService:
         request = ChangeRequest(
             settings={"description": description_of(evaluation)}, restores=(snapshot_id,)
         )
-        operation = self._operation(stack, Action.RESTORE, request, snapshot.input_id)
+        operation = self._ports.operation_on(stack, Action.RESTORE, request, snapshot.input_id)
 
         def guard(inside: Inside) -> None:
             now = live(inside, stack)
@@ -149,21 +150,6 @@ class SnapshotService:
                 raise _not_found(snapshot_id)
 
         await self._store.commit(Append(stack.id, operations=(operation,), guard=guard))
-
-    def _operation(
-        self, stack: Stack, action: Action, request: Request, input_id: str | None = None
-    ) -> Operation:
-        now = self._ports.clock.now()
-        minutes = stack.timeout_mins or self._ports.limits.timeout_mins
-        return Operation(
-            id=self._ports.ids.uuid(),
-            stack_id=stack.id,
-            action=action,
-            created_at=now,
-            request=request,
-            input_id=input_id,
-            deadline=now + minutes * 60,
-        )
 
     async def _snapshot(self, stack: Stack, snapshot_id: str) -> Snapshot:
         found = await self._store.snapshot(snapshot_id)

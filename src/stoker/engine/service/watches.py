@@ -19,7 +19,7 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.service.guards import is_deleting, is_suspended
-from stoker.engine.service.signals import operation_by_signal, request_by_signal
+from stoker.engine.service.signals import request_by_signal
 from stoker.kernel.errors import Invalid, NotFound
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Signals, can
@@ -224,7 +224,7 @@ class Watches:
                 continue
             request = request_by_signal(row, type_)
             if request is not None:
-                operations.append(operation_by_signal(self._ports, rows.stack, request))
+                operations.append(self._ports.operation_on(rows.stack, Action.SIGNAL, request))
                 continue
             try:
                 details = type_.check_signal(make_call(rows, row, type_), {})
