@@ -1,0 +1,1 @@
+"""The block storage API: volumes, snapshots and backups."""

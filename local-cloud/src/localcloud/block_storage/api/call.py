@@ -1,0 +1,172 @@
+"""One request to the block storage API, and how a handler becomes a route.
+
+A handler is a function from a :class:`Call` to an answer. Where its path names a volume, a
+snapshot, a backup, a type or an attachment, it gets that, which the caller may see, as well.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from localcloud.api_request import Access, ApiRequest, lacking
+from localcloud.block_storage import kinds
+from localcloud.block_storage.fields import allowed, mapping
+from localcloud.block_storage.microversion import Microversion, negotiate
+from localcloud.block_storage.service import BlockStorage
+from localcloud.block_storage.state import State
+from localcloud.block_storage.tools import Tools
+from localcloud.http import (
+    Answer,
+    ApiError,
+    BadRequest,
+    Forbidden,
+    NotFound,
+    PageQuery,
+    RequestContext,
+    context,
+    page,
+    parse_json,
+    read_body,
+    respond,
+)
+from localcloud.store import Document
+
+
+@dataclass(frozen=True)
+class Call(ApiRequest):
+    """A request with everything that its handler needs."""
+
+    version: Microversion
+    service: BlockStorage
+
+    @property
+    def tools(self) -> Tools:
+        """The parts of the service."""
+        return self.service.tools
+
+    @property
+    def state(self) -> State:
+        """The documents of the service."""
+        return self.service.tools.state
+
+    def body(self) -> dict[str, Any]:
+        """Return the whole body."""
+        return parse_json(self.content)
+
+    def object(self, key: str, names: Iterable[str] | None = None) -> dict[str, Any]:
+        """Return the object that the body wraps under ``key``, with no other fields than these."""
+        body = self.body()
+        if key not in body:
+            raise BadRequest(f"'{key}' is a required property")
+        found = mapping(body[key], key)
+        if names is not None:
+            allowed(found, set(names), key)
+        return found
+
+    def links(self, path: str) -> list[dict[str, str]]:
+        """Return the two links that views of an object have."""
+        url = f"{self.state.cloud.settings.url}/volume"
+        project = self.context.project_id
+        return [
+            {"rel": "self", "href": f"{url}/v3/{project}{path}"},
+            {"rel": "bookmark", "href": f"{url}/{project}{path}"},
+        ]
+
+    def everybodys(self) -> bool:
+        """Whether an administrator asks for what all projects have."""
+        return self.context.is_admin and self.flag("all_tenants")
+
+    def mine(self, found: Iterable[Document]) -> list[Document]:
+        """Return what the caller sees in a list, narrowed as the query asks, newest first."""
+        asked = self.request.query_params
+        project = asked.get("project_id") if self.everybodys() else self.context.project_id
+        shown = [each for each in found if project is None or each["project_id"] == project]
+        for key in ("status", "name", "volume_id", "snapshot_id", "id"):
+            if key in asked:
+                shown = [each for each in shown if str(each.get(key) or "") == asked[key]]
+        return shown[::-1]
+
+    def paged(self, found: list[Document], path: str, plural: str) -> tuple[list[Document], Any]:
+        """Return the page that is asked for, and what the answer says about the next."""
+        asked = PageQuery.parse(self.request.query_params, "desc")
+        offset = self.query("offset") or "0"
+        chosen = page(found[int(offset) if offset.isdecimal() else 0 :], asked)
+        more: dict[str, Any] = {}
+        if chosen.more and chosen.items:
+            url = self.request.url.include_query_params(marker=chosen.items[-1]["id"])
+            href = f"{self.links(path)[0]['href']}?{url.query}"
+            more[f"{plural}_links"] = [{"rel": "next", "href": href}]
+        if self.version.since(45) and self.flag("with_count"):
+            more["count"] = len(found)
+        return chosen.items, more
+
+
+Handler = Callable[..., Awaitable[Answer]]
+_SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
+    "volume_id": State.volume,
+    "snapshot_id": State.snapshot,
+    "backup_id": State.backup,
+    "attachment_id": State.attachment,
+    "type_id": kinds.find,
+}
+"""How what a path names is found, by the name of the part; raises NotFound."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A handler and where it is found."""
+
+    method: str
+    path: str
+    handler: Handler
+    access: Access | None = None
+    """None: readers may read, members may write."""
+    first: int = 0
+    """The minor number of the first version that has it."""
+    status: int | None = None
+    """Of its answers, where that is not 200, or 204 for an empty one."""
+
+    def permit(self, caller: RequestContext) -> None:
+        """Raise :class:`Forbidden` where the caller may not use it."""
+        if lacks := lacking(caller, self.method, self.access):
+            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
+
+
+def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:
+    """Return the route of an endpoint, below ``/v3``."""
+    subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
+
+    async def handle(request: Request) -> Response:
+        version = negotiate(request.headers)
+        try:
+            if not version.since(endpoint.first):
+                raise NotFound("The resource could not be found in this version of the API.")
+            caller = context(request)
+            endpoint.permit(caller)
+            call = Call(request, caller, await read_body(request), version, service)
+            found = []
+            if subject is not None:
+                object_id = call.argument(subject)
+                if endpoint.method == "GET":
+                    await call.tools.work.soon(object_id)
+                found.append(_SUBJECTS[subject](call.state, caller, object_id))
+            answer = await endpoint.handler(call, *found)
+        except ApiError as error:
+            error.headers.update(version.headers())
+            raise
+        response = respond(answer, endpoint.status)
+        response.headers.update(version.headers())
+        return response
+
+    return Route(f"/v3{endpoint.path}", handle, methods=[endpoint.method])
+
+
+def single(body: dict[str, Any]) -> tuple[str, Any]:
+    """Return the only key of an action body and its value."""
+    if len(body) != 1:
+        raise BadRequest("Malformed request body")
+    return next(iter(body.items()))

@@ -1,0 +1,18 @@
+"""The parts of the block storage service that requests and work use."""
+
+from dataclasses import dataclass
+
+from localcloud.block_storage.archives import Archives
+from localcloud.block_storage.content import Content
+from localcloud.block_storage.state import State
+from localcloud.work import Work
+
+
+@dataclass(frozen=True)
+class Tools:
+    """One of each part."""
+
+    state: State
+    content: Content
+    archives: Archives
+    work: Work

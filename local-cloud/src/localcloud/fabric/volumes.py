@@ -1,0 +1,160 @@
+"""Volumes in servers: directories that are mounted where devices would be.
+
+A namespace has no block devices, so a volume is what a file system on it would hold. The fabric
+process mounts each once, as an overlay, of which servers get copies: they all see one file
+system, and find no path of the host in their tables of mounts.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from localcloud.fabric import kernel
+from localcloud.fabric.disks import BASE_ROOT, overlay
+from localcloud.fabric.interface import FabricError, Volume
+from localcloud.fabric.kernel import Clone
+
+_BLANK, _SEEN, _SEEN_ONLY = "blank", "seen", "seen-only"
+"""In a volume's directory: an empty one to lie below its content, and where it is mounted."""
+_CONTENT = "upper/root"
+_ID_LENGTH = 20
+"""So much of a volume's id is in the name of the disk, as with virtio."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A volume that is ready to be shown to servers."""
+
+    device: str
+    by_id: str
+    """The name of the disk that follows from the volume's id."""
+    place: str
+    """Where the fabric process has mounted it."""
+
+
+@dataclass
+class _Mounted:
+    place: str
+    servers: dict[str, Shown] = field(default_factory=dict)
+
+
+class Volumes:
+    """The volumes that servers have, mounted in the fabric process."""
+
+    def __init__(self, base: Callable[[], Path], overlays: bool) -> None:
+        self._base = base
+        self._overlays = overlays
+        self._mounted: dict[tuple[str, bool], _Mounted] = {}
+
+    def open(self, server_id: str, volume: Volume) -> Shown:
+        """Mount a volume for a server. Raises OSError, and FabricError without overlays."""
+        key = (volume.id, volume.read_only)
+        mounted = self._mounted.get(key)
+        if mounted is None:
+            place = volume.disk / (_SEEN_ONLY if volume.read_only else _SEEN)
+            place.mkdir(exist_ok=True)
+            self._mount(volume, str(place))
+            mounted = self._mounted[key] = _Mounted(str(place))
+        by_id = f"virtio-{volume.id[:_ID_LENGTH]}"
+        shown = mounted.servers[server_id] = Shown(volume.device, by_id, mounted.place)
+        return shown
+
+    def held(self, server_id: str, volume_id: str) -> Shown | None:
+        """What a server has of a volume."""
+        for (known, _), mounted in self._mounted.items():
+            if known == volume_id and server_id in mounted.servers:
+                return mounted.servers[server_id]
+        return None
+
+    def close(self, server_id: str, volume_id: str | None = None) -> None:
+        """Note that a server has a volume no longer, or none at all."""
+        for key, mounted in list(self._mounted.items()):
+            if volume_id not in (None, key[0]):
+                continue
+            mounted.servers.pop(server_id, None)
+            if not mounted.servers:
+                kernel.unmount(mounted.place)
+                del self._mounted[key]
+
+    def _mount(self, volume: Volume, place: str) -> None:
+        image = volume.image or (self._base() / BASE_ROOT if volume.bootable else None)
+        here = os.open(".", os.O_PATH)
+        os.chdir(volume.disk)
+        try:
+            Path(_BLANK).mkdir(mode=0o755, exist_ok=True)
+            Path(_CONTENT).mkdir(parents=True, exist_ok=True)
+            lower = os.open(image or _BLANK, os.O_PATH)
+            try:
+                self._mount_here(f"/proc/self/fd/{lower}", place, volume)
+            finally:
+                os.close(lower)
+        finally:
+            os.fchdir(here)
+            os.close(here)
+
+    def _mount_here(self, lower: str, place: str, volume: Volume) -> None:
+        """Mount what the current directory holds, with paths that do not tell where that is."""
+        if not self._overlays:
+            if volume.bootable:
+                raise FabricError("a volume that a server boots from needs overlay mounts")
+            kernel.bind(_CONTENT, place)
+            if volume.read_only:
+                kernel.seal(place)
+        elif volume.read_only:
+            # Without a directory to write to, nobody can make it writable again.
+            kernel.mount(
+                "overlay", place, "overlay", options=f"lowerdir={_CONTENT}:{lower},userxattr"
+            )
+        else:
+            overlay(lower, _CONTENT, "work/root", place)
+
+
+def show(shown: Shown, copied: int) -> None:
+    """Mount a copy of a volume at its device, in a server's own namespaces and root directory."""
+    target, link = Path("/dev", shown.device), Path("/dev/disk/by-id", shown.by_id)
+    target.mkdir(exist_ok=True)
+    kernel.mount_copy(copied, str(target))
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(f"../../{shown.device}")
+
+
+def attach(mounts: int, shown: Shown) -> None:
+    """Show a volume in the mount namespace of a running server, and be there from then on."""
+    copied = kernel.copy_mount(shown.place)
+    kernel.setns(mounts, Clone.NEWNS)
+    show(shown, copied)
+
+
+def detach(mounts: int, shown: Shown) -> None:
+    """Unmount a volume wherever it is in a server's mount namespace, and be there from then on."""
+    # The server's own /proc does not know this process.
+    myself = os.open("/proc/self", os.O_PATH)
+    device, root = next(m[:2] for m in _mounts(myself) if m[2] == shown.place)
+    kernel.setns(mounts, Clone.NEWNS)
+    found = [m for m in _mounts(myself) if m[0] == device and _is_below(m[1], root)]
+    for _, _, target in reversed(found):
+        kernel.unmount(target)
+    with suppress(OSError):
+        Path("/dev/disk/by-id", shown.by_id).unlink()
+        Path("/dev", shown.device).rmdir()
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(f"{root.rstrip('/')}/")
+
+
+def _mounts(process: int) -> list[tuple[str, str, str]]:
+    """Device, directory in it and target of each mount that a process sees, in their order."""
+    table = os.open("mountinfo", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process)
+    with os.fdopen(table, encoding="utf-8", errors="surrogateescape") as file:
+        fields = [line.split(" ") for line in file]
+    return [(entry[2], _plain(entry[3]), _plain(entry[4])) for entry in fields]
+
+
+def _plain(path: str) -> str:
+    for sign in (" ", "\t", "\n", "\\"):
+        path = path.replace(f"\\{ord(sign):03o}", sign)
+    return path
