@@ -1,0 +1,1 @@
+"""Load balancing: Octavia's API, and balancers that carry traffic to real servers."""

@@ -1,0 +1,1 @@
+"""The load balancing API, one module for each kind of request."""

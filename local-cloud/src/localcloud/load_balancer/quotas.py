@@ -1,0 +1,28 @@
+"""How much of load balancing a project may have, and has."""
+
+from localcloud.load_balancer.errors import over_quota
+from localcloud.load_balancer.kinds import LOAD_BALANCER, PARTS, Kind
+from localcloud.load_balancer.state import State
+
+UNLIMITED = -1
+DEFAULTS = {str(kind.quota): UNLIMITED for kind in (LOAD_BALANCER, *PARTS)} | {
+    "load_balancer": 100,
+    "member": 5000,
+}
+"""Bounds that a test suite does not meet, and a mistake in a loop does."""
+
+
+def limits(state: State, project: str) -> dict[str, int]:
+    """Return the limits of a project; -1 is for none."""
+    own = state.quotas.get(project) or {}
+    return {name: own.get(name, default) for name, default in DEFAULTS.items()}
+
+
+def require(state: State, kind: Kind, project: str, more: int = 1) -> None:
+    """Raise the API's 403 where a project may not have so many more."""
+    limit = limits(state, project)[str(kind.quota)]
+    if limit == UNLIMITED or more <= 0:
+        return
+    present = sum(1 for _ in state.of(kind).find(project_id=project))
+    if present + more > limit:
+        raise over_quota(kind.words)

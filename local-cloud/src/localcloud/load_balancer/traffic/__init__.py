@@ -1,0 +1,1 @@
+"""What carries traffic: listeners, pools, checks of members, and what chooses between them."""

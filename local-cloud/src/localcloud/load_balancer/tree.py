@@ -1,0 +1,37 @@
+"""What belongs together when parts of load balancers are removed."""
+
+from collections.abc import Iterator
+
+from localcloud.http import Conflict
+from localcloud.load_balancer.kinds import LISTENER, MEMBER, MONITOR, POLICY, POOL, RULE, Kind
+from localcloud.load_balancer.state import State, close_up
+from localcloud.store import Document
+
+
+def require_unused(state: State, kind: Kind, part: Document) -> None:
+    """Raise the API's 409 for a pool to which policies send requests."""
+    if kind is POOL:
+        for policy in state.of(POLICY).values():
+            if policy["redirect_pool_id"] == part["id"]:
+                raise Conflict(f"Pool {part['id']} is in use by L7 policy {policy['id']}")
+
+
+def erase(state: State, kind: Kind, part: Document) -> None:
+    """Remove a part with all that is in it, and what others say of it."""
+    for inner, document in _inside(state, kind, part):
+        erase(state, inner, document)
+    state.of(kind).delete(part["id"])
+    if kind is POOL:
+        for listener in list(state.of(LISTENER).find(loadbalancer_id=part["loadbalancer_id"])):
+            if listener["default_pool_id"] == part["id"]:
+                state.of(LISTENER).put({**listener, "default_pool_id": None})
+    if kind is POLICY:
+        close_up(state, part["listener_id"])
+
+
+def _inside(state: State, kind: Kind, part: Document) -> Iterator[tuple[Kind, Document]]:
+    inner = {LISTENER: (POLICY,), POOL: (MEMBER, MONITOR), POLICY: (RULE,)}
+    owner = {LISTENER: "listener_id", POOL: "pool_id", POLICY: "l7policy_id"}
+    for each in inner.get(kind, ()):
+        for document in list(state.of(each).find(**{owner[kind]: part["id"]})):
+            yield each, document
