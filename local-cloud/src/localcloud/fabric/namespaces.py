@@ -9,10 +9,54 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from localcloud.fabric.interface import Execute, Exit, FloatingIP, Network, Port, Router
+from localcloud.fabric.appliances import NamespaceAppliances
+from localcloud.fabric.interface import (
+    Appliances,
+    Execute,
+    Exit,
+    FloatingIP,
+    Network,
+    Port,
+    Router,
+    Storage,
+    Volume,
+)
 from localcloud.fabric.outbound import Outbound
-from localcloud.fabric.servers import Servers, absolute
+from localcloud.fabric.resolvers import Resolvers
+from localcloud.fabric.servers import Servers
 from localcloud.fabric.start import OwnerProcess
+
+
+class ServerStorage:
+    """The disks and volumes of servers. See :class:`localcloud.fabric.interface.Storage`."""
+
+    def __init__(self, servers: Servers) -> None:
+        self._client = servers.client
+        self._servers = servers
+
+    async def attach(self, server_id: str, volume: Volume) -> None:
+        """Let a running server have a volume."""
+        await self._servers.attach_volume(server_id, volume)
+
+    async def detach(self, server_id: str, volume_id: str) -> None:
+        """Take a volume away from a server."""
+        await self._client.ask("detach_volume", server_id=server_id, volume_id=volume_id)
+
+    async def copy(self, source: Path, target: Path) -> None:
+        """Make a copy of a disk."""
+        await self._client.ask_for_disks("copy_disk", source, target)
+
+    async def pack(self, disk: Path, archive: Path) -> None:
+        """Write what a disk holds into an archive."""
+        await self._client.ask_for_disks("pack_disk", disk, archive)
+
+    async def unpack(self, archive: Path, disk: Path) -> None:
+        """Make a disk of an archive."""
+        await self._client.ask_for_disks("unpack_disk", archive, disk)
+
+    async def remove(self, disk: Path) -> None:
+        """Remove a disk with all its files."""
+        await self._client.ask_for_disks("remove_disk", disk)
 
 
 class NamespaceFabric:
@@ -24,10 +68,15 @@ class NamespaceFabric:
     def __init__(self, process: OwnerProcess) -> None:
         self.capabilities = process.findings.capabilities
         self._on_exit: Callable[[Exit], None] = lambda _: None
-        self._outbound = Outbound()
-        self._servers = Servers(process, lambda end: self._on_exit(end))
+        self.resolvers = Resolvers()
+        self._outbound = Outbound(self.resolvers)
+        self._servers = Servers(process, lambda end: self._on_exit(end), self.resolvers)
         self.execute: Execute = self._servers.execute
         self.boot = self._servers.boot
+        self.storage: Storage = ServerStorage(self._servers)
+        self.appliances: Appliances | None = NamespaceAppliances(
+            self._servers.client, self._servers.forwards
+        )
         self.stop_server = self._servers.power_off
         self.running = self._servers.running
         self.forwardings = self._servers.forwards.current
@@ -99,7 +148,7 @@ class NamespaceFabric:
     async def delete_server(self, server_id: str, disk: Path) -> None:
         """Power off and remove the disk."""
         await self._servers.kill(server_id)
-        await self._servers.client.ask("remove_disk", disk=absolute(disk))
+        await self.storage.remove(disk)
 
     async def pause(self, server_id: str, paused: bool) -> None:
         """Freeze or thaw all processes of the server."""

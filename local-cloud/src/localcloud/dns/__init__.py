@@ -1,0 +1,1 @@
+"""The DNS service: the API of Designate, version 2, and a name server."""
