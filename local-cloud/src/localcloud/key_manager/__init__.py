@@ -1,0 +1,1 @@
+"""The key manager: the API of Barbican, version 1."""

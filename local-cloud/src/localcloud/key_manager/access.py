@@ -1,0 +1,45 @@
+"""Who may do what with a secret, a container or an order."""
+
+from localcloud.http import Forbidden, RequestContext
+from localcloud.store import Document
+
+
+def require(allowed: bool, operation: str) -> None:
+    """Raise :class:`Forbidden`, naming the operation, unless it is allowed."""
+    if not allowed:
+        raise Forbidden(
+            f"{operation} attempt not allowed - please review your user/project privileges"
+        )
+
+
+def is_member(who: RequestContext, operation: str) -> str:
+    """Return the caller's project; raises Forbidden for who may only read in it, or has none."""
+    require("member" in who.roles and who.project_id is not None, operation)
+    return who.require_project()
+
+
+def may_use(who: RequestContext, found: Document) -> bool:
+    """Whether the caller may change something, and see what it holds.
+
+    What is private belongs to its creator, and to the administrator of the project.
+    """
+    if who.project_id != found["project_id"]:
+        return False
+    is_own = found["creator_id"] == who.user_id
+    private = found["acl"].get("read", {}).get("project-access") is False
+    return "admin" in who.roles or ("member" in who.roles and (is_own or not private))
+
+
+def may_read(who: RequestContext, found: Document) -> bool:
+    """Whether the caller may see what a secret holds."""
+    return may_use(who, found) or who.user_id in found["acl"].get("read", {}).get("users", ())
+
+
+def may_see(who: RequestContext, found: Document) -> bool:
+    """Whether the caller may see that something is there."""
+    return who.is_admin or may_read(who, found)
+
+
+def may_delete(who: RequestContext, found: Document) -> bool:
+    """Whether the caller may delete something."""
+    return who.is_admin or may_use(who, found)

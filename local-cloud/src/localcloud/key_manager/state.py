@@ -1,0 +1,77 @@
+"""What the key manager remembers, and how it is found."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from localcloud.cloud import Cloud
+from localcloud.http import NotFound, RequestContext
+from localcloud.store import Document
+
+PREFIX = "/key-manager"
+
+
+class State:
+    """The collections of the key manager."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        store = cloud.store
+        self.secrets = store.collection("key_manager.secret", index=("project_id",))
+        self.containers = store.collection("key_manager.container", index=("project_id",))
+        self.orders = store.collection("key_manager.order", index=("project_id",))
+        self.quotas = store.collection("key_manager.quota")
+
+    def now(self) -> str:
+        """Return the present time as documents hold it: in UTC, without saying so."""
+        return self.cloud.now().rstrip("Z")
+
+    def ref(self, collection: str, object_id: str) -> str:
+        """Return the address by which clients name an object."""
+        return f"{self.cloud.settings.url}{PREFIX}/v1/{collection}/{object_id}"
+
+    def new(self, who: RequestContext, **fields: Any) -> Document:
+        """Return a new object of the caller's project, which is kept by whoever puts it."""
+        return self.new_in(who.require_project(), who.user_id, **fields)
+
+    def new_in(self, project_id: str, creator_id: str, **fields: Any) -> Document:
+        """Return the same for who is not there any more."""
+        now = self.now()
+        return {
+            "id": str(uuid4()),
+            "project_id": project_id,
+            "creator_id": creator_id,
+            "status": "ACTIVE",
+            "created": now,
+            "updated": now,
+            **fields,
+        }
+
+    def secret(self, secret_id: str) -> Document:
+        """Return a secret that has not expired, of whichever project; raises NotFound."""
+        if not is_uuid(secret_id):
+            raise NotFound("Not Found. Provided secret id is invalid.")
+        found = self.secrets.get(secret_id)
+        if found is None or self.has_expired(found):
+            raise NotFound("Secret not found.")
+        return found
+
+    def container(self, container_id: str) -> Document:
+        """Return a container, of whichever project; raises NotFound."""
+        if not is_uuid(container_id):
+            raise NotFound("Not Found. Provided container id is invalid.")
+        found = self.containers.get(container_id)
+        if found is None:
+            raise NotFound("Secrets container not found.")
+        return found
+
+    def has_expired(self, secret: Document) -> bool:
+        """Whether a secret's end has come: nobody sees it any more."""
+        return secret["expiration"] is not None and secret["expiration"] <= self.now()
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text can be the id of an object."""
+    try:
+        return str(UUID(text)) == text.lower()
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""The messaging service: the API of Zaqar, version 2."""

@@ -1,0 +1,49 @@
+"""All requests of the messaging API; this module is loaded when they are first asked for."""
+
+from contextlib import AsyncExitStack
+
+from starlette.routing import BaseRoute
+
+from localcloud.http import Forbidden
+from localcloud.messaging.call import Call, Calls
+from localcloud.messaging.claims import Claims
+from localcloud.messaging.messages import Messages
+from localcloud.messaging.queues import Queues
+from localcloud.messaging.shares import Shares
+from localcloud.messaging.signatures import Signatures
+from localcloud.messaging.state import State
+from localcloud.messaging.subscriptions import Subscriptions
+from localcloud.messaging.webhooks import Webhooks
+from localcloud.store import Document
+
+
+def routes(state: State, stack: AsyncExitStack) -> list[BaseRoute]:
+    """Return the routes; what they begin ends with the stack."""
+    webhooks = Webhooks(state)
+    stack.push_async_callback(webhooks.stop)
+    signatures = Signatures(state.cloud)
+    calls = Calls(state.cloud, signatures)
+
+    async def ping(call: Call) -> None:
+        """Answer: that is all."""
+
+    async def health(call: Call) -> Document:
+        if not call.is_admin:
+            raise Forbidden("You are not authorized to complete this action.")
+        messages = list(state.messages.values())
+        claimed = sum(map(state.is_claimed, messages))
+        volume = {"free": len(messages) - claimed, "claimed": claimed, "total": len(messages)}
+        return {
+            "catalog_reachable": True,
+            "sqlite": {"storage_reachable": True, "message_volume": volume},
+        }
+
+    return [
+        calls.route("GET", "/v2/ping", ping),
+        calls.route("GET", "/v2/health", health),
+        *Queues(state).routes(calls),
+        *Messages(state, webhooks).routes(calls),
+        *Claims(state).routes(calls),
+        *Subscriptions(state).routes(calls),
+        *Shares(signatures).routes(calls),
+    ]

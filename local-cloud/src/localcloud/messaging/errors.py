@@ -1,0 +1,48 @@
+"""Errors as the messaging service shows them: a title and a description."""
+
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse, Response
+
+from localcloud.http import ApiError
+
+
+class Refused(ApiError):
+    """A request that is refused."""
+
+    def __init__(self, status: int, title: str, message: str) -> None:
+        super().__init__(message, status=status)
+        self.title = title
+
+
+def bad_request(message: str) -> Refused:
+    """Return the error for what the API does not allow."""
+    return Refused(400, "Invalid API request", message)
+
+
+def bad_body(message: str) -> Refused:
+    """Return the error for a body that cannot be understood."""
+    return Refused(400, "Invalid request body", message)
+
+
+def not_found(message: str) -> Refused:
+    """Return the error for what is not there."""
+    return Refused(404, "Not found", message)
+
+
+def conflict(message: str) -> Refused:
+    """Return the error for what is there already, or not there to be changed."""
+    return Refused(409, "Resource conflict", message)
+
+
+def unavailable(message: str) -> Refused:
+    """Return the error for what cannot be done now."""
+    retry = "Please try again in a few seconds."
+    return Refused(503, "Service temporarily unavailable", f"{message} {retry}")
+
+
+def zaqar_error(error: ApiError, request_id: str) -> Response:
+    """Return an error as the messaging service shows it."""
+    title = error.title if isinstance(error, Refused) else HTTPStatus(error.status).phrase
+    body = {"title": title, "description": error.message}
+    return JSONResponse(body, error.status, error.headers)

@@ -1,0 +1,130 @@
+"""Messages on their way to those who have subscribed.
+
+As in Zaqar, they are not kept for that: what is on its way when the cloud ends is lost. It stays in
+the queue.
+"""
+
+import asyncio
+import json
+import logging
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+from localcloud.messaging.state import State
+from localcloud.messaging.subscriptions import alive
+from localcloud.store import Document
+
+_LOG = logging.getLogger(__name__)
+_WORKERS = 10
+_MOST_WAITING = 1000
+_SECONDS = 10
+"""For which a receiver may take its time."""
+_RETRY = 500
+"""The least status with which a receiver has not taken a message."""
+_STEP = 5
+_LONGEST_PAUSE = 3600
+_MOST_TRIES = 100
+
+
+class Webhooks:
+    """Sends while the cloud runs."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @cached_property
+    def _workers(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_WORKERS, "webhook")
+
+    def notify(self, queue: Document, messages: Sequence[Document]) -> None:
+        """Begin to send messages to all who have subscribed to a queue."""
+        for subscription in alive(self._state, queue["id"]):
+            if not subscription["subscriber"].startswith(("http:", "https:")):
+                continue
+            policy = _policy(queue["metadata"], subscription["options"])
+            for message in messages:
+                self._begin(queue["name"], subscription, message, policy)
+
+    async def idle(self) -> None:
+        """Return when nothing is on its way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Leave what is on its way."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.idle()
+        if "_workers" in self.__dict__:
+            self._workers.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(
+        self, queue: str, subscription: Document, message: Document, policy: Mapping[str, Any]
+    ) -> None:
+        if len(self._tasks) >= _MOST_WAITING:
+            _LOG.warning("a message for %s is not sent: too many are", subscription["subscriber"])
+            return
+        sent = {**message, "Message_Type": "Notification", "queue_name": queue}
+        body, options = json.dumps(sent), subscription["options"]
+        if isinstance(options.get("post_data"), str):
+            body = options["post_data"].replace('"$zaqar_message$"', body)
+        headers = {"Content-Type": "application/json"}
+        if isinstance(options.get("post_headers"), dict):
+            headers |= {str(k): str(v) for k, v in options["post_headers"].items()}
+        send = self._send(subscription["subscriber"], body.encode(), headers, policy)
+        task = asyncio.get_running_loop().create_task(send)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send(
+        self, url: str, body: bytes, headers: dict[str, str], policy: Mapping[str, Any]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        for pause in [0, *_pauses(policy)]:
+            if pause:
+                await self._state.cloud.clock.sleep(pause)
+            if await loop.run_in_executor(self._workers, _is_taken, url, body, headers):
+                return
+        _LOG.warning("a message for %s was not taken", url)
+
+
+def _is_taken(url: str, body: bytes, headers: dict[str, str]) -> bool:
+    """Whether a receiver has answered, if only that it does not like the message."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310
+        with direct.open(request, timeout=_SECONDS):
+            return True
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code < _RETRY
+    except (OSError, ValueError):
+        return False
+
+
+def _policy(attributes: Document, options: Document) -> Mapping[str, Any]:
+    own, of_queue = options.get("_retry_policy") or {}, attributes.get("_retry_policy") or {}
+    override = "ignore_subscription_override"
+    if own.get(override) or of_queue.get(override):
+        return dict(of_queue)
+    return dict(own or of_queue)
+
+
+def _pauses(policy: Mapping[str, Any]) -> Iterator[int]:
+    """Yield the seconds before each further try."""
+
+    def number(name: str, default: int, most: int) -> int:
+        value = policy.get(name)
+        return min(max(int(value), 0), most) if isinstance(value, int) else default
+
+    least = number("minimum_delay", 5, _LONGEST_PAUSE)
+    most = number("maximum_delay", 30, _LONGEST_PAUSE)
+    yield from [0] * number("retries_with_no_delay", 3, _MOST_TRIES)
+    yield from [least] * number("minimum_delay_retries", 3, _MOST_TRIES)
+    yield from list(range(least, most, _STEP))[:_MOST_TRIES]
+    yield from [most] * number("maximum_delay_retries", 3, _MOST_TRIES)

@@ -1,0 +1,28 @@
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from cloud_testing.caller import Caller
+from localcloud.cloud import Cloud, Service
+from localcloud.messaging.routes import service as messaging
+
+
+@pytest.fixture
+def service(cloud: Cloud) -> Service:
+    return messaging(cloud)
+
+
+@pytest.fixture
+async def queues(service: Service, client_of: Any) -> AsyncIterator[Caller]:
+    """The messaging service as a member of the project demo."""
+    async with client_of(service, token=None) as client:
+        yield Caller(client, "/messaging").of("demo", Client_ID=str(uuid4()))
+    await service.stop()
+
+
+@pytest.fixture
+def reader(queues: Caller) -> Caller:
+    """The same project, by another client."""
+    return queues.of("demo", Client_ID=str(uuid4()))
