@@ -1,12 +1,13 @@
-"""A cloud without the identity service and without servers, for tests of single services."""
+"""A cloud without the identity service, for tests of single services; ``house`` has servers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
 
+from cloud_testing.compute import Api, House
 from cloud_testing.doubles import ManualClock, StaticTokens
 from localcloud.app import CloudApp
 from localcloud.cloud import Cloud, Service
@@ -42,3 +43,26 @@ def client_of(cloud: Cloud) -> Callable[..., httpx.AsyncClient]:
         )
 
     return make
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    house = House(tmp_path)
+    await house.start()
+    yield house
+    await house.kill()
+
+
+@pytest.fixture
+def demo(house: House) -> Api:
+    return house.user("demo")
+
+
+@pytest.fixture
+def other(house: House) -> Api:
+    return house.user("other")
+
+
+@pytest.fixture
+def admin(house: House) -> Api:
+    return house.user("admin")

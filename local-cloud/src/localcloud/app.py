@@ -1,4 +1,4 @@
-"""The wiring of the cloud: which services there are, and how they become one application."""
+"""The wiring of the cloud: how services become one application."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -9,17 +9,12 @@ from starlette.types import Receive, Scope, Send
 
 from localcloud.clock import Clock, SystemClock
 from localcloud.cloud import Cloud, Service
-from localcloud.compute.routes import service as compute_service
 from localcloud.disturbances import PATH as DISTURBANCES_PATH
 from localcloud.disturbances import Disturbances
 from localcloud.executions import ExecutionSocket
 from localcloud.fabric.interface import Fabric
 from localcloud.identity.identity import identity_of
-from localcloud.identity.routes import service as identity_service
-from localcloud.image.routes import service as image_service
 from localcloud.mount import ServiceApp, strip_prefix
-from localcloud.network.routes import service as network_service
-from localcloud.object_store.routes import service as object_store_service
 from localcloud.settings import Settings
 from localcloud.store import Store
 
@@ -33,17 +28,6 @@ def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -
     store = Store(settings.cloud_dir / "cloud.sqlite")
     clock = clock or SystemClock()
     return Cloud(store, identity_of(store, clock, settings).control, fabric, clock, settings)
-
-
-def services(cloud: Cloud) -> list[Service]:
-    """Return the services of the cloud, in the order in which they start."""
-    return [
-        identity_service(cloud),
-        image_service(cloud),
-        network_service(cloud),
-        compute_service(cloud),
-        object_store_service(cloud),
-    ]
 
 
 class CloudApp:

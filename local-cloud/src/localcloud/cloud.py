@@ -82,12 +82,15 @@ class Service:
     """Tells by method and path (below the prefix) what needs no token."""
     versions: Sequence[Mapping[str, Any]]
     """The entries of this service in the version list at ``/``, as in its own version document."""
-    routes: Sequence[BaseRoute]
-    """With paths below the prefix and without a trailing slash.
+    routes: Sequence[BaseRoute] | Callable[[], Sequence[BaseRoute]]
+    """With paths below the prefix and without a trailing slash; or what makes them when the service
+    is first asked, so that a cloud starts without loading what nobody uses.
 
     The token has been checked before a handler runs (see :func:`localcloud.http.context`); every
     :class:`ApiError` that a handler raises becomes an answer by ``render``.
     """
+    other_types: Sequence[str] = ()
+    """Under which the catalog shows it as well."""
     root_paths: Sequence[str] = ()
     """Paths outside the prefix that are this service's, too."""
     normalize: Callable[[str], str] = without_trailing_slash

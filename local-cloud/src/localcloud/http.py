@@ -361,8 +361,10 @@ _NOVA_NAMES = {
 def nova_error(error: ApiError, request_id: str) -> Response:
     """Return an error as the compute and block storage APIs show it."""
     name = _NOVA_NAMES.get(error.status, "computeFault")
-    body = {name: {"code": error.status, "message": error.message}}
-    return JSONResponse(body, error.status, error.headers)
+    body: dict[str, Any] = {"code": error.status, "message": error.message}
+    if "Retry-After" in error.headers:
+        body["retryAfter"] = error.headers["Retry-After"]
+    return JSONResponse({name: body}, error.status, error.headers)
 
 
 def neutron_error(error: ApiError, request_id: str) -> Response:

@@ -1,8 +1,9 @@
 """The shell around each service: request ids, authentication, routing, errors in its own shape."""
 
 import logging
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeGuard
 from uuid import uuid4
 
@@ -24,13 +25,11 @@ class ServiceApp:
     def __init__(self, cloud: Cloud, service: Service) -> None:
         self._cloud = cloud
         self._service = service
-        routes = service.routes
-        heads = {_head(route.path) for route in routes if _has_literal_head(route)}
-        self._routers = {
-            head: _router(r for r in routes if not _has_literal_head(r) or _head(r.path) == head)
-            for head in heads
-        }
-        self._rest = _router(route for route in routes if not _has_literal_head(route))
+
+    @cached_property
+    def _routing(self) -> "_Routing":
+        routes = self._service.routes
+        return _Routing(routes() if callable(routes) else routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. ``scope["path"]`` is below the prefix already."""
@@ -74,8 +73,7 @@ class ServiceApp:
             state["context"] = replace(self._cloud.tokens.validate(token), request_id=request_id)
         elif not public:
             raise Unauthorized("The request you have made requires authentication.")
-        router = self._routers.get(_head(path), self._rest)
-        await router(scope, receive, send)
+        await self._routing.of(path)(scope, receive, send)
 
     async def _fail(
         self, error: ApiError, request_id: str, scope: Scope, receive: Receive, send: Send
@@ -86,6 +84,22 @@ class ServiceApp:
                 "WWW-Authenticate", f'Keystone uri="{self._cloud.settings.url}/identity"'
             )
         await response(scope, receive, send)
+
+
+class _Routing:
+    """The routes of a service, by the head of their paths."""
+
+    def __init__(self, routes: Sequence[BaseRoute]) -> None:
+        heads = {_head(route.path) for route in routes if _has_literal_head(route)}
+        self._routers = {
+            head: _router(r for r in routes if not _has_literal_head(r) or _head(r.path) == head)
+            for head in heads
+        }
+        self._rest = _router(route for route in routes if not _has_literal_head(route))
+
+    def of(self, path: str) -> Router:
+        """Return the router for a path."""
+        return self._routers.get(_head(path), self._rest)
 
 
 def _head(path: str) -> str:

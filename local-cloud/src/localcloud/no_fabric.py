@@ -16,6 +16,7 @@ class NoFabric(PlainFabric):
     def __init__(self) -> None:
         super().__init__()
         self.capabilities = Capabilities(False, False, False, False, (_LACKS,))
+        self.appliances = None
 
     async def ensure_floating_ip(self, floating_ip: FloatingIP) -> None:
         """No address leads anywhere: there is nothing to watch."""

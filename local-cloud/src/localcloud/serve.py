@@ -14,12 +14,13 @@ from contextlib import contextmanager
 import uvicorn
 import uvloop
 
-from localcloud.app import CloudApp, open_cloud, services
+from localcloud.app import CloudApp, open_cloud
 from localcloud.connections import Connection
 from localcloud.fabric.choose import fabric_on
 from localcloud.fabric.interface import Fabric, FabricError
 from localcloud.fabric.start import OwnerStart
 from localcloud.no_fabric import NoFabric
+from localcloud.services import services
 from localcloud.settings import Settings
 
 _LOG = logging.getLogger(__name__)

@@ -102,11 +102,15 @@ class Collection:
         """Take a document that is already in the database into memory."""
         key = document["id"]
         self.revision += 1
-        self._unindex(key)
         before = self._documents.get(key)
         self._documents[key] = document
+        indexed = self._indexed.get(key, {})
         for field in self._indexes:
-            self._index_one(field, key, document.get(field))
+            value = document.get(field)
+            # whoever stays in a bucket keeps the place there
+            if field not in indexed or indexed[field] != value:
+                self._unindex_one(field, key)
+                self._index_one(field, key, value)
         self._tell(before, document)
 
     def forget(self, key: str) -> None:
@@ -128,11 +132,19 @@ class Collection:
         self._indexed.setdefault(key, {})[field] = value
 
     def _unindex(self, key: str) -> None:
-        for field, value in self._indexed.pop(key, {}).items():
-            bucket = self._indexes[field][value]
-            bucket.pop(key, None)
-            if not bucket:
-                del self._indexes[field][value]
+        for field in list(self._indexed.get(key, ())):
+            self._unindex_one(field, key)
+        self._indexed.pop(key, None)
+
+    def _unindex_one(self, field: str, key: str) -> None:
+        indexed = self._indexed.get(key, {})
+        if field not in indexed:
+            return
+        value = indexed.pop(field)
+        bucket = self._indexes[field][value]
+        bucket.pop(key, None)
+        if not bucket:
+            del self._indexes[field][value]
 
 
 class Store:

@@ -12,19 +12,31 @@ import httpx
 from cloud_testing.doubles import ManualClock, StaticTokens
 from cloud_testing.recording_fabric import RecordingFabric
 from localcloud.app import CloudApp
+from localcloud.block_storage.routes import service as block_storage_service
+from localcloud.block_storage.service import BlockStorage
 from localcloud.cloud import Cloud
 from localcloud.compute.routes import service as compute_service
 from localcloud.compute.service import ComputeService
 from localcloud.fabric.interface import Fabric, Server
 from localcloud.image.images import Images
 from localcloud.image.routes import service as image_service
+from localcloud.key_manager.routes import service as key_manager_service
+from localcloud.load_balancer.routes import service as load_balancer_service
+from localcloud.load_balancer.service import LoadBalancing
 from localcloud.network.routes import service as network_service
+from localcloud.object_store.routes import service as object_store_service
 from localcloud.settings import Settings
 from localcloud.store import Store
+
+_OTHERS = (
+    "/network/", "/image/", "/compute", "/v1/", "/volume/", "/load-balancer/", "/key-manager/",
+)  # fmt: skip
 
 
 class Api:
     """The cloud as one user; answers are checked."""
+
+    volume_version = "3.70"
 
     def __init__(self, http: httpx.AsyncClient, version: str = "2.96") -> None:
         self._http = http
@@ -35,9 +47,9 @@ class Api:
         return Api(self._http, version)
 
     async def send(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        prefix = "" if path.startswith(("/network/", "/image/", "/compute")) else "/compute/v2.1"
+        prefix = "" if path.startswith(_OTHERS) else "/compute/v2.1"
         headers = {
-            "OpenStack-API-Version": f"compute {self.version}",
+            "OpenStack-API-Version": f"compute {self.version}, volume {self.volume_version}",
             "Content-Type": "application/json",
         }
         # Escaped, so that a test can send what is no text at all; what can wait comes as it is.
@@ -137,7 +149,9 @@ class House:
         store = Store(self.settings.cloud_dir / "cloud.sqlite")
         fabric = cast("Fabric", self.fabric)
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
-        services = [s(self.cloud) for s in (image_service, network_service, compute_service)]
+        factories = (image_service, network_service, object_store_service, block_storage_service)
+        factories = (*factories, key_manager_service, load_balancer_service, compute_service)
+        services = [make(self.cloud) for make in factories]
         self.app = CloudApp(self.cloud, services)
         await self.fabric.start(self.cloud.server_ended)
         await self._exits.enter_async_context(self.app.running())
@@ -155,6 +169,8 @@ class House:
     async def settle(self) -> None:
         """Let all background work end."""
         await self.cloud.one(ComputeService).tools.machine.idle()
+        await self.cloud.one(BlockStorage).tools.work.idle()
+        await self.cloud.one(LoadBalancing).work.idle()
 
     def user(self, token: str, version: str = "2.96") -> Api:
         client = httpx.AsyncClient(

@@ -1,11 +1,18 @@
 """A fabric that does nothing but remember what was declared to it."""
 
+import asyncio
+import shutil
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from localcloud.fabric import archives
+from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.interface import (
+    Appliance,
     Capabilities,
+    Door,
     Execute,
     Exit,
     FabricError,
@@ -15,8 +22,78 @@ from localcloud.fabric.interface import (
     Port,
     Router,
     Server,
+    Volume,
 )
 from localcloud.fabric.plain import refuse
+from localcloud.fabric.resolvers import Resolvers
+
+
+class RecordingStorage:
+    """Disks are plain directories here; what servers have of them is remembered."""
+
+    def __init__(self, fabric: "RecordingFabric") -> None:
+        self._fabric = fabric
+
+    async def attach(self, server_id: str, volume: Volume) -> None:
+        self._fabric._note("attach_volume", volume.id)
+        self._fabric.volumes.setdefault(server_id, {})[volume.id] = volume
+
+    async def detach(self, server_id: str, volume_id: str) -> None:
+        self._fabric._note("detach_volume", volume_id)
+        self._fabric.volumes.get(server_id, {}).pop(volume_id, None)
+
+    async def copy(self, source: Path, target: Path) -> None:
+        self._fabric._note("copy_disk", target.name)
+        archives.copy(source, target)
+
+    async def pack(self, disk: Path, archive: Path) -> None:
+        self._fabric._note("pack_disk", disk.name)
+        archives.pack(disk, archive)
+
+    async def unpack(self, archive: Path, disk: Path) -> None:
+        self._fabric._note("unpack_disk", disk.name)
+        archives.unpack(archive, disk)
+
+    async def remove(self, disk: Path) -> None:
+        self._fabric._note("remove_disk", disk.name)
+        shutil.rmtree(disk, ignore_errors=True)
+
+
+class RecordingAppliances:
+    """Appliances whose sockets are real ones of the machine's loopback interface."""
+
+    def __init__(self, fabric: "RecordingFabric") -> None:
+        self._fabric = fabric
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.here: dict[str, Appliance] = {}
+        self.doors: dict[tuple[str, int], tuple[str, int]] = {}
+        """Where the host finds what listens at an address and port."""
+        self.servers: dict[tuple[str, int], int] = {}
+        """Ports of the host behind addresses and ports of servers."""
+
+    async def ensure(self, appliance: Appliance) -> None:
+        self._fabric._note("ensure_appliance", appliance.id)
+        assert all(port.network_id in self._fabric.networks for port in appliance.ports)
+        await self.gate.wait()
+        self.here[appliance.id] = appliance
+
+    async def remove(self, appliance_id: str) -> None:
+        self._fabric._note("remove_appliance", appliance_id)
+        self.here.pop(appliance_id, None)
+
+    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+        assert appliance_id in self.here
+        opened = make_socket(door, "127.0.0.1")
+        if door in (Door.LISTEN, Door.RECEIVE):
+            use_socket(opened, door, ("127.0.0.1", 0))
+            self.doors[address, port] = opened.getsockname()
+        elif (address, port) in self.servers:
+            use_socket(opened, door, ("127.0.0.1", self.servers[address, port]))
+        else:
+            opened.close()
+            raise FabricError(f"nobody is at {address}:{port}")
+        return opened
 
 
 @dataclass
@@ -25,6 +102,17 @@ class RecordingFabric:
 
     calls: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of method and id of the object."""
+    volumes: dict[str, dict[str, Volume]] = field(default_factory=dict)
+    """By server, then by volume."""
+
+    @property
+    def storage(self) -> RecordingStorage:
+        return RecordingStorage(self)
+
+    def __post_init__(self) -> None:
+        self.resolvers = Resolvers()
+        self.appliances = RecordingAppliances(self)
+
     networks: dict[str, Network] = field(default_factory=dict)
     routers: dict[str, Router] = field(default_factory=dict)
     ports: dict[str, Port] = field(default_factory=dict)
@@ -99,6 +187,7 @@ class RecordingFabric:
 
     async def boot(self, server: Server) -> None:
         self._note("boot", server.id)
+        self.volumes[server.id] = {volume.id: volume for volume in server.volumes}
         self.servers[server.id] = server
 
     async def ensure_metadata(

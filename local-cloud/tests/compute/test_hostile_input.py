@@ -17,7 +17,8 @@ ACTIONS = (
 )  # fmt: skip
 FIELDS = (
     "name", "imageRef", "flavorRef", "networks", "metadata", "tags", "user_data", "key_name",
-    "security_groups", "block_device_mapping_v2", "availability_zone", "min_count", "personality",
+    "security_groups", "block_device_mapping_v2", "block_device_mapping", "availability_zone",
+    "min_count", "personality",
     "hostname", "description", "ram", "vcpus", "disk", "id", "public_key", "type", "policy",
     "rules", "fixed_ips", "port_id", "net_id", "volumeId", "length", "state", "host", "rotation",
 )  # fmt: skip
@@ -44,6 +45,7 @@ async def test_no_body_makes_the_service_fail(house: House, admin: Api, version:
         path = endpoint.path.format(
             server_id=made["id"], flavor_id="1", aggregate_id="1", project_id="p", key="key",
             tag="t", class_name="default", service_id="x", group_id="g", port_id="p", name="n",
+            volume_id="v",
         )  # fmt: skip
         names = ACTIONS if path.endswith("/action") else WRAPPERS
         for body in [[], "text", {}, *(b for n in names for b in bodies(n)[:: 29 + len(n) % 5])]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from functools import partial
 
 import pytest
 
@@ -203,29 +204,49 @@ async def test_a_router_with_an_external_gateway_leads_out_and_one_without_does_
         await world.until_console(alone, "got []")
 
 
-async def test_names_are_looked_up_at_the_hosts_name_server():
+class NameServer(asyncio.DatagramProtocol):
+    """Answers each question with these bytes and the question."""
+
+    def __init__(self, prefix: bytes) -> None:
+        self.prefix = prefix
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, client):
+        self.transport.sendto(self.prefix + data, client)
+
+
+class InTurn:
+    """Name servers that are asked one after the other."""
+
+    def __init__(self, *transports):
+        self.transports = transports
+
+    def in_turn(self):
+        return [transport.get_extra_info("sockname") for transport in self.transports]
+
+
+async def test_names_are_looked_up_at_the_name_server_that_does_not_refuse():
     loop = asyncio.get_running_loop()
-
-    class NameServer(asyncio.DatagramProtocol):
-        def connection_made(self, transport):
-            self.transport = transport
-
-        def datagram_received(self, data, client):
-            self.transport.sendto(b"answer to " + data, client)
-
-    transport, _ = await loop.create_datagram_endpoint(NameServer, ("127.0.0.1", 0))
+    refusal = bytes([0, 0, 0, 5])
+    transports = [
+        (await loop.create_datagram_endpoint(partial(NameServer, prefix), ("127.0.0.1", 0)))[0]
+        for prefix in (refusal, b"answer to ")
+    ]
     asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     asked.bind(("127.0.0.1", 0))
     asked.setblocking(False)
     address = asked.getsockname()
-    relay = DnsRelay(asked, transport.get_extra_info("sockname"))
+    relay = DnsRelay(asked, InTurn(*transports))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.setblocking(False)
         client.sendto(b"question", address)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             assert await loop.sock_recv(client, 100) == b"answer to question"
     relay.close()
-    transport.close()
+    for transport in transports:
+        transport.close()
 
 
 async def test_a_request_that_makes_no_sense_is_refused_and_servers_live_on(world):

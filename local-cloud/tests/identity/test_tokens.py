@@ -245,3 +245,13 @@ async def test_lost_credentials_are_made_anew(
         async with httpx.AsyncClient(transport=transport, base_url=settings.url) as client:
             answer = await client.post("/identity/v3/auth/tokens", json={"auth": auth})
             assert answer.status_code == 201
+
+
+async def test_passwords_can_be_given_to_any_command(
+    reopened: Callable[[], CloudApp], settings: Settings
+) -> None:
+    """One that begins with "-" is an option to most: ``--os-password -oRap`` cannot be read."""
+    async with reopened().running():
+        users = json.loads((settings.cloud_dir / "credentials.json").read_text())["users"]
+    assert users
+    assert all(user["password"].isalnum() for user in users.values())

@@ -49,6 +49,17 @@ def test_find_follows_changes_of_indexed_fields(path: Path) -> None:
     store.close()
 
 
+def test_what_is_found_by_an_index_keeps_its_order_when_something_else_changes(path: Path) -> None:
+    store = Store(path)
+    ports = store.collection("port", index=("project_id", "name"))
+    for name in ("b", "a", "c"):
+        ports.put({"id": name, "project_id": "p", "name": name})
+    ports.put({"id": "b", "project_id": "p", "name": "new"})
+    assert [d["id"] for d in ports.find(project_id="p")] == ["b", "a", "c"]
+    assert [d["id"] for d in ports.find(name="new")] == ["b"]
+    store.close()
+
+
 def test_a_failed_transaction_leaves_neither_memory_nor_file_changed(path: Path) -> None:
     store = Store(path)
     things = store.collection("thing", index=("size",))

@@ -3,10 +3,10 @@
 import base64
 from typing import Any
 
+from localcloud.block_storage.servers import BootVolume
 from localcloud.compute import documents
 from localcloud.compute.servers import RUNNING, SHUTDOWN, change
 from localcloud.compute.tools import Tools
-from localcloud.compute.volumes import BootVolume
 from localcloud.fabric.interface import Server
 from localcloud.store import Document
 
@@ -24,14 +24,11 @@ def vendor_data(server: Document) -> dict[str, object]:
     return {"cloud-init": "\n".join(lines) + "\n"}
 
 
-def _source(tools: Tools, server: Document, rescued: bool) -> BootVolume:
-    """Return the disk to boot from and the image below it."""
-    directory = tools.state.directory(server["id"])
-    if rescued:
-        return BootVolume(directory / "rescue", server["rescue_image_id"])
+def own_disk(tools: Tools, server: Document) -> BootVolume:
+    """Return a server's own disk, which may be a volume, and the image below it."""
     if server["image_id"]:
-        return BootVolume(directory / "disk", server["image_id"])
-    return tools.volumes.required().boot_volume(server["id"])
+        return BootVolume(tools.state.directory(server["id"]) / "disk", server["image_id"])
+    return tools.volumes.servers.boot_volume(server["id"])
 
 
 async def _specification(tools: Tools, server: Document, source: BootVolume) -> Server:
@@ -47,6 +44,7 @@ async def _specification(tools: Tools, server: Document, source: BootVolume) -> 
         console=directory / "console.log",
         root=await tools.images.root(source.image_id),
         ports=plugs.ports(server),
+        volumes=await tools.volumes.servers.shown(server["id"]),
         metadata=documents.metadata(server, plugs.tagged(server)),
         ec2_metadata=documents.ec2(server, addresses, groups),
         user_data=base64.b64decode(user_data) if user_data else None,
@@ -62,9 +60,10 @@ async def boot(tools: Tools, server: Document, vm_state: str = "active", **chang
 
     A process that has ended again meanwhile leaves the server stopped.
     """
-    source = _source(tools, server, vm_state == "rescued")
-    specification = await _specification(tools, server, source)
     directory = tools.state.directory(server["id"])
+    rescue = BootVolume(directory / "rescue", server["rescue_image_id"])
+    source = rescue if vm_state == "rescued" else own_disk(tools, server)
+    specification = await _specification(tools, server, source)
     directory.mkdir(parents=True, exist_ok=True)
     await tools.images.seed(source.image_id, source.disk)
     fabric = tools.state.cloud.fabric

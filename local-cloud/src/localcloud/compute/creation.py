@@ -69,7 +69,7 @@ def _zone(state: State, context: RequestContext, request: ServerRequest) -> None
 
 def _needs_storage(device: Document) -> bool:
     """Whether the device is a volume; local disks beyond the first are part of it here."""
-    return device.get("destination_type") == "volume" or device.get("source_type") != "blank"
+    return device.get("destination_type") != "local" or device.get("source_type") == "volume"
 
 
 def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> Document:
@@ -79,8 +79,8 @@ def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> 
     if request.image_id:
         tools.images.check_bootable(context, request.image_id, flavor)
     _zone(state, context, request)
-    if any(_needs_storage(device) for device in request.block_devices):
-        tools.volumes.required().check(context, list(request.block_devices))
+    devices = [device for device in request.block_devices if _needs_storage(device)]
+    tools.volumes.check(context, devices)
     return {
         **request.fields,
         "project_id": context.project_id,
@@ -94,7 +94,7 @@ def _template(tools: Tools, context: RequestContext, request: ServerRequest) -> 
         "flavor": flavors.embedded(flavor),
         "key": None if name is None else keypairs.chosen(state, context, name),
         "group_ids": tools.plugs.group_ids(context, request.security_groups),
-        "block_devices": [d for d in request.block_devices if _needs_storage(d)],
+        "block_devices": devices,
         "availability_zone": request.placement.zone,
         "wanted_host": request.placement.host,
         "zone": request.placement.zone or hosts.DEFAULT_ZONE,

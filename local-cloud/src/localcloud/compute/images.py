@@ -1,16 +1,15 @@
 """What compute asks of images: whether a server can be made of one, and its root file system."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
+from localcloud.block_storage.servers import BootVolume
 from localcloud.cloud import Cloud
-from localcloud.compute.snapshots import BASE, pack, unpack
 from localcloud.http import ApiError, BadRequest, NotFound, RequestContext
 from localcloud.image.data import chunks
 from localcloud.image.images import SIZE_LIMIT
 from localcloud.image.images import Images as AllImages
-from localcloud.image.roots import Roots, UnusableImage
+from localcloud.image.roots import BASE, Roots, UnusableImage
 from localcloud.store import Document
 
 
@@ -20,6 +19,7 @@ class Images:
     def __init__(self, cloud: Cloud) -> None:
         self.all = cloud.one(AllImages)
         self._roots = cloud.one(Roots)
+        self._fabric = cloud.fabric
         self._servers = cloud.store.collection("compute.server")
         self.all.holders.append(self._is_held)
 
@@ -58,13 +58,9 @@ class Images:
         Raises :class:`BadRequest` where no server can be made of the image.
         """
         try:
-            return await self._roots.root(self._base(image_id))
+            return await self._roots.root(self._roots.base(image_id))
         except UnusableImage as error:
             raise BadRequest(str(error)) from error
-
-    def _base(self, image_id: str) -> str:
-        """Return the id of the image with a root file system that an image stands on."""
-        return str(self.all.known(image_id)["properties"].get(BASE, image_id))
 
     def _is_held(self, image_id: str) -> bool:
         """Whether servers, or images of servers, stand on the image, be it deleted or not."""
@@ -79,26 +75,30 @@ class Images:
 
         Raises :class:`BadRequest` where the image has no data that fits.
         """
-        if self._base(image_id) == image_id or await asyncio.to_thread(disk.exists):
+        if self._roots.base(image_id) == image_id or await asyncio.to_thread(disk.exists):
             return
         archive = self.all.path(image_id)
         if archive is None:
             raise BadRequest(f"The image {image_id} has no data.")
         fresh = disk.with_suffix(".fresh")
-        await asyncio.to_thread(shutil.rmtree, fresh, True)
-        await asyncio.to_thread(unpack, archive, fresh)
+        await self._fabric.storage.unpack(archive, fresh)
         fresh.rename(disk)
 
     def announce(
-        self, context: RequestContext, server: Document, name: str, metadata: dict[str, str]
+        self,
+        context: RequestContext,
+        server: Document,
+        source: BootVolume,
+        name: str,
+        metadata: dict[str, str],
     ) -> str:
-        """Make the record of a snapshot to come; returns its id."""
+        """Make the record of a snapshot of a server's disk to come; returns its id."""
         properties = {
             "image_type": "snapshot",
             **metadata,
             "instance_uuid": server["id"],
             "base_image_ref": server["image_id"],
-            BASE: self._base(server["image_id"]),
+            BASE: self._roots.base(source.image_id),
         }
         image = self.all.record(
             context.project_id,
@@ -126,9 +126,9 @@ class Images:
 
     async def store(self, image_id: str, disk: Path) -> None:
         """Fill the record of a snapshot with the content of a disk; raises ApiError, OSError."""
-        archive = disk.with_suffix(".tar.gz")
+        archive = disk.with_suffix(".image.tar.gz")
         try:
-            await asyncio.to_thread(pack, disk, archive)
+            await self._fabric.storage.pack(disk, archive)
             await self.all.fill(self.all.get(image_id), chunks(archive), SIZE_LIMIT)
         finally:
             archive.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from localcloud.compute import hosts
-from localcloud.compute.boot import boot, finish, power_off, wipe
+from localcloud.compute.boot import boot, finish, own_disk, power_off, wipe
 from localcloud.compute.machine import Job
 from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
@@ -33,7 +33,7 @@ async def build(tools: Tools, server: Document) -> None:
         )
     server = await tools.plugs.connect(server)
     if server["block_devices"]:
-        await tools.volumes.required().prepare(owner(server), server)
+        await tools.volumes.prepare(owner(server), server)
     server = change(state, server["id"], task_state="spawning")
     if server["task_state"] == "spawning":
         await boot(tools, server)
@@ -43,8 +43,7 @@ async def delete(tools: Tools, server: Document) -> None:
     """End the server and forget all that belongs to it."""
     await wipe(tools, server, "disk")
     await tools.plugs.network.release_server(server["id"])
-    if tools.volumes.storage is not None:
-        await tools.volumes.storage.release(server["id"])
+    tools.volumes.servers.release(server["id"])
     state = tools.state
     await asyncio.to_thread(shutil.rmtree, state.directory(server["id"]), True)
     group = state.groups.get(server["group_id"] or "")
@@ -185,7 +184,7 @@ async def unshelve(tools: Tools, server: Document) -> None:
 async def snapshot(tools: Tools, server: Document) -> None:
     """Make an image of the server's disk, while the server stands still."""
     fabric, server_id = tools.state.cloud.fabric, server["id"]
-    disk = tools.state.directory(server_id) / "disk"
+    disk = own_disk(tools, server).disk
     runs = server["vm_state"] == "active" and server_id in fabric.running()
     try:
         if runs:

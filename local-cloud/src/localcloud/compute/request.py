@@ -26,6 +26,9 @@ _LATER_FIELDS = {
     74: ("host", "hypervisor_hostname"),
     90: ("hostname",),
 }
+_VOLUMES = ("volume", "snapshot")
+_SOURCES = (*_VOLUMES, "image", "blank")
+"""Of block devices."""
 _TAG = re.compile(r"[^,/]{1,60}")
 
 
@@ -79,7 +82,7 @@ def read(body: dict[str, Any], version: Microversion) -> ServerRequest:
     if not version.since(57):
         known.add("personality")
     values.allowed(server, known, "server")
-    devices = values.objects(server, "block_device_mapping_v2")
+    devices = _devices(server)
     image_ref = server.get("imageRef")
     name = values.name(server)
     return ServerRequest(
@@ -223,6 +226,39 @@ def _wish(network: dict[str, Any], version: Microversion) -> NetworkWish:
         fixed_ip=values.optional_text(network, "fixed_ip"),
         tag=values.optional_text(network, "tag", 60),
     )
+
+
+def _devices(server: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the block devices in their newer form."""
+    newer = values.objects(server, "block_device_mapping_v2")
+    older = values.objects(server, "block_device_mapping")
+    if newer and older:
+        raise BadRequest("Using different block_device_mapping syntaxes is not allowed.")
+    for device in newer:
+        if device.get("source_type") not in _SOURCES:
+            raise BadRequest("Block Device Mapping is Invalid: Invalid source_type field.")
+        device.setdefault(
+            "destination_type", "volume" if device["source_type"] in _VOLUMES else "local"
+        )
+    return newer + [_newer(device, bool(server.get("imageRef"))) for device in older]
+
+
+def _newer(device: dict[str, Any], has_image: bool) -> dict[str, Any]:
+    """Return a block device of the older form, in which the name of the root's is known."""
+    name = values.text(device, "device_name")
+    source = next((each for each in _VOLUMES if device.get(f"{each}_id")), None)
+    if source is None:
+        raise BadRequest("Block Device Mapping is Invalid: it names no volume and no snapshot.")
+    root = not has_image and name.removeprefix("/dev/") in {"vda", "sda", "hda"}
+    return {
+        "source_type": source,
+        "destination_type": "volume",
+        "uuid": device[f"{source}_id"],
+        "device_name": name,
+        "volume_size": device.get("volume_size"),
+        "delete_on_termination": device.get("delete_on_termination", False),
+        "boot_index": 0 if root else None,
+    }
 
 
 def _is_local_image(device: dict[str, Any]) -> bool:

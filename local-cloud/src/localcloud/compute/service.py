@@ -1,5 +1,6 @@
 """The compute service: its parts put together, and what it does when the cloud starts."""
 
+from localcloud.block_storage.service import BlockStorage
 from localcloud.cloud import Cloud
 from localcloud.compute import flavors, hosts
 from localcloud.compute.images import Images
@@ -10,7 +11,6 @@ from localcloud.compute.plugs import Plugs, leaving
 from localcloud.compute.servers import SHUTDOWN
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.compute.volumes import Volumes
 from localcloud.network.service import NetworkService
 from localcloud.store import Document
 
@@ -28,7 +28,7 @@ class ComputeService:
             machine=Machine(state),
             plugs=Plugs(state, cloud.one(NetworkService)),
             images=Images(cloud),
-            volumes=cloud.one(Volumes),
+            volumes=cloud.one(BlockStorage),
         )
         self.tools.machine.teach(jobs(self.tools))
         self._live_metadata = LiveMetadata(self.tools)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from localcloud.block_storage.service import BlockStorage
 from localcloud.compute.images import Images
 from localcloud.compute.machine import Machine
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
-from localcloud.compute.volumes import Volumes
 
 
 @dataclass(frozen=True)
@@ -17,4 +17,4 @@ class Tools:
     machine: Machine
     plugs: Plugs
     images: Images
-    volumes: Volumes
+    volumes: BlockStorage

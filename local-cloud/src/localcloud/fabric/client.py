@@ -5,6 +5,7 @@ import itertools
 import os
 import socket
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from localcloud.fabric import channel
@@ -54,6 +55,13 @@ class OwnerClient:
             self._process.channel.close()
             await asyncio.to_thread(self._process.wait)
 
+    async def ask_for_disks(self, do: str, *paths: Path) -> None:
+        """Have something done with the files of servers, however long it takes.
+
+        Raises FabricError as :meth:`ask`.
+        """
+        await self._asked(do, (), None, {"paths": [str(path.resolve()) for path in paths]})
+
     async def ask(self, do: str, descriptors: Sequence[int] = (), **content: Any) -> list[int]:
         """Have something done; returns the descriptors that came with the answer.
 
@@ -61,6 +69,11 @@ class OwnerClient:
 
         Raises FabricError when it was refused or the process has ended.
         """
+        return await self._asked(do, descriptors, _ANSWER_SECONDS, content)
+
+    async def _asked(
+        self, do: str, descriptors: Sequence[int], seconds: float | None, content: dict[str, Any]
+    ) -> list[int]:
         if self._channel is None:
             raise FabricError("the fabric does not run; restart the cloud")
         number = next(self._numbers)
@@ -71,7 +84,7 @@ class OwnerClient:
         try:
             async with self._sending:
                 await self._send(self._channel, memoryview(frame), descriptors)
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            async with asyncio.timeout(seconds):
                 return await awaited
         except TimeoutError as error:
             raise FabricError(f"{do}: no answer within {_ANSWER_SECONDS:.0f} seconds") from error

@@ -43,7 +43,7 @@ _NOT_COPIED = {
 _HOST_LOCAL = "/.host/usr-local"
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LARGEST_COPIED_FILE = 4 << 20
-_ROOT, _OWN = "root", "own"
+BASE_ROOT, _OWN = "root", "own"
 """In the base: the root directory, and directories of our own that stand for those of the host."""
 
 
@@ -134,7 +134,7 @@ def make_base(state: Path) -> Path:
     for stale in (*state.glob("host-*"), *state.glob("making-*")):
         shutil.rmtree(stale, ignore_errors=True)
     whole = state / f"making-{secrets.token_hex(4)}"
-    making = whole / _ROOT
+    making = whole / BASE_ROOT
     for name in _DIRECTORIES:
         (making / name).mkdir(parents=True, mode=0o755)
     for name in ("tmp", "var/tmp"):
@@ -240,7 +240,7 @@ class Disk:
     def __init__(self, layers: Layers) -> None:
         self._layers = layers
         self._disk = os.open(layers.disk, os.O_PATH)
-        self._lower = os.open(layers.image or layers.base / _ROOT, os.O_PATH)
+        self._lower = os.open(layers.image or layers.base / BASE_ROOT, os.O_PATH)
         self._own = os.open(layers.base / _OWN, os.O_PATH)
         self._shared: dict[str, int] = {}
         self._sealed: dict[str, int] = {}
@@ -277,7 +277,7 @@ class Disk:
             )
         else:
             if not Path("root/etc").exists():
-                shutil.copytree(layers.base / _ROOT, "root", symlinks=True, dirs_exist_ok=True)
+                shutil.copytree(layers.base / BASE_ROOT, "root", symlinks=True, dirs_exist_ok=True)
                 _link_local(Path("root/local"))
                 Path("root", _HOST_LOCAL.lstrip("/")).mkdir(parents=True)
             kernel.bind("root", "root")

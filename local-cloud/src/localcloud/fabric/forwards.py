@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from localcloud.fabric import relays
 from localcloud.fabric.filters import permits
-from localcloud.fabric.interface import FloatingIP, Forwarding, Port, Server
+from localcloud.fabric.interface import FloatingIP, Forwarding, Port
 from localcloud.fabric.switch import HOST_SOURCE
 
 PRIVILEGED_OFFSET = 8000
@@ -122,11 +122,28 @@ class Forwards:
         for floating_ip_id in list(self._bound):
             self.unbind(floating_ip_id)
 
-    def server_started(self, server: Server, tables: list[int]) -> None:
-        """Note a server and the descriptors of its tables of sockets, which are ours from now."""
-        self._tables[server.id] = tables
-        for port in server.ports:
-            self.port_added(server.id, port)
+    def server_started(self, server_id: str, ports: Sequence[Port], tables: list[int]) -> None:
+        """Note a server and the descriptors of its tables of sockets, which are ours from now.
+
+        What listens in networks without being a server is noted in the same way.
+        """
+        self._tables[server_id] = tables
+        self.ports_changed(server_id, ports)
+
+    def ports_changed(self, server_id: str, ports: Sequence[Port]) -> None:
+        """Note all ports of a server, and drop those that it does not have any more."""
+        present = {key for key, at in self._plugged.items() if at.server_id == server_id}
+        for port_id in present - {port.id for port in ports}:
+            self.port_removed(port_id)
+        for port in ports:
+            self.port_added(server_id, port)
+
+    def with_address(self, address: str) -> Port | None:
+        """The port of something that runs which has this fixed address."""
+        for plugged in self._plugged.values():
+            if any(fixed.ip == address for fixed in plugged.port.addresses):
+                return plugged.port
+        return None
 
     def server_ended(self, server_id: str) -> None:
         """Close what leads to the server."""

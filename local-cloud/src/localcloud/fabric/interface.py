@@ -7,11 +7,14 @@ says. Two fabrics exist: one on user namespaces, and one of plain processes for 
 kernel forbids those.
 """
 
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from localcloud.fabric.resolvers import Resolvers
 
 METADATA = ("169.254.169.254", 80)
 NAMES = ("169.254.169.254", 53)
@@ -136,6 +139,46 @@ class Forwarding:
     server_port: int
 
 
+class Door(StrEnum):
+    """How a socket of an appliance is opened."""
+
+    LISTEN = "listen"
+    """It takes TCP connections at an address of the appliance."""
+    RECEIVE = "receive"
+    """It takes datagrams at an address of the appliance."""
+    CONNECT = "connect"
+    """A TCP connection to an address has been begun."""
+    SEND = "send"
+    """It exchanges datagrams with an address."""
+    PING = "ping"
+    """It exchanges ICMP echoes with an address; the port does not matter."""
+
+
+@dataclass(frozen=True)
+class Appliance:
+    """A place in networks at which a service of the cloud itself listens, and connects from."""
+
+    id: str
+    ports: tuple[Port, ...]
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A volume as a server has it: a directory that is there where a device would be."""
+
+    id: str
+    device: str
+    """The name of the device, as ``vdb``. The content is in ``/dev/vdb``, and also below
+    ``/dev/disk/by-id``, under a name that follows from the id as that of a real disk does."""
+    disk: Path
+    """Directory of the volume's own, laid out as the disk of a server."""
+    image: Path | None = None
+    """Unpacked root file system that the volume was made of."""
+    bootable: bool = False
+    """The content is a root file system: that of ``image``, or of the built-in one."""
+    read_only: bool = False
+
+
 @dataclass(frozen=True)
 class Server:
     """All that is needed to boot a server. Its disk is a directory that outlives its processes."""
@@ -150,6 +193,8 @@ class Server:
     root: Path | None
     """Unpacked root file system, or None for the built-in ``host`` image."""
     ports: tuple[Port, ...]
+    volumes: tuple[Volume, ...] = ()
+    """What it has besides the disk that it boots from."""
     metadata: dict[str, object] = field(default_factory=dict)
     """The content of ``/openstack/latest/meta_data.json``."""
     ec2_metadata: dict[str, object] = field(default_factory=dict)
@@ -174,12 +219,63 @@ class Exit:
     """The server rebooted itself from inside and expects to be booted again."""
 
 
+class Storage(Protocol):
+    """The disks and volumes of servers, on this machine.
+
+    Every method raises :class:`FabricError` as those of :class:`Fabric` do.
+    """
+
+    async def attach(self, server_id: str, volume: Volume) -> None:
+        """Let a running server have a volume; one that has it already is left alone."""
+
+    async def detach(self, server_id: str, volume_id: str) -> None:
+        """Take a volume away from a server, wherever it is mounted there; unknown ids are fine."""
+
+    async def copy(self, source: Path, target: Path) -> None:
+        """Make a copy of a disk with owners, links and holes; ``target`` is replaced."""
+
+    async def pack(self, disk: Path, archive: Path) -> None:
+        """Write what a disk holds into a compressed archive; a missing disk holds nothing."""
+
+    async def unpack(self, archive: Path, disk: Path) -> None:
+        """Make a disk of such an archive; ``disk`` is replaced."""
+
+    async def remove(self, disk: Path) -> None:
+        """Remove a disk with all its files; an unknown one is fine."""
+
+
+class Appliances(Protocol):
+    """Where services of the cloud are in networks. All methods are idempotent.
+
+    Every method raises :class:`FabricError` as those of :class:`Fabric` do.
+    """
+
+    async def ensure(self, appliance: Appliance) -> None:
+        """Bring an appliance to exactly these ports; their networks have been made."""
+
+    async def remove(self, appliance_id: str) -> None:
+        """Remove an appliance; unknown ids are fine. Sockets stay open until they are closed."""
+
+    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+        """Open a socket that does not block, in the networks of the appliance.
+
+        Floating IPs on its ports lead to those that listen.
+        """
+
+
 class Fabric(Protocol):
     """Networks and servers on this machine. All methods are idempotent.
 
     Every method raises :class:`FabricError` when the machine refuses; the message names the
     step, the cause and a remedy.
     """
+
+    storage: Storage
+    """The files of servers: their disks and volumes."""
+    appliances: Appliances | None
+    """None where nothing can be reached in networks."""
+    resolvers: Resolvers
+    """The name servers that servers ask."""
 
     @property
     def capabilities(self) -> Capabilities:

@@ -49,6 +49,11 @@ class Mount(IntFlag):
 
 
 MNT_DETACH = 2
+_OPEN_TREE, _MOVE_MOUNT = 428, 429
+"""Numbers of system calls that libc does not name; the same on all machines since Linux 5.2."""
+_AT_FDCWD = -100
+_CLONE_TREE = 1
+_FROM_DESCRIPTOR = 4
 _PROTECTING = Mount.RDONLY | Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
 
 
@@ -93,6 +98,22 @@ def seal(target: str) -> None:
     """Make a mount read-only, keeping the protections that it has."""
     held = Mount(os.statvfs(target).f_flag) & _PROTECTING
     mount("none", target, flags=held | Mount.BIND | Mount.REMOUNT | Mount.RDONLY)
+
+
+def copy_mount(path: str) -> int:
+    """Return a descriptor of a copy of the mount at ``path`` that is mounted nowhere yet."""
+    flags = ctypes.c_uint(_CLONE_TREE | os.O_CLOEXEC)
+    found = int(_libc.syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags))
+    _check(min(found, 0), f"open_tree({path})")
+    return found
+
+
+def mount_copy(copied: int, target: str) -> None:
+    """Mount at ``target`` what :func:`copy_mount` has returned; also in another namespace."""
+    done = _libc.syscall(
+        _MOVE_MOUNT, copied, b"", _AT_FDCWD, os.fsencode(target), ctypes.c_uint(_FROM_DESCRIPTOR)
+    )
+    _check(int(done), f"move_mount on {target}")
 
 
 def unmount(target: str) -> None:

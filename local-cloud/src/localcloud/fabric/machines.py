@@ -12,15 +12,16 @@ import resource
 import signal
 import socket
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import disks, identities, kernel, seccomp
+from localcloud.fabric import disks, identities, kernel, seccomp, specs, volumes
 from localcloud.fabric.filters import Redirect, messages, redirections
-from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg
+from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg, Volume
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
 from localcloud.fabric.switch import Cabling, Switch
@@ -58,6 +59,7 @@ class Plan:
     many_users: bool
     disk: Path
     image: Path | None
+    volumes: tuple[Volume, ...]
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,19 @@ class RunningServer:
     """By the name of the link."""
     requests: socket.socket
     """Asks its first process to run commands."""
+    mounts: int | None = None
+    """Its mount namespace, as soon as it is up."""
     asked: bool = False
+
+    def take_mounts(self) -> None:
+        """Take its mount namespace, which its first process has sent before it came up."""
+        _, (self.mounts, *_), _, _ = socket.recv_fds(self.requests, 1, 1)
 
     def close(self) -> None:
         """Let go of its namespaces."""
         self.cabling.close()
+        if self.mounts is not None:
+            os.close(self.mounts)
         self.requests.close()
         os.close(self.pidfd)
 
@@ -137,14 +147,17 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[Cabling
                 sockets = _open_aside(cabling, machine)
             else:
                 sockets = _open_in_place(machine)
-            tables = [
-                os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC)
-                for name in ("tcp", "tcp6")
-            ]
+            tables = open_tables()
     except BaseException:
         cabling.close()
         raise
     return cabling, [sock.detach() for sock in sockets] + tables
+
+
+def open_tables() -> list[int]:
+    """Open the tables of TCP sockets (v4, v6) of the namespace that this process is in."""
+    names = ("tcp", "tcp6")
+    return [os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in names]
 
 
 def _open_aside(cabling: Cabling, machine: Machine) -> list[socket.socket]:
@@ -195,11 +208,13 @@ def _bind_names(host: str, port: int) -> socket.socket:
 
 @dataclass(frozen=True)
 class Belongings:
-    """What the cloud hands over for a server, as descriptors."""
+    """What is handed over for a server: descriptors from the cloud, and its volumes."""
 
     facts: int
     """A file with what only the server itself may know: its first process reads it."""
     console: int
+    shown: tuple[volumes.Shown, ...] = ()
+    """Its volumes."""
 
 
 def start(
@@ -208,7 +223,8 @@ def start(
     """Fork a server's first process. Returns its pid, and a pipe that ends when it is up.
 
     The pipe carries the text of the error when it does not come up, else nothing. The socket is
-    for commands that shall run in the server, a message for each.
+    for commands that shall run in the server, a message for each; first the server sends its mount
+    namespace there.
     """
     report_read, report_write = os.pipe2(os.O_CLOEXEC)
     requests, taken = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -221,20 +237,24 @@ def start(
             if "pid" not in locals() or pid != 0:
                 kernel.setns(machine.pid_namespace, Clone.NEWPID)
         if pid == 0:
-            _live(plan, machine, given, report_write, taken.fileno())
+            _live(plan, machine, given, report_write, taken)
     os.close(report_write)
     taken.close()
     return pid, report_read, requests
 
 
-def _live(plan: Plan, machine: Machine, given: Belongings, report: int, requests: int) -> None:
+def _live(
+    plan: Plan, machine: Machine, given: Belongings, report: int, taken: socket.socket
+) -> None:
+    requests = taken.fileno()
     code = 1
     try:
         kernel.die_with_parent()
         os.setsid()
         signal.set_wakeup_fd(-1)
         instance = _read_instance(given.facts, plan.many_users)
-        _furnish(plan, machine)
+        _furnish(plan, machine, given.shown)
+        socket.send_fds(taken, [b"m"], [os.open("/proc/self/ns/mnt", os.O_RDONLY)])
         _close_all_but(sorted({given.console, report, requests}))
         kernel.name_process("init")
         _confine(plan)
@@ -270,13 +290,14 @@ def _close_all_but(keep: list[int]) -> None:
     os.closerange(low, _CLOSED_ABOVE)
 
 
-def _furnish(plan: Plan, machine: Machine) -> None:
+def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> None:
     kernel.show_memory(True)  # it has files of its own in /proc to write
     seccomp.leave_keyring()
     kernel.unshare(Clone.NEWNS | Clone.NEWIPC)
     with suppress(OSError):  # a kernel before 5.6 has no such clocks
         kernel.start_clocks_at_zero()
     kernel.mount("none", "/", flags=Mount.REC | Mount.PRIVATE)
+    copies = [(each, kernel.copy_mount(each.place)) for each in shown]
     disk = disks.Disk(disks.Layers(plan.disk, machine.base, plan.image, machine.overlays))
     disk.mount_root()
     _mount_proc(Path("proc"), machine.own_proc)
@@ -302,6 +323,8 @@ def _furnish(plan: Plan, machine: Machine) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(_USUAL_FILES, hard), hard))
     identities.enter_server(Clone.NEWNS | Clone.NEWUTS | Clone.NEWIPC, _MOST_PROCESSES)
     kernel.set_hostname(plan.hostname)
+    for each, copied in copies:
+        volumes.show(each, copied)
 
 
 def _mount_devices(disk: disks.Disk) -> None:
@@ -395,4 +418,5 @@ def plan_from_json(data: dict[str, Any], ports: tuple[Port, ...], many_users: bo
         many_users=many_users,
         disk=Path(data["disk"]),
         image=Path(data["image"]) if data["image"] else None,
+        volumes=tuple(map(specs.volume_from_json, data["volumes"])),
     )

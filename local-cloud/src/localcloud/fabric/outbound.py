@@ -9,33 +9,23 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
-from pathlib import Path
 
 from localcloud.fabric import relays
+from localcloud.fabric.resolvers import Resolvers
 
 _DNS_SECONDS = 5.0
 _MOST_QUESTIONS = 200
 _LARGEST_DATAGRAM = 65535
-
-
-def host_resolver() -> tuple[str, int] | None:
-    """Address and port of the host's first IPv4 name server."""
-    try:
-        lines = Path("/etc/resolv.conf").read_text().splitlines()
-    except OSError:
-        return None
-    found = (
-        line.split()[1] for line in lines if line.startswith("nameserver ") and line.split()[1:]
-    )
-    return next(((address, 53) for address in found if ":" not in address), None)
+_CODE_BYTE, _CODE_BITS, _REFUSED = 3, 0x0F, 5
+"""Where an answer says that its sender does not know about such names."""
 
 
 class DnsRelay:
-    """Passes the questions that come to a UDP socket to a name server of the host."""
+    """Passes the questions that come to a UDP socket to the name servers."""
 
-    def __init__(self, sock: socket.socket, resolver: tuple[str, int] | None) -> None:
+    def __init__(self, sock: socket.socket, resolvers: Resolvers) -> None:
         self._socket = sock
-        self._resolver = resolver
+        self._resolvers = resolvers
         self._questions: set[asyncio.Task[None]] = set()
         asyncio.get_running_loop().add_reader(sock.fileno(), self._take)
 
@@ -51,22 +41,35 @@ class DnsRelay:
             data, client = self._socket.recvfrom(_LARGEST_DATAGRAM)
         except OSError:
             return
-        if self._resolver is not None and len(self._questions) < _MOST_QUESTIONS:
-            task = asyncio.get_running_loop().create_task(self._ask(self._resolver, data, client))
+        if len(self._questions) < _MOST_QUESTIONS:
+            task = asyncio.get_running_loop().create_task(self._answer(data, client))
             self._questions.add(task)
             task.add_done_callback(self._questions.discard)
 
-    async def _ask(self, resolver: tuple[str, int], data: bytes, client: tuple[str, int]) -> None:
-        with (
-            contextlib.suppress(OSError),
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as upstream,
-        ):
-            upstream.setblocking(False)
-            upstream.connect(resolver)
-            upstream.send(data)
-            async with asyncio.timeout(_DNS_SECONDS):
-                answer = await asyncio.get_running_loop().sock_recv(upstream, _LARGEST_DATAGRAM)
-            self._socket.sendto(answer, client)
+    async def _answer(self, data: bytes, client: tuple[str, int]) -> None:
+        answer = b""
+        for resolver in self._resolvers.in_turn():
+            with contextlib.suppress(OSError):
+                answer = await _asked(resolver, data)
+                if not _is_refusal(answer):
+                    break
+        if answer:
+            with contextlib.suppress(OSError):
+                self._socket.sendto(answer, client)
+
+
+async def _asked(resolver: tuple[str, int], data: bytes) -> bytes:
+    """Return what a name server answers; raises OSError, also where it takes too long."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as upstream:
+        upstream.setblocking(False)
+        upstream.connect(resolver)
+        upstream.send(data)
+        async with asyncio.timeout(_DNS_SECONDS):
+            return await asyncio.get_running_loop().sock_recv(upstream, _LARGEST_DATAGRAM)
+
+
+def _is_refusal(answer: bytes) -> bool:
+    return len(answer) > _CODE_BYTE and answer[_CODE_BYTE] & _CODE_BITS == _REFUSED
 
 
 async def relay_names(near: relays.Streams, resolver: tuple[str, int] | None) -> None:
@@ -91,13 +94,14 @@ async def _relay_out(near: relays.Streams) -> None:
 class Outbound:
     """The sockets of routers that lead out."""
 
-    def __init__(self) -> None:
+    def __init__(self, resolvers: Resolvers) -> None:
+        self._resolvers = resolvers
         self._open: dict[str, tuple[relays.Listener, DnsRelay]] = {}
 
     def serve(self, router_id: str, connections: socket.socket, questions: socket.socket) -> None:
         """Serve the sockets of a new router: one for connections, one for names."""
         self.release(router_id)
-        relay = DnsRelay(questions, host_resolver())
+        relay = DnsRelay(questions, self._resolvers)
         self._open[router_id] = (relays.Listener(connections, _relay_out), relay)
 
     def release(self, router_id: str) -> None:

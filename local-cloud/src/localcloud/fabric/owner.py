@@ -20,12 +20,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import channel, disks, identities, kernel, machines, specs
+from localcloud.fabric import channel, identities, kernel, machines, specs, volumes
 from localcloud.fabric.filters import Filters, NoFilters, messages
 from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.machines import Belongings, Machine, RunningServer
+from localcloud.fabric.rooms import Rooms
+from localcloud.fabric.storage import LATER, Storage
 from localcloud.fabric.switch import Switch
 from localcloud.fabric.trials import probe_here
 
@@ -33,8 +35,6 @@ Request = dict[str, Any]
 _PATIENCE_SECONDS = 1.0
 _OWN_NAMESPACES = Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC | Clone.NEWCGROUP
 _MOST_TOGETHER = {"max_cgroup_namespaces": 0, "max_inotify_instances": 64}
-_LATER = object()
-"""What an operation returns that answers by itself."""
 
 
 class Owner:
@@ -48,6 +48,8 @@ class Owner:
         self._servers: dict[str, RunningServer] = {}
         self._requests: deque[tuple[Request, list[int]]] = deque()
         self._selector = selectors.DefaultSelector()
+        self._volumes = volumes.Volumes(lambda: machine.base, machine.overlays)
+        self._storage = Storage(self._volumes, self._servers, self._selector, self._answer)
         self._operations: dict[str, Callable[[Request], object]] = {
             "ensure_network": lambda r: switch.ensure_network(Network(**r["network"])),
             "remove_network": lambda r: switch.remove_network(r["network_id"]),
@@ -62,7 +64,8 @@ class Owner:
             "kill": lambda r: self._end(r, signal.SIGKILL),
             "pause": self._pause,
             "connect": self._connect,
-            "remove_disk": self._remove_disk,
+            **self._storage.operations,
+            **Rooms(switch, self._hand_over).operations,
         }
 
     def serve(self) -> None:
@@ -106,18 +109,21 @@ class Owner:
             traceback.print_exc()
             self._answer(request, error=f"{request['do']}: {type(error).__name__}: {error}")
         else:
-            if result is not _LATER:
+            if result is not LATER:
                 self._answer(request)
 
     def _answer(self, request: Request, **content: Any) -> None:
         channel.send(self._control, {"to": request["id"], **content})
+
+    def _hand_over(self, request: Request, descriptors: list[int]) -> None:
+        channel.send(self._control, {"to": request["id"]}, descriptors)
 
     def _ensure_router(self, request: Request) -> object:
         opened = self._switch.ensure_router(specs.router_from_json(request["router"]))
         descriptors = [sock.detach() for sock in opened]
         channel.send(self._control, {"to": request["id"]}, descriptors)
         _close(descriptors)
-        return _LATER
+        return LATER
 
     def _ensure_port(self, request: Request) -> None:
         port = specs.port_from_json(request["port"])
@@ -163,11 +169,14 @@ class Owner:
         ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
         _ = self._machine.base  # made here, once: the server is a fork of this process
         plan = machines.plan_from_json(request["server"], ports, self._machine.many_users)
-        given = Belongings(*request["descriptors"])
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)
         try:
+            shown = tuple(self._volumes.open(plan.id, volume) for volume in plan.volumes)
+            facts, console = request["descriptors"]
+            given = Belongings(facts, console, shown)
             pid, report, asking = machines.start(self._switch, cabling, plan, self._machine, given)
         except BaseException:
+            self._volumes.close(plan.id)
             cabling.close()
             _close(descriptors)
             raise
@@ -181,8 +190,8 @@ class Owner:
         )
         self._servers[plan.id] = server
         self._watch(server.pidfd, lambda: self._ended(server))
-        self._watch(report, lambda: self._reported(request, report, descriptors))
-        return _LATER
+        self._watch(report, lambda: self._reported(request, server, report, descriptors))
+        return LATER
 
     def _execute(self, request: Request) -> None:
         server = self._servers.get(request["server_id"])
@@ -197,13 +206,16 @@ class Owner:
     def _watch(self, descriptor: int, notice: Callable[[], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, notice)
 
-    def _reported(self, request: Request, report: int, descriptors: list[int]) -> None:
+    def _reported(
+        self, request: Request, server: RunningServer, report: int, descriptors: list[int]
+    ) -> None:
         self._selector.unregister(report)
         said = os.read(report, 4096).decode(errors="replace")
         os.close(report)
         if said:
             self._answer(request, error=said)
         else:
+            server.take_mounts()
             channel.send(self._control, {"to": request["id"]}, descriptors)
         _close(descriptors)
 
@@ -211,6 +223,7 @@ class Owner:
         self._selector.unregister(server.pidfd)
         _, status = os.waitpid(server.pid, 0)
         server.close()
+        self._volumes.close(server.id)
         del self._servers[server.id]
         code = os.waitstatus_to_exitcode(status)
         channel.send(self._control, {"ended": server.id, "code": code, "asked": server.asked})
@@ -233,29 +246,7 @@ class Owner:
         )
         with connection:
             channel.send(self._control, {"to": request["id"]}, [connection.fileno()])
-        return _LATER
-
-    def _remove_disk(self, request: Request) -> object:
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                disks.remove_disk(Path(request["disk"]))
-                code = 0
-            finally:
-                os._exit(code)
-        pidfd = os.pidfd_open(pid)
-        self._watch(pidfd, lambda: self._removed(request, pid, pidfd))
-        return _LATER
-
-    def _removed(self, request: Request, pid: int, pidfd: int) -> None:
-        self._selector.unregister(pidfd)
-        os.close(pidfd)
-        _, status = os.waitpid(pid, 0)
-        if status == 0:
-            self._answer(request)
-        else:
-            self._answer(request, error=f"the disk {request['disk']} could not be removed")
+        return LATER
 
 
 def _close(descriptors: list[int]) -> None:

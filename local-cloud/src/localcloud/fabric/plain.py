@@ -16,14 +16,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from localcloud.fabric import relays
+from localcloud.fabric import archives, relays
+from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.forwards import Forwards, as_in_table
 from localcloud.fabric.interface import (
+    Appliance,
+    Appliances,
     Capabilities,
+    Door,
     Execute,
     Exit,
     FabricError,
@@ -32,7 +36,10 @@ from localcloud.fabric.interface import (
     Port,
     Router,
     Server,
+    Storage,
+    Volume,
 )
+from localcloud.fabric.resolvers import Resolvers
 from localcloud.fabric.start import clean_environment
 
 _POWER_OFF_SECONDS = 5.0
@@ -102,6 +109,79 @@ async def refuse(
     )
 
 
+class PlainStorage:
+    """Disks as plain directories. See :class:`localcloud.fabric.interface.Storage`."""
+
+    def __init__(self, processes: Mapping[str, _Process]) -> None:
+        self._processes = processes
+
+    async def attach(self, server_id: str, volume: Volume) -> None:
+        """Let a server find a volume in its directory."""
+        running = self._processes.get(server_id)
+        if running is not None:
+            _link_volume(running.server, volume)
+
+    async def detach(self, server_id: str, volume_id: str) -> None:
+        """Remove the link; what the server has open it keeps."""
+        running = self._processes.get(server_id)
+        for link in (running.server.disk / "dev").glob("vd*") if running is not None else ():
+            if link.is_symlink() and volume_id in str(link.readlink()):
+                link.unlink()
+
+    async def copy(self, source: Path, target: Path) -> None:
+        """Make a copy of a disk."""
+        await asyncio.to_thread(archives.copy, source, target)
+
+    async def pack(self, disk: Path, archive: Path) -> None:
+        """Write what a disk holds into an archive."""
+        await asyncio.to_thread(archives.pack, disk, archive)
+
+    async def unpack(self, archive: Path, disk: Path) -> None:
+        """Make a disk of an archive."""
+        await asyncio.to_thread(archives.unpack, archive, disk)
+
+    async def remove(self, disk: Path) -> None:
+        """Remove a disk with all its files."""
+        await asyncio.to_thread(shutil.rmtree, disk, ignore_errors=True)
+
+
+class PlainAppliances:
+    """Sockets at loopback addresses. See :class:`localcloud.fabric.interface.Appliances`."""
+
+    def __init__(self, aliases: _Aliases, forwards: Forwards) -> None:
+        self._aliases = aliases
+        self._forwards = forwards
+        self._known: set[str] = set()
+
+    async def ensure(self, appliance: Appliance) -> None:
+        """Note the ports of an appliance."""
+        if appliance.id in self._known:
+            self._forwards.ports_changed(appliance.id, appliance.ports)
+            return
+        self._known.add(appliance.id)
+        tables = [os.open("/proc/self/net/tcp", os.O_RDONLY | os.O_CLOEXEC)]
+        self._forwards.server_started(appliance.id, appliance.ports, tables)
+
+    async def remove(self, appliance_id: str) -> None:
+        """Forget an appliance."""
+        self._known.discard(appliance_id)
+        self._forwards.server_ended(appliance_id)
+
+    async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
+        """Open a socket at, or to, the loopback address that stands for a fixed one."""
+        found = self._forwards.with_address(address)
+        if found is None:
+            raise FabricError(f"nothing that runs has the address {address}")
+        alias = self._aliases.of(found.id)
+        opened = make_socket(door, alias)
+        try:
+            use_socket(opened, door, (alias, port))
+        except OSError as error:
+            opened.close()
+            raise FabricError(f"{door} {alias}:{port}: {error.strerror}") from error
+        return opened
+
+
 class PlainFabric:
     """Servers as plain processes. See :class:`localcloud.fabric.interface.Fabric`.
 
@@ -114,10 +194,13 @@ class PlainFabric:
         """What the machine allows."""
         self.execute: Execute = refuse
         """Starts commands in servers: never."""
+        self.resolvers = Resolvers()
         self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self.forwardings = self._forwards.current
         self._processes: dict[str, _Process] = {}
+        self.storage: Storage = PlainStorage(self._processes)
+        self.appliances: Appliances | None = PlainAppliances(self._aliases, self._forwards)
         self._on_exit: Callable[[Exit], None] = lambda _: None
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:
@@ -195,7 +278,7 @@ class PlainFabric:
         running = self._processes[server.id] = _Process(server, process, metadata)
         running.watcher = asyncio.create_task(self._watch(server.id, running))
         tables = [os.open("/proc/self/net/tcp", os.O_RDONLY | os.O_CLOEXEC)]
-        self._forwards.server_started(server, tables)
+        self._forwards.server_started(server.id, server.ports, tables)
 
     async def _watch(self, server_id: str, running: _Process) -> None:
         code = await running.process.wait()
@@ -228,7 +311,7 @@ class PlainFabric:
     async def delete_server(self, server_id: str, disk: Path) -> None:
         """Power off and remove the directory."""
         await self.stop_server(server_id)
-        await asyncio.to_thread(shutil.rmtree, disk, ignore_errors=True)
+        await self.storage.remove(disk)
 
     async def pause(self, server_id: str, paused: bool) -> None:
         """Freeze or thaw all processes of the server."""
@@ -237,8 +320,20 @@ class PlainFabric:
             running.process.send_signal(signal.SIGUSR1 if paused else signal.SIGUSR2)
 
 
+def _link_volume(server: Server, volume: Volume) -> None:
+    """Show a volume below the server's directory, which stands for its root directory."""
+    content = volume.disk / "upper/root"
+    content.mkdir(parents=True, exist_ok=True)
+    link = server.disk / "dev" / volume.device
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(content)
+
+
 async def _spawn(server: Server, alias: str, url: str) -> "asyncio.subprocess.Process":
     server.disk.mkdir(parents=True, exist_ok=True)
+    for volume in server.volumes:
+        _link_volume(server, volume)
     user_data = server.user_data
     spec = {
         "id": server.id,

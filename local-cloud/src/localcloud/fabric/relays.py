@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import errno
 import socket
+import ssl
 import struct
 from collections.abc import Awaitable, Callable
 
@@ -119,7 +120,14 @@ async def serve_metadata(server: Server, near: Streams) -> None:
 class Listener:
     """Serves each connection to a listening socket until it is closed."""
 
-    def __init__(self, sock: socket.socket, handle: Callable[[Streams], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        handle: Callable[[Streams], Awaitable[None]],
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.tls = tls
+        """How new connections speak TLS; None for those that do not."""
         self._socket = sock
         self._handle = handle
         self._connections: set[asyncio.Task[None]] = set()
@@ -135,6 +143,10 @@ class Listener:
         self._socket.close()
         for connection in self._connections:
             connection.cancel()
+
+    async def ended(self) -> None:
+        """Return when all connections have ended."""
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _accept(self) -> None:
         try:
@@ -158,9 +170,18 @@ class Listener:
             self._loop.add_reader(self._socket.fileno(), self._accept)
 
     async def _serve(self, connection: socket.socket) -> None:
-        near = await asyncio.open_connection(sock=connection, limit=_LARGEST_REQUEST)
-        try:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            near = await self._opened(connection)
+            try:
                 await self._handle(near)
-        finally:
-            near[1].close()
+            finally:
+                near[1].close()
+
+    async def _opened(self, connection: socket.socket) -> Streams:
+        if self.tls is None:
+            return await asyncio.open_connection(sock=connection, limit=_LARGEST_REQUEST)
+        reader = asyncio.StreamReader(limit=_LARGEST_REQUEST)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        accepting = self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self.tls)
+        transport, _ = await accepting
+        return reader, asyncio.StreamWriter(transport, protocol, reader, self._loop)

@@ -20,9 +20,19 @@ from typing import Any
 from localcloud.fabric import relays
 from localcloud.fabric.client import OwnerClient
 from localcloud.fabric.forwards import Forwards, own_addresses
-from localcloud.fabric.interface import METADATA, NAMES, Exit, FabricError, FloatingIP, Server
-from localcloud.fabric.outbound import DnsRelay, host_resolver, relay_names
+from localcloud.fabric.interface import (
+    METADATA,
+    NAMES,
+    Exit,
+    FabricError,
+    FloatingIP,
+    Server,
+    Volume,
+)
+from localcloud.fabric.outbound import DnsRelay, relay_names
 from localcloud.fabric.ownership import give_to_servers
+from localcloud.fabric.resolvers import Resolvers, host_resolver
+from localcloud.fabric.specs import volume_to_json
 from localcloud.fabric.start import OwnerProcess
 from localcloud.guest.instance import EXIT_REBOOT
 
@@ -54,6 +64,7 @@ def _order(server: Server) -> dict[str, Any]:
         "image": None if server.root is None else absolute(server.root),
         "ports": [asdict(port) for port in server.ports],
         "vcpus": server.vcpus,
+        "volumes": [volume_to_json(volume) for volume in server.volumes],
     }
 
 
@@ -89,7 +100,10 @@ def _opened(server: Server) -> Iterator[list[int]]:
 class Servers:
     """The running servers. ``on_exit`` is told of each that ends."""
 
-    def __init__(self, process: OwnerProcess, on_exit: Callable[[Exit], None]) -> None:
+    def __init__(
+        self, process: OwnerProcess, on_exit: Callable[[Exit], None], resolvers: Resolvers
+    ) -> None:
+        self._resolvers = resolvers
         self.client = OwnerClient(process, self._ended, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
         self._services = process.services
@@ -116,7 +130,9 @@ class Servers:
         booted = self._booted[server.id] = _Booted(server)
         try:
             server.disk.mkdir(parents=True, exist_ok=True)
-            await self._give(server)
+            await self._give(server.disk, server.root)
+            for volume in server.volumes:
+                await self._give(volume.disk, volume.image)
             with _opened(server) as opened:
                 descriptors = await self.client.ask("boot", opened, server=_order(server))
         except BaseException:
@@ -126,17 +142,23 @@ class Servers:
         for descriptor in listening:
             sock = socket.socket(fileno=descriptor)
             booted.listeners.append(relays.Listener(sock, partial(self._serve, booted)))
-        booted.names = DnsRelay(socket.socket(fileno=names), host_resolver())
-        self.forwards.server_started(server, tables)
+        booted.names = DnsRelay(socket.socket(fileno=names), self._resolvers)
+        self.forwards.server_started(server.id, server.ports, tables)
         booted.up = True
         if booted.exit is not None:
             self._release(booted)
             self._on_exit(booted.exit)
 
-    async def _give(self, server: Server) -> None:
+    async def attach_volume(self, server_id: str, volume: Volume) -> None:
+        """Let a running server have a volume."""
+        await self._give(volume.disk, volume.image)
+        order = volume_to_json(volume)
+        await self.client.ask("attach_volume", server_id=server_id, volume=order)
+
+    async def _give(self, *places: Path | None) -> None:
         if self._root_id is None:
             return
-        for place in (server.disk, server.root):
+        for place in places:
             if place is not None and place.stat().st_uid != self._root_id:
                 async with self._giving:
                     await asyncio.to_thread(give_to_servers, place, self._root_id)

@@ -1,8 +1,10 @@
 """Specifications as JSON and back, for the way from the cloud to its fabric process."""
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from localcloud.fabric.interface import Address, Direction, Port, Router, RouterLeg, Rule
+from localcloud.fabric.interface import Address, Direction, Port, Router, RouterLeg, Rule, Volume
 
 
 def _address(data: dict[str, Any]) -> Address:
@@ -35,3 +37,15 @@ def router_from_json(data: dict[str, Any]) -> Router:
             "routes": tuple((str(destination), str(hop)) for destination, hop in data["routes"]),
         }
     )
+
+
+def volume_to_json(volume: Volume) -> dict[str, Any]:
+    """The fields of a volume as plain data; its paths hold in another process too."""
+    image = None if volume.image is None else str(volume.image.resolve())
+    return {**asdict(volume), "disk": str(volume.disk.resolve()), "image": image}
+
+
+def volume_from_json(data: dict[str, Any]) -> Volume:
+    """The volume whose fields are this plain data."""
+    image = None if data["image"] is None else Path(data["image"])
+    return Volume(**{**data, "disk": Path(data["disk"]), "image": image})

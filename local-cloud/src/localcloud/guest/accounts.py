@@ -245,7 +245,7 @@ def set_passwords(config: dict[str, Any], instance: Instance) -> None:
     hashed: list[str] = []
     for name, password in chosen:
         if password in ("R", "RANDOM"):
-            password = secrets.token_urlsafe(15)
+            password = secrets.token_hex(10)
             say(f"cloud-config: the password of {name} is {password}")
         (hashed if password.startswith("$") and password.count("$") > 2 else plain).append(
             f"{name}:{password}"

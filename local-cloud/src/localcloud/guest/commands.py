@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from localcloud.guest.volume_commands import NAMES, PROGRAM
+
 _HEAD = "#!/bin/sh\n"
 _POWER_OFF = _HEAD + "# Ends this server.\nexec kill -TERM 1\n"
 _REBOOT = _HEAD + "# Restarts this server.\nexec kill -INT 1\n"
@@ -167,7 +169,7 @@ def install(root: Path, many_users: bool) -> None:
     """
     directory = root / "usr/local/sbin"
     directory.mkdir(parents=True, exist_ok=True)
-    programs = dict(_PROGRAMS)
+    programs = {**_PROGRAMS, **dict.fromkeys(NAMES, PROGRAM)}
     if not many_users:
         programs |= _FOR_ONE_USER
     elif not (root / "usr/bin/sudo").exists():

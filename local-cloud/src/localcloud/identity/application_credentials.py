@@ -85,7 +85,7 @@ class ApplicationCredentials:
         known = self._directory.application_credentials
         for _ in known.find(user_id=user_id, name=body["name"]):
             raise Conflict(f"There is already an application credential '{body['name']}'.")
-        secret = body.get("secret") or secrets.token_urlsafe(64)
+        secret = body.get("secret") or secrets.token_hex(43)
         credential = {
             "id": new_id(),
             "name": body["name"],

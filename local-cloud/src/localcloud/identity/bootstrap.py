@@ -30,13 +30,17 @@ _IMPLIED = (("admin", "manager"), ("manager", "member"), ("member", "reader"))
 _ROLE: Document = {"description": None, "options": {}}
 _DOMAIN: Document = {"description": "", "enabled": True, "options": {}, "tags": []}
 _PROJECT: Document = {**_DOMAIN, "parent_id": DEFAULT_DOMAIN, "is_domain": False}
-_FOREIGN_NAMES = {"orchestration": "stoker", "cloudformation": "stoker-cfn"}
+_FOREIGN_NAMES = {
+    "orchestration": "stoker",
+    "cloudformation": "stoker-cfn",
+    "cloudwatch": "stoker-cloudwatch",
+}
 
 
 def bootstrap(directory: Directory, services: Iterable[Service]) -> None:
     """Bring the directory and the credentials file to what a cloud has at least."""
     known = known_passwords(directory.settings)
-    passwords = {a.name: known.get(a.name) or secrets.token_urlsafe(18) for a in ACCOUNTS}
+    passwords = {a.name: known.get(a.name) or secrets.token_hex(16) for a in ACCOUNTS}
     write_credentials(directory.settings, passwords)
     with directory.store.transaction():
         for domain_id, name in ((DEFAULT_DOMAIN, "Default"), (STACK_DOMAIN, STACK_DOMAIN)):
@@ -94,7 +98,9 @@ def _ensure_catalog(directory: Directory, services: Iterable[Service]) -> None:
     _ensure(directory.regions, {"id": settings.region}, region)
     for service in services:
         url = settings.url + service.endpoint
-        _ensure_endpoints(directory, service.type, service.name, url)
+        for type_ in (service.type, *service.other_types):
+            name = service.name if type_ == service.type else f"{service.name}-{type_}"
+            _ensure_endpoints(directory, type_, name, url)
     for foreign in settings.foreign_services:
         name = _FOREIGN_NAMES.get(foreign.type, foreign.type)
         _ensure_endpoints(directory, foreign.type, name, foreign.url)

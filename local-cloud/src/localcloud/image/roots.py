@@ -10,6 +10,8 @@ from pathlib import Path
 from localcloud.cloud import Cloud
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
 
+BASE = "stoker:base"
+"""The property of an image of a disk that names the image below it."""
 _MEMBER_LIMIT = 2_000_000
 
 
@@ -23,6 +25,13 @@ class Roots:
     def __init__(self, cloud: Cloud) -> None:
         self._images = cloud.one(Images)
         self._locks: dict[str, asyncio.Lock] = {}
+
+    def base(self, image_id: str) -> str:
+        """Return the id of the image with a root file system that an image stands on.
+
+        Raises :class:`localcloud.http.NotFound`.
+        """
+        return str(self._images.known(image_id)["properties"].get(BASE, image_id))
 
     async def root(self, image_id: str) -> Path | None:
         """Return the directory with the root file system; None for the built-in image.

@@ -5,7 +5,7 @@ from typing import Any
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api.call import Call, Endpoint
 from localcloud.compute.request import NetworkWish
-from localcloud.http import BadRequest, Conflict, NotFound
+from localcloud.http import BadRequest, Conflict
 from localcloud.store import Document
 
 _ATTACHABLE = frozenset({"active", "paused", "stopped"})
@@ -96,15 +96,15 @@ async def delete_interface(call: Call, server: Document) -> None:
 def _attachment(call: Call, server: Document, attached: Document) -> Document:
     view = {
         "serverId": server["id"],
-        "volumeId": attached["volumeId"],
+        "volumeId": attached["volume_id"],
         "device": attached["device"],
     }
     if call.version.since(89):
         view |= {"attachment_id": attached["id"], "bdm_uuid": attached["id"]}
     else:
-        view["id"] = attached["volumeId"]
+        view["id"] = attached["volume_id"]
     if call.version.since(70):
-        view["tag"] = attached.get("tag")
+        view["tag"] = attached["tag"]
     if call.version.since(79):
         view["delete_on_termination"] = attached["delete_on_termination"]
     return view
@@ -112,17 +112,16 @@ def _attachment(call: Call, server: Document, attached: Document) -> Document:
 
 async def list_volumes(call: Call, server: Document) -> Document:
     """Answer the volumes of a server."""
-    found = [_attachment(call, server, a) for a in call.volumes.of(server["id"])]
-    return {"volumeAttachments": found}
+    found = call.volumes.attachments(server["id"])
+    return {"volumeAttachments": [_attachment(call, server, each) for each in found]}
 
 
 async def show_volume(call: Call, server: Document) -> Document:
-    """Answer one volume of a server."""
+    """Answer one volume of a server; one that is on its way is waited for a moment."""
     volume_id = call.argument("volume_id")
-    for attached in call.volumes.of(server["id"]):
-        if attached["volumeId"] == volume_id:
-            return {"volumeAttachment": _attachment(call, server, attached)}
-    raise NotFound(f"Volume {volume_id} is not attached to instance {server['id']}.")
+    await call.tools.volumes.tools.work.soon(volume_id)
+    attached = call.volumes.attachment(server["id"], volume_id)
+    return {"volumeAttachment": _attachment(call, server, attached)}
 
 
 async def attach_volume(call: Call, server: Document) -> Document:
@@ -131,20 +130,35 @@ async def attach_volume(call: Call, server: Document) -> Document:
     later = {49: ("tag",), 79: ("delete_on_termination",)}
     values.allowed(body, call.version.names(("volumeId", "device"), later), "volumeAttachment")
     wanted = {
-        "volumeId": values.uuid(body.get("volumeId"), "volumeId"),
+        "volume_id": values.uuid(body.get("volumeId"), "volumeId"),
         "device": values.optional_text(body, "device"),
         "tag": values.optional_text(body, "tag", 60),
         "delete_on_termination": values.boolean(body, "delete_on_termination", False),
     }
     servers.require_free(call.context, server, "attach_volume", _VOLUMES)
-    attached = await call.volumes.required().attach(call.context, server, wanted)
+    actions.record(call.state, call.context, server["id"], "attach_volume")
+    attached = call.volumes.attach(call.context, server, wanted)
     return {"volumeAttachment": _attachment(call, server, attached)}
+
+
+async def change_volume(call: Call, server: Document) -> None:
+    """Say whether a volume is deleted with its server."""
+    body, volume_id = call.object("volumeAttachment"), call.argument("volume_id")
+    later = {85: ("delete_on_termination", "device", "serverId", "tag", "id")}
+    values.allowed(body, call.version.names(("volumeId",), later), "volumeAttachment")
+    if values.uuid(body.get("volumeId"), "volumeId") != volume_id:
+        raise BadRequest("This cloud does not exchange a volume for another while it is attached.")
+    call.volumes.attachment(server["id"], volume_id)
+    if "delete_on_termination" in body:
+        deleted = values.boolean(body, "delete_on_termination", False)
+        call.volumes.keep_on_termination(server["id"], volume_id, deleted)
 
 
 async def detach_volume(call: Call, server: Document) -> None:
     """Detach a volume from a server."""
     servers.require_free(call.context, server, "detach_volume", _VOLUMES)
-    await call.volumes.required().detach(server, call.argument("volume_id"))
+    call.volumes.detach(server, call.argument("volume_id"))
+    actions.record(call.state, call.context, server["id"], "detach_volume")
 
 
 _INTERFACES = "/servers/{server_id}/os-interface"
@@ -157,5 +171,6 @@ ENDPOINTS = (
     Endpoint("GET", _ATTACHMENTS, list_volumes),
     Endpoint("POST", _ATTACHMENTS, attach_volume),
     Endpoint("GET", f"{_ATTACHMENTS}/{{volume_id}}", show_volume),
+    Endpoint("PUT", f"{_ATTACHMENTS}/{{volume_id}}", change_volume, status=202),
     Endpoint("DELETE", f"{_ATTACHMENTS}/{{volume_id}}", detach_volume, status=202),
 )

@@ -7,19 +7,19 @@ a server group or an aggregate, it gets that, which the caller may see, as well.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from localcloud.api_request import Access, ApiRequest, lacking
+from localcloud.block_storage.servers import ServerVolumes
 from localcloud.compute import flavors, groups, hosts, servers
 from localcloud.compute.microversion import MAXIMUM, MINIMUM, Microversion, negotiate
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
-from localcloud.compute.volumes import Volumes
 from localcloud.http import (
     Answer,
     ApiError,
@@ -28,7 +28,6 @@ from localcloud.http import (
     NotFound,
     PageQuery,
     RequestContext,
-    boolean,
     context,
     page,
     parse_json,
@@ -39,24 +38,12 @@ from localcloud.http import (
 from localcloud.store import Document
 
 
-class Access(IntEnum):
-    """What a caller must be."""
-
-    READER = 0
-    MEMBER = 1
-    ADMIN = 2
-
-
 @dataclass(frozen=True)
-class Call:
+class Call(ApiRequest):
     """A request with everything that its handler needs."""
 
-    request: Request
-    context: RequestContext
     version: Microversion
     tools: Tools
-    content: bytes
-    """The body, read before anything is looked up: what a handler gets is of the same moment."""
 
     @property
     def state(self) -> State:
@@ -69,26 +56,13 @@ class Call:
         return self.tools.plugs
 
     @property
-    def volumes(self) -> Volumes:
+    def volumes(self) -> ServerVolumes:
         """The volumes of servers."""
-        return self.tools.volumes
+        return self.tools.volumes.servers
 
     def server(self) -> Document:
         """Return the server that the path names; raises NotFound for another project's."""
         return servers.find(self.state, self.context, self.argument("server_id"))
-
-    def argument(self, key: str) -> str:
-        """Return a part of the path."""
-        return str(self.request.path_params[key])
-
-    def query(self, key: str) -> str | None:
-        """Return a value of the query string."""
-        return self.request.query_params.get(key)
-
-    def flag(self, key: str) -> bool:
-        """Return a boolean of the query string; false where it is missing."""
-        asked = self.query(key)
-        return asked is not None and boolean(asked)
 
     def object(self, key: str) -> dict[str, Any]:
         """Return the object that the body wraps under ``key``."""
@@ -147,13 +121,8 @@ class Endpoint:
 
     def permit(self, caller: RequestContext) -> None:
         """Raise :class:`Forbidden` where the caller may not use it."""
-        writes = Access.READER if self.method == "GET" else Access.MEMBER
-        needed = writes if self.access is None else self.access
-        if caller.is_admin or needed is Access.READER:
-            return
-        if needed is Access.ADMIN or "member" not in caller.roles:
-            role = "admin" if needed is Access.ADMIN else "member"
-            raise Forbidden(f"Policy does not allow this request: it needs the role {role}.")
+        if lacks := lacking(caller, self.method, self.access):
+            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
 
 
 def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
@@ -167,7 +136,7 @@ def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
                 raise NotFound("The resource could not be found in this version of the API.")
             caller = context(request)
             endpoint.permit(caller)
-            call = Call(request, caller, version, tools, await read_body(request))
+            call = Call(request, caller, await read_body(request), version, tools)
             found = []
             if subject is not None:
                 found.append(_SUBJECTS[subject](tools.state, caller, call.argument(subject)))

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from localcloud.api_request import Access
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
-from localcloud.compute.api.call import Access, Call, Endpoint, always, single
+from localcloud.compute.api.call import Call, Endpoint, always, single
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
+from localcloud.compute.boot import own_disk
 from localcloud.compute.console import tail
 from localcloud.compute.passwords import set_root_password
 from localcloud.fabric.interface import FabricError
@@ -106,9 +108,9 @@ async def create_image(call: Call, server: Document, arguments: dict[str, Any]) 
     metadata = values.metadata(arguments.get("metadata"))
     allowed = frozenset({"active", "stopped", "paused", "suspended"})
     servers.require_free(call.context, server, "createImage", allowed)
-    if not server["image_id"]:
-        raise BadRequest("A server that boots from a volume has no disk to make an image of.")
-    image_id = call.tools.images.announce(call.context, server, name, metadata)
+    image_id = call.tools.images.announce(
+        call.context, server, own_disk(call.tools, server), name, metadata
+    )
     begin(call, server, "createImage", task_state="image_snapshot", snapshot=image_id)
     if call.version.since(45):
         return respond({"image_id": image_id}, 202)

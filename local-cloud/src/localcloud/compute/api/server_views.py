@@ -115,8 +115,8 @@ def extended(call: Call, server: Document) -> Document:
 
 def _volumes(call: Call, server: Document) -> list[Document]:
     fields = ("delete_on_termination",) if call.version.since(3) else ()
-    attached = call.volumes.of(server["id"])
-    return [{"id": a["volumeId"], **{f: a[f] for f in fields}} for a in attached]
+    attached = call.volumes.attachments(server["id"])
+    return [{"id": a["volume_id"], **{f: a[f] for f in fields}} for a in attached]
 
 
 def _administrative(call: Call, server: Document) -> Document:

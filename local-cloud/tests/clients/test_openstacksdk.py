@@ -1,9 +1,7 @@
 """openstacksdk against a running cloud."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import openstack
 import pytest
 from openstack import exceptions
 
@@ -12,24 +10,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
 ]
-
-
-@pytest.fixture
-def demo(environment_of: Callable[[str], dict[str, str]]) -> Iterator[Any]:
-    options = environment_of("demo")
-    connection = openstack.connect(
-        auth_url=options["OS_AUTH_URL"],
-        username=options["OS_USERNAME"],
-        password=options["OS_PASSWORD"],
-        user_domain_id=options["OS_USER_DOMAIN_ID"],
-        project_name=options["OS_PROJECT_NAME"],
-        project_domain_id=options["OS_PROJECT_DOMAIN_ID"],
-        region_name=options["OS_REGION_NAME"],
-        load_yaml_config=False,
-        load_envvars=False,
-    )
-    yield connection
-    connection.close()
 
 
 def test_a_port_gets_a_floating_ip(demo: Any) -> None:

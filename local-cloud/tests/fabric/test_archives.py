@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.compute.snapshots import unpack
-from localcloud.http import BadRequest
+from localcloud.fabric.archives import unpack
+from localcloud.fabric.interface import FabricError
 
 
 def archive_with(place: Path, *members: tarfile.TarInfo) -> Path:
@@ -28,7 +28,7 @@ def test_a_hard_link_to_a_file_of_the_host_is_refused(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("of the host")
     archive = archive_with(tmp_path, link("upper", "../secret", tarfile.LNKTYPE))
-    with pytest.raises(BadRequest, match="leads out"):
+    with pytest.raises(FabricError, match="leads out"):
         unpack(archive, tmp_path / "disk")
     assert secret.stat().st_nlink == 1
 
@@ -38,6 +38,6 @@ def test_a_hard_link_through_a_symbolic_one_is_refused(tmp_path: Path) -> None:
     secret.write_text("of the host")
     through = link("way", str(tmp_path), tarfile.SYMTYPE)
     archive = archive_with(tmp_path, through, link("upper", "way/secret", tarfile.LNKTYPE))
-    with pytest.raises(BadRequest, match="leads out"):
+    with pytest.raises(FabricError, match="leads out"):
         unpack(archive, tmp_path / "disk")
     assert secret.stat().st_nlink == 1

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import openstack as openstacksdk
 import pytest
 
 Run = Callable[..., list[Any]]
@@ -88,3 +89,21 @@ def _parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+@pytest.fixture
+def demo(environment_of: Callable[[str], dict[str, str]]) -> Iterator[Any]:
+    options = environment_of("demo")
+    connection = openstacksdk.connect(
+        auth_url=options["OS_AUTH_URL"],
+        username=options["OS_USERNAME"],
+        password=options["OS_PASSWORD"],
+        user_domain_id=options["OS_USER_DOMAIN_ID"],
+        project_name=options["OS_PROJECT_NAME"],
+        project_domain_id=options["OS_PROJECT_DOMAIN_ID"],
+        region_name=options["OS_REGION_NAME"],
+        load_yaml_config=False,
+        load_envvars=False,
+    )
+    yield connection
+    connection.close()

@@ -1,0 +1,70 @@
+"""What is done after the answers: one piece of work at a time for each object."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from weakref import WeakValueDictionary
+
+_LOG = logging.getLogger(__name__)
+_HOLD_SECONDS = 0.5
+"""How long a request about one object waits for work that is under way, as with servers."""
+
+
+class Work:
+    """Runs work in the background. Its failures are the work's own affair."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._latest: dict[str, asyncio.Task[None]] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def begin(self, object_id: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Begin work on an object, after what is under way for it."""
+        task = asyncio.get_running_loop().create_task(self._run(object_id, work))
+        self._tasks.add(task)
+        self._latest[object_id] = task
+        task.add_done_callback(lambda done: self._end(object_id, done))
+
+    async def _run(self, object_id: str, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            async with self.alone(object_id):
+                await work()
+        except Exception:  # noqa: BLE001  (it must not end unseen)
+            _LOG.exception("work on %s failed", object_id)
+
+    def _end(self, object_id: str, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if self._latest.get(object_id) is task:
+            del self._latest[object_id]
+
+    @asynccontextmanager
+    async def alone(self, *object_ids: str) -> AsyncIterator[None]:
+        """Be the only one that works on these objects."""
+        async with AsyncExitStack() as held:
+            for object_id in sorted(object_ids):
+                lock = self._locks.setdefault(object_id, asyncio.Lock())
+                await held.enter_async_context(lock)
+            yield
+
+    async def soon(self, object_id: str) -> None:
+        """Return when the work on an object has ended, or after half a second."""
+        task = self._latest.get(object_id)
+        if task is not None:
+            await asyncio.wait({task}, timeout=_HOLD_SECONDS)
+
+    async def finished(self, object_id: str) -> None:
+        """Return when the work on an object has ended."""
+        while (task := self._latest.get(object_id)) is not None:
+            await asyncio.wait({task})
+
+    async def idle(self) -> None:
+        """Return when no work is left."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Leave all work as it is."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.idle()
