@@ -5,21 +5,52 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from stoker.api.cfn import events, resources, stacks, templates
+from stoker.api.cfn import (
+    change_sets,
+    drift,
+    events,
+    exports,
+    limits,
+    protections,
+    resources,
+    stacks,
+    templates,
+)
 from stoker.api.cfn.call import Call
+from stoker.api.cfn.unavailable import UNAVAILABLE
 
 ACTIONS: Mapping[str, Callable[[Call], Awaitable[dict[str, Any]]]] = {
     "CancelUpdateStack": stacks.cancel_update,
+    "ContinueUpdateRollback": stacks.continue_rollback,
+    "CreateChangeSet": change_sets.create,
     "CreateStack": stacks.create,
+    "DeleteChangeSet": change_sets.delete,
     "DeleteStack": stacks.delete,
+    "DescribeAccountLimits": limits.describe,
+    "DescribeChangeSet": change_sets.describe,
+    "DescribeStackDriftDetectionStatus": drift.status,
     "DescribeStackEvents": events.index,
     "DescribeStackResource": resources.describe_one,
+    "DescribeStackResourceDrifts": drift.index,
     "DescribeStackResources": resources.describe_several,
     "DescribeStacks": stacks.describe,
+    "DetectStackDrift": drift.detect,
+    "DetectStackResourceDrift": drift.of_resource,
     "EstimateTemplateCost": templates.estimate_cost,
-    "GetTemplate": templates.show,
+    "ExecuteChangeSet": change_sets.execute,
+    "GetStackPolicy": protections.show_policy,
+    "GetTemplate": change_sets.template,
+    "GetTemplateSummary": templates.summarize,
+    "ListChangeSets": change_sets.index,
+    "ListExports": exports.index,
+    "ListImports": exports.importers,
     "ListStackResources": resources.summaries,
     "ListStacks": stacks.index,
+    "RollbackStack": stacks.roll_back,
+    "SetStackPolicy": protections.set_policy,
+    "SignalResource": resources.signal,
     "UpdateStack": stacks.update,
+    "UpdateTerminationProtection": protections.update_termination,
     "ValidateTemplate": templates.validate,
+    **UNAVAILABLE,
 }

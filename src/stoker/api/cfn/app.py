@@ -12,14 +12,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from stoker.api.aws_answers import error_answer
 from stoker.api.cfn.actions import ACTIONS
-from stoker.api.cfn.answers import answer
 from stoker.api.cfn.call import Api, Call
-from stoker.api.cfn.parameters import parameters_of
+from stoker.api.cfn.faults import fault
+from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.interface import check_address, interface, path_of, read_body
+from stoker.api.query_answers import answer
+from stoker.api.query_parameters import parameters_of
 from stoker.api.signed import Senders
 from stoker.engine.model.interfaces import Policy
+from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import (
     ACCESS_DENIED,
     HTTP_NOT_FOUND,
@@ -36,7 +38,7 @@ PATHS = ("/v1", "/v1/")
 
 def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
     """The API as an application; its path is that of the version."""
-    return interface(_Queries(api, senders, policy).respond, error_answer)
+    return interface(_Queries(api, senders, policy).respond, fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,11 @@ class _Queries:
         action = parameters.get("Action", "")
         respond = ACTIONS.get(action)
         if respond is None:
-            known = ", ".join(ACTIONS)
-            raise Invalid(f'"{action:.100}" is not an action; there are {known}.', INVALID_ACTION)
-        if not self.policy.allows(f"cloudformation:{action}", caller):
+            near = did_you_mean(action, ACTIONS)
+            hint = "" if near is None else f"; did you mean {near}?"
+            raise Invalid(f'"{action:.100}" is not an action{hint}', INVALID_ACTION)
+        known_here = action not in UNAVAILABLE
+        if known_here and not self.policy.allows(f"cloudformation:{action}", caller):
             message = f"The policy cloudformation:{action} does not allow this to you."
             raise Forbidden(message, ACCESS_DENIED)
         call = Call(self.api, replace(caller, request_id=request_id), parameters)

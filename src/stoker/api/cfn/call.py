@@ -11,6 +11,7 @@ from stoker.engine.model.interfaces import FetchTemplate
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class CfnSettings:
     """In bytes."""
     hidden_tags: tuple[str, ...] = ()
     """Stacks with one of these tags are not listed."""
+    most_stacks: int = -1
+    """Of a project; -1 for any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +52,9 @@ class Call:
     async def stack(self) -> StackAddress:
         """The stack that ``StackName`` names or whose ARN it is; refuses (400) if there is none."""
         name = required(self.parameters, "StackName")
-        return await self.service.operations.find(self.caller, name)
+        try:
+            return await self.service.operations.find(self.caller, name)
+        except NotFound as missing:
+            # clients tell by these words whether to create or to update
+            message = f"Stack with id {name:.300} does not exist. {missing.message}"
+            raise NotFound(message) from None

@@ -6,20 +6,29 @@ import json
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.engine.model.requests import EventQuery, Page
-from stoker.engine.model.views import EventView
+from stoker.api.cfn.pages import asked, cut
+from stoker.api.cfn.statuses import status_of
+from stoker.engine.model.requests import EventQuery
+from stoker.engine.model.views import EventView, StackView
 from stoker.kernel.clock import isoformat
+
+_OWN_TYPE = "AWS::CloudFormation::Stack"
+"""By which clients know events of the stack itself."""
 
 
 async def index(call: Call) -> dict[str, Any]:
     """The events of a stack, newest first."""
-    query = EventQuery(Page(descending=True))
-    found = await call.service.views.events(call.caller, await call.stack(), query)
-    return {"StackEvents": await call.api.compute(lambda: [_shown(event) for event in found])}
+    address = await call.stack()
+    query = EventQuery(asked(call.parameters, descending=True))
+    found = await call.service.views.events(call.caller, address, query)
+    stack = await call.service.views.stack(call.caller, address, resolve_outputs=False)
+    shown, more = cut(found, lambda event: event.id)
+    events = await call.api.compute(lambda: [_shown(event, stack) for event in shown])
+    return {"StackEvents": events, **more}
 
 
-def _shown(event: EventView) -> dict[str, Any]:
-    return {
+def _shown(event: EventView, stack: StackView) -> dict[str, Any]:
+    shown = {
         "EventId": event.id,
         "LogicalResourceId": event.resource_name,
         "PhysicalResourceId": event.physical_id or "",
@@ -31,3 +40,10 @@ def _shown(event: EventView) -> dict[str, Any]:
         "StackName": event.stack.name,
         "Timestamp": isoformat(event.time),
     }
+    if event.resource_name == stack.address.name and event.physical_id == stack.address.id:
+        shown |= {
+            "PhysicalResourceId": event.stack.arn,
+            "ResourceStatus": status_of(event.action, event.status, stack),
+            "ResourceType": _OWN_TYPE,
+        }
+    return shown

@@ -1,46 +1,15 @@
-"""The parameters of a request: those of the query, and those of a form in its body."""
+"""What the parameters of a request say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from urllib.parse import parse_qsl
+from collections.abc import Collection, Mapping
 
-from starlette.requests import Request
+from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
 
-from stoker.api.ports import Compute
-from stoker.kernel.errors import BAD_REQUEST, MISSING_PARAMETER, VALUE_ERROR, Invalid
-
-_FORM = "application/x-www-form-urlencoded"
-_MOST = 1000
-_FEW_BYTES = 16 * 1024
-"""That are read on the event loop, within a millisecond."""
 _LARGEST = 2**31 - 1
-_MEMBER = re.compile(r"Parameters\.member\.([0-9]{1,4})\.(\w+)")
+_MEMBER = re.compile(r"(\w+)\.member\.([0-9]{1,4})(?:\.(\w+))?", re.ASCII)
 _FLAGS = {"true": True, "false": False}
-
-
-async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict[str, str]:
-    """All parameters by name; raises a refusal (400) for a form that cannot be read."""
-    found = dict(request.query_params)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if body and kind == _FORM:
-        try:
-            form = _form(body) if len(body) <= _FEW_BYTES else await compute(lambda: _form(body))
-            found.update(form)
-        except UnicodeError:
-            raise Invalid("The form contains bytes that are not UTF-8.", BAD_REQUEST) from None
-        except ValueError:
-            message = f"The form has more than {_MOST} parameters."
-            raise Invalid(message, BAD_REQUEST) from None
-    if any("\0" in name or "\0" in value for name, value in found.items()):
-        raise Invalid("A parameter contains a NUL character.", BAD_REQUEST)
-    return found
-
-
-def _form(body: bytes) -> dict[str, str]:
-    text = body.decode("ascii")
-    return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST))
 
 
 def required(parameters: Mapping[str, str], name: str) -> str:
@@ -62,15 +31,44 @@ def flag(parameters: Mapping[str, str], name: str) -> bool | None:
     return found
 
 
-def minutes(parameters: Mapping[str, str], name: str) -> int | None:
-    """A positive number, or None where it is not given. Refuses all else (400)."""
+def number(parameters: Mapping[str, str], name: str, what: str) -> int | None:
+    """A positive number, or None where it is not given. Refuses all else (400).
+
+    ``what`` says what is counted.
+    """
     value = parameters.get(name)
     if value is None:
         return None
     if not re.fullmatch(r"[0-9]{1,10}", value, re.ASCII) or not 1 <= int(value) <= _LARGEST:
-        message = f'{name} is a number of minutes from 1 to {_LARGEST}, not "{value:.100}".'
+        message = f'{name} is a number of {what} from 1 to {_LARGEST}, not "{value:.100}".'
         raise Invalid(message, VALUE_ERROR)
     return int(value)
+
+
+def choice(parameters: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
+    """One of the known values, or None where it is not given. Refuses all else (400)."""
+    value = parameters.get(name)
+    if value is not None and value not in known:
+        message = f'{name} is one of {", ".join(known)}, not "{value:.100}".'
+        raise Invalid(message, VALUE_ERROR)
+    return value
+
+
+def members(parameters: Mapping[str, str], name: str) -> dict[int, dict[str, str]]:
+    """The members of a list by number, which come as ``Name.member.N.Key``; the key of plain
+    values, as ``Name.member.N``, is the empty text.
+    """
+    found: dict[int, dict[str, str]] = {}
+    for written, value in parameters.items():
+        match = _MEMBER.fullmatch(written)
+        if match is not None and match[1] == name:
+            found.setdefault(int(match[2]), {})[match[3] or ""] = value
+    return {place: found[place] for place in sorted(found)}
+
+
+def values(parameters: Mapping[str, str], name: str) -> list[str]:
+    """The plain values of a list."""
+    return [member[""] for member in members(parameters, name).values() if "" in member]
 
 
 def stack_parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], frozenset[str]]:
@@ -79,16 +77,11 @@ def stack_parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], fro
     They come as ``Parameters.member.N.ParameterKey`` with ``ParameterValue`` or
     ``UsePreviousValue``. Refuses (400) those that have none of both.
     """
-    members: dict[int, dict[str, str]] = {}
-    for name, value in parameters.items():
-        match = _MEMBER.fullmatch(name)
-        if match is not None:
-            members.setdefault(int(match[1]), {})[match[2]] = value
     given, kept = {}, set()
-    for number, member in members.items():
+    for place, member in members(parameters, "Parameters").items():
         for key in ("ParameterKey", "ParameterValue"):
             if key not in member and not (key == "ParameterValue" and _keeps(member)):
-                message = f"The request needs the parameter Parameters.member.{number}.{key}."
+                message = f"The request needs the parameter Parameters.member.{place}.{key}."
                 raise Invalid(message, MISSING_PARAMETER)
         if "ParameterValue" in member:
             given[member["ParameterKey"]] = member["ParameterValue"]

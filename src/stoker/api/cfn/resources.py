@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.api.cfn.parameters import required
+from stoker.api.cfn.pages import cut_sorted
+from stoker.api.cfn.parameters import choice, required
 from stoker.engine.model.requests import ResourceQuery
 from stoker.engine.model.views import ResourceView
+from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import NOT_SUPPORTED, Invalid
+from stoker.kernel.errors import INVALID_COMBINATION, Invalid
+
+_ENDS = ("SUCCESS", "FAILURE")
 
 
 async def describe_one(call: Call) -> dict[str, Any]:
@@ -33,11 +38,18 @@ async def describe_one(call: Call) -> dict[str, Any]:
 
 
 async def describe_several(call: Call) -> dict[str, Any]:
-    """The resources of a stack, or the one of them that ``LogicalResourceId`` names."""
-    if call.parameters.get("PhysicalResourceId"):
-        raise Invalid(
-            "PhysicalResourceId is not supported; name the stack with StackName.", NOT_SUPPORTED
-        )
+    """The resources of a stack, or the one of them that ``LogicalResourceId`` names.
+
+    The stack may be named by the id of an object, ``PhysicalResourceId``, that it has.
+    """
+    physical_id = call.parameters.get("PhysicalResourceId")
+    if not physical_id:
+        stack = await call.stack()
+    elif call.parameters.get("StackName"):
+        message = "StackName and PhysicalResourceId exclude each other; give one of them."
+        raise Invalid(message, INVALID_COMBINATION)
+    else:
+        stack = await call.service.views.stack_with(call.caller, physical_id)
     return {
         "StackResources": [
             {
@@ -49,30 +61,45 @@ async def describe_several(call: Call) -> dict[str, Any]:
                 "Timestamp": isoformat(found.updated_at),
                 "ResourceStatus": f"{found.action}_{found.status}",
             }
-            for found in await _resources(call)
+            for found in await _resources(call, stack)
         ]
     }
 
 
 async def summaries(call: Call) -> dict[str, Any]:
     """The resources of a stack in short."""
+    found = await _resources(call, await call.stack())
+    shown, more = cut_sorted(found, lambda each: each.name, call.parameters)
     return {
         "StackResourceSummaries": [
             {
-                "LastUpdatedTimestamp": isoformat(found.updated_at),
-                "LogicalResourceId": found.name,
-                **_state(found),
-                "ResourceStatus": f"{found.action}_{found.status}",
+                "LastUpdatedTimestamp": isoformat(each.updated_at),
+                "LogicalResourceId": each.name,
+                **_state(each),
+                "ResourceStatus": f"{each.action}_{each.status}",
             }
-            for found in await _resources(call)
-        ]
+            for each in shown
+        ],
+        **more,
     }
 
 
-async def _resources(call: Call) -> list[ResourceView]:
+async def signal(call: Call) -> dict[str, Any]:
+    """Tell a resource that what it waits for has come about, or has failed."""
+    parameters = call.parameters
+    name, unique_id = required(parameters, "LogicalResourceId"), required(parameters, "UniqueId")
+    required(parameters, "Status")
+    success = choice(parameters, "Status", _ENDS) == _ENDS[0]
+    await call.service.signals.creation_signal(
+        call.caller, await call.stack(), name, unique_id, success=success
+    )
+    return {}
+
+
+async def _resources(call: Call, stack: StackAddress) -> Sequence[ResourceView]:
     name = call.parameters.get("LogicalResourceId")
     query = ResourceQuery(filters={"name": (name,)} if name else {})
-    return list(await call.service.views.resources(call.caller, await call.stack(), query))
+    return await call.service.views.resources(call.caller, stack, query)
 
 
 def _state(resource: ResourceView) -> dict[str, Any]:

@@ -2,44 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.api.cfn.parameters import flag, minutes, required, stack_parameters
-from stoker.api.cfn.templates import given_template
+from stoker.api.cfn.drift import drift_information
+from stoker.api.cfn.pages import asked, cut
+from stoker.api.cfn.parameters import choice, flag, number, required, stack_parameters, values
+from stoker.api.cfn.refused_parameters import refuse_unsupported
+from stoker.api.cfn.statuses import filters_of, shown_status
+from stoker.api.cfn.tags import given_tags, shown_tags
+from stoker.api.cfn.templates import given_template, given_text
 from stoker.engine.model.requests import StackQuery, StackRequest
 from stoker.engine.model.views import StackView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
-from stoker.kernel.errors import INVALID_COMBINATION, VALUE_ERROR, Invalid
+from stoker.kernel.errors import INVALID_COMBINATION, Invalid
 from stoker.template.definition import Output
 
 _ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, "DELETE": False}
 """What a stack does after a failure, and whether that means that rollback is disabled."""
+_CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
+"""What a client acknowledges; nothing here asks for it."""
 
 
 async def create(call: Call) -> dict[str, Any]:
     """Start making a stack."""
+    return _made(await call.service.operations.create(call.caller, await request_of_new(call)))
+
+
+async def request_of_new(call: Call) -> StackRequest:
+    """What a request says of a stack that is to be made."""
     name = required(call.parameters, "StackName")
     given, kept = stack_parameters(call.parameters)
     if kept:
         raise Invalid("UsePreviousValue is for updates; a new stack has no values yet.")
+    settings = await _settings(call)
     template, template_file = await given_template(call)
-    request = replace(
-        _settings(call),
+    return replace(
+        settings,
         name=name,
         template=template,
         template_file=template_file,
         parameters=given,
     )
-    return _made(await call.service.operations.create(call.caller, request))
 
 
 async def update(call: Call) -> dict[str, Any]:
     """Start bringing a stack to what the request says."""
-    stack, request = await call.stack(), _settings(call)
+    stack = await call.stack()
+    request = await request_of_update(call, stack)
+    await call.service.operations.update(call.caller, stack, request)
+    return _made(stack)
+
+
+async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
+    """What a request says of a stack that there is."""
+    request = await _settings(call)
     given, kept = stack_parameters(call.parameters)
     keeps_template = flag(call.parameters, "UsePreviousTemplate")
     template, template_file = (None, None) if keeps_template else await given_template(call)
@@ -47,7 +67,10 @@ async def update(call: Call) -> dict[str, Any]:
     if keeps_template or kept:
         environment = await call.service.views.environment(call.caller, stack)
         dropped = frozenset(environment["parameters"]) - kept - given.keys()
-    request = replace(
+    if request.tags is None:
+        shown = await call.service.views.stack(call.caller, stack, resolve_outputs=False)
+        request = replace(request, tags=shown.tags)
+    return replace(
         request,
         template=template,
         template_file=template_file,
@@ -55,12 +78,11 @@ async def update(call: Call) -> dict[str, Any]:
         existing=bool(keeps_template or kept),
         clear_parameters=tuple(sorted(dropped)),
     )
-    await call.service.operations.update(call.caller, stack, request)
-    return _made(stack)
 
 
 async def delete(call: Call) -> dict[str, Any]:
     """Start deleting a stack."""
+    refuse_unsupported(call.parameters)
     await call.service.operations.delete(call.caller, await call.stack())
     return {}
 
@@ -71,8 +93,25 @@ async def cancel_update(call: Call) -> dict[str, Any]:
     return {}
 
 
+async def roll_back(call: Call) -> dict[str, Any]:
+    """Start going back to what a stack was before the change that has failed."""
+    refuse_unsupported(call.parameters)
+    stack = await call.stack()
+    await call.service.cloudformation.rollbacks.begin(call.caller, stack)
+    return _made(stack)
+
+
+async def continue_rollback(call: Call) -> dict[str, Any]:
+    """Start the rollback again that has failed."""
+    refuse_unsupported(call.parameters)
+    await call.service.cloudformation.rollbacks.resume(call.caller, await call.stack())
+    return {}
+
+
 async def index(call: Call) -> dict[str, Any]:
     """The caller's stacks in short, newest first."""
+    wanted = frozenset(values(call.parameters, "StackStatusFilter"))
+    found, more = await _stacks(call, wanted)
     return {
         "StackSummaries": [
             {
@@ -81,54 +120,82 @@ async def index(call: Call) -> dict[str, Any]:
                 "DeletionTime": _moment(stack.deleted_at),
                 "StackId": stack.address.arn,
                 "StackName": stack.address.name,
-                "StackStatus": f"{stack.action}_{stack.status}",
+                "StackStatus": shown_status(stack),
                 "StackStatusReason": stack.reason,
             }
-            for stack in await _stacks(call)
-        ]
+            for stack in found
+            if not wanted or shown_status(stack) in wanted
+        ],
+        **more,
     }
 
 
 async def describe(call: Call) -> dict[str, Any]:
     """One stack in full, or all of the caller's stacks where none is named."""
-    named = call.parameters.get("StackName")
-    addresses = [await call.stack()] if named else [stack.address for stack in await _stacks(call)]
-    views = [await call.service.views.stack(call.caller, address) for address in addresses]
-    return {"Stacks": [_described(view) for view in views]}
+    if call.parameters.get("StackName"):
+        addresses = [await call.stack()]
+        more: dict[str, Any] = {}
+    else:
+        found, more = await _stacks(call)
+        addresses = [stack.address for stack in found]
+    return {"Stacks": [await _described(call, address) for address in addresses], **more}
 
 
-async def _stacks(call: Call) -> list[StackView]:
-    query = StackQuery(not_tags_any=call.api.settings.hidden_tags)
-    return list(await call.service.views.stacks(call.caller, query))
+async def _stacks(
+    call: Call, statuses: frozenset[str] = frozenset()
+) -> tuple[Sequence[StackView], dict[str, Any]]:
+    query = StackQuery(
+        asked(call.parameters),
+        filters_of(statuses) if statuses else {},
+        not_tags_any=call.api.settings.hidden_tags,
+        show_deleted="DELETE_COMPLETE" in statuses,
+    )
+    found = await call.service.views.stacks(call.caller, query)
+    return cut(found, lambda stack: stack.address.id)
 
 
-def _settings(call: Call) -> StackRequest:
+async def _settings(call: Call) -> StackRequest:
     """What a request says of the stack beside its template."""
     parameters = call.parameters
-    disable_rollback, on_failure = flag(parameters, "DisableRollback"), parameters.get("OnFailure")
-    if on_failure is not None:
-        if disable_rollback is not None:
-            message = "DisableRollback and OnFailure exclude each other; give one of them."
-            raise Invalid(message, INVALID_COMBINATION)
-        if on_failure not in _ON_FAILURE:
-            known = ", ".join(_ON_FAILURE)
-            message = f'OnFailure is one of {known}, not "{on_failure:.100}".'
-            raise Invalid(message, VALUE_ERROR)
-        disable_rollback = _ON_FAILURE[on_failure]
-    timeout_mins = minutes(parameters, "TimeoutInMinutes")
-    return StackRequest(timeout_mins=timeout_mins, disable_rollback=disable_rollback)
+    refuse_unsupported(parameters)
+    policy, _ = await given_text(call, "StackPolicy")
+    meanwhile, _ = await given_text(call, "StackPolicyDuringUpdate")
+    for capability in values(parameters, "Capabilities"):
+        choice({"Capabilities": capability}, "Capabilities", _CAPABILITIES)
+    return StackRequest(
+        timeout_mins=number(parameters, "TimeoutInMinutes", "minutes"),
+        disable_rollback=_disable_rollback(parameters),
+        tags=given_tags(parameters),
+        keeps=bool(flag(parameters, "EnableTerminationProtection")),
+        stack_policy=policy,
+        policy_meanwhile=meanwhile,
+    )
+
+
+def _disable_rollback(parameters: Mapping[str, str]) -> bool | None:
+    disable_rollback = flag(parameters, "DisableRollback")
+    on_failure = choice(parameters, "OnFailure", _ON_FAILURE)
+    if on_failure is None:
+        return disable_rollback
+    if disable_rollback is not None:
+        message = "DisableRollback and OnFailure exclude each other; give one of them."
+        raise Invalid(message, INVALID_COMBINATION)
+    return _ON_FAILURE[on_failure]
 
 
 def _made(stack: StackAddress) -> dict[str, Any]:
     return {"StackId": stack.arn}
 
 
-def _described(stack: StackView) -> dict[str, Any]:
+async def _described(call: Call, address: StackAddress) -> dict[str, Any]:
+    stack = await call.service.views.stack(call.caller, address)
+    protection = await call.service.cloudformation.protections.show(call.caller, address)
     described: dict[str, Any] = {
         "Capabilities": [],
         "CreationTime": isoformat(stack.created_at),
         "Description": stack.description or "No description",
         "DisableRollback": stack.disable_rollback,
+        "EnableTerminationProtection": protection.keeps,
         "NotificationARNs": [],
         "Parameters": _pairs(stack.parameters),
         "StackId": stack.address.arn,
@@ -140,7 +207,9 @@ def _described(stack: StackView) -> dict[str, Any]:
         described["LastUpdatedTime"] = isoformat(stack.updated_at)
     return {
         **described,
-        "StackStatus": f"{stack.action}_{stack.status}",
+        "StackStatus": shown_status(stack),
+        "Tags": shown_tags(stack.tags),
+        **await drift_information(call, address),
         "Outputs": [_output(output) for output in stack.outputs or ()],
     }
 
@@ -154,6 +223,7 @@ def _output(output: Output) -> dict[str, Any]:
         "Description": output.description or "No description given",
         "OutputKey": output.name,
         "OutputValue": output.value,
+        "ExportName": output.export,
     }
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.api.cfn.call import Call
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.views import TemplateSummary
 from stoker.kernel.errors import MISSING_PARAMETER, Invalid
 
 _PARAMETER_KEYS = {"Default": "DefaultValue", "Description": "Description", "NoEcho": "NoEcho"}
+_NEEDS_PERMISSION = "AWS::IAM::"
+"""Types that a client acknowledges with a capability begin with this."""
 
 
 async def given_template(call: Call) -> tuple[str, str | None]:
@@ -18,14 +22,20 @@ async def given_template(call: Call) -> tuple[str, str | None]:
 
     Raises a refusal (400) where there is none.
     """
-    body = call.parameters.get("TemplateBody")
-    # AWS and Heat spell it differently
-    url = call.parameters.get("TemplateURL") or call.parameters.get("TemplateUrl")
-    if not body and url:
-        return await call.api.fetch_template(url), url
-    if body is None:
+    text, url = await given_text(call, "Template")
+    if text is None:
         message = "The request needs TemplateBody or TemplateURL."
         raise Invalid(message, MISSING_PARAMETER)
+    return text, url
+
+
+async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
+    """A document that a request brings, or names by its address; and the address."""
+    body = call.parameters.get(f"{kind}Body")
+    # AWS and Heat spell it differently
+    url = call.parameters.get(f"{kind}URL") or call.parameters.get(f"{kind}Url")
+    if not body and url:
+        return await call.api.fetch_template(url), url
     return body, None
 
 
@@ -38,9 +48,8 @@ async def show(call: Call) -> dict[str, Any]:
 
 async def validate(call: Call) -> dict[str, Any]:
     """The parameters that a template takes; what is wrong with it is a refusal (400)."""
-    template, template_file = await given_template(call)
-    request = StackRequest(template=template, template_file=template_file)
-    described, _ = await call.service.descriptions.validate(call.caller, request)
+    summary = await call.service.descriptions.summary(call.caller, await _request(call))
+    described = summary.description
     parameters = [
         {"ParameterKey": name, **_shown(body)} for name, body in described["Parameters"].items()
     ]
@@ -48,6 +57,37 @@ async def validate(call: Call) -> dict[str, Any]:
         "Description": described["Description"],
         "Parameters": parameters,
         "Environment": described.get("Environment", {}),
+        **_capabilities(summary),
+    }
+
+
+async def summarize(call: Call) -> dict[str, Any]:
+    """What a template, or that of a stack, takes and makes."""
+    parameters = call.parameters
+    if parameters.get("StackName") and not any(name.startswith("Template") for name in parameters):
+        request = await _request_of_stack(call)
+    else:
+        request = await _request(call)
+    summary = await call.service.descriptions.summary(call.caller, request)
+    declared = summary.description["Parameters"]
+    shown = [
+        {
+            "ParameterKey": name,
+            "ParameterType": body["Type"],
+            **_shown(body),
+            "ParameterConstraints": {"AllowedValues": list(body.get("AllowedValues", ()))},
+        }
+        for name, body in declared.items()
+    ]
+    metadata = await call.api.compute(lambda: json.dumps(summary.metadata, default=str))
+    return {
+        "Description": summary.description["Description"],
+        "Parameters": shown,
+        "ResourceTypes": sorted(set(summary.resource_types)),
+        "Version": summary.version,
+        "Metadata": metadata if summary.metadata else None,
+        "DeclaredTransforms": list(summary.transforms),
+        **_capabilities(summary),
     }
 
 
@@ -56,5 +96,33 @@ async def estimate_cost(call: Call) -> dict[str, Any]:
     return {"Url": "http://en.wikipedia.org/wiki/Gratis"}
 
 
+async def _request(call: Call) -> StackRequest:
+    template, template_file = await given_template(call)
+    return StackRequest(template=template, template_file=template_file)
+
+
+async def _request_of_stack(call: Call) -> StackRequest:
+    stack, views = await call.stack(), call.service.views
+    return replace(
+        StackRequest(),
+        template=await views.template(call.caller, stack),
+        environment=await views.environment(call.caller, stack),
+        files=await views.files(call.caller, stack),
+    )
+
+
 def _shown(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: body[name] for name, key in _PARAMETER_KEYS.items() if name in body}
+    shown = {key: body[name] for name, key in _PARAMETER_KEYS.items() if name in body}
+    default = shown.get("DefaultValue")
+    if isinstance(default, list | dict):
+        shown["DefaultValue"] = json.dumps(default, default=str)
+    return shown
+
+
+def _capabilities(summary: TemplateSummary) -> dict[str, Any]:
+    """What a client of AWS acknowledges before it uses the template; nothing here asks for it."""
+    found = sorted({name for name in summary.resource_types if name.startswith(_NEEDS_PERMISSION)})
+    if not found:
+        return {}
+    reason = f"The following resource(s) require capabilities: [{', '.join(found)}]"
+    return {"Capabilities": ["CAPABILITY_IAM"], "CapabilitiesReason": reason}

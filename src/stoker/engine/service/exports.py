@@ -16,7 +16,7 @@ from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import Action, Input, Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.documents import resource_document, stack_document
-from stoker.engine.service.guards import live
+from stoker.engine.service.guards import live, require_deletable
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.presenters import current_rows, stack_view
 from stoker.kernel.addresses import StackAddress
@@ -50,6 +50,7 @@ class Exports:
 
         def guard(inside: Inside) -> None:
             live(inside, stack)
+            require_deletable(inside, stack)
             if any(_has_moved(inside, each) for each in tree.stacks):
                 raise _moved(stack)
 

@@ -1,0 +1,13 @@
+"""What a project may have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker.api.cfn.call import Call
+
+
+async def describe(call: Call) -> dict[str, Any]:
+    """The limits that the service has."""
+    most = call.api.settings.most_stacks
+    return {"AccountLimits": [{"Name": "StackLimit", "Value": most}] if most >= 0 else []}

@@ -1,0 +1,34 @@
+"""Parameters of AWS that mean nothing here: they are refused with the reason, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stoker.kernel.errors import NOT_SUPPORTED, Invalid
+
+_EMPTY = frozenset({"", "0", "false", "STANDARD"})
+"""Values that ask for nothing."""
+_REASONS: Mapping[str, str] = {
+    "CallAs": "there are no organizations of accounts",
+    "DeletionMode": "delete the stack again, or abandon it, to leave objects behind",
+    "DeploymentConfig": "deployments have one mode",
+    "DeploymentMode": 'drift is repaired by an update with "converge" of the orchestration API',
+    "ImportExistingResources": "adopt the objects with the orchestration API",
+    "NotificationARNs": "there are no topics to send events to; follow the stack's events",
+    "ResourceTypes": "the policies of the service say which types a user may use",
+    "ResourcesToImport": "adopt the objects with the orchestration API",
+    "ResourcesToSkip": "a rollback goes back with all resources",
+    "RetainExceptOnCreate": "deletion policies hold for rollbacks, too",
+    "RetainResources": "give the resources the deletion policy Retain, or abandon the stack",
+    "RoleARN": "stacks act for the user who makes them, by a trust",
+    "RollbackConfiguration": "nobody watches alarms while a stack changes",
+    "StackSetName": "there are no stack sets",
+}
+
+
+def refuse_unsupported(parameters: Mapping[str, str]) -> None:
+    """Raise Invalid for a request that asks for what is not there."""
+    for written, value in parameters.items():
+        name = written.partition(".")[0]
+        if name in _REASONS and value not in _EMPTY:
+            raise Invalid(f"{name} is not supported: {_REASONS[name]}.", NOT_SUPPORTED)

@@ -1,0 +1,40 @@
+"""The statuses of stacks as AWS calls them, which its clients wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stoker.engine.model.views import StackView
+
+_REVIEW = "REVIEW_IN_PROGRESS"
+_OF_UPDATE = "UPDATE_"
+
+
+def status_of(action: str, status: str, stack: StackView) -> str:
+    """The status of a stack that does, or did, this.
+
+    Going back from an update has a name of its own, as has a stack of which nothing but change
+    sets exists.
+    """
+    if action == "INIT":
+        return _REVIEW
+    whole = f"{action}_{status}"
+    return f"{_OF_UPDATE}{whole}" if action == "ROLLBACK" and stack.was_complete else whole
+
+
+def shown_status(stack: StackView) -> str:
+    """The status of a stack."""
+    return status_of(stack.action, stack.status, stack)
+
+
+def filters_of(statuses: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Filters for all stacks that may have one of these statuses, and some others."""
+    plain = {
+        "INIT_COMPLETE" if status == _REVIEW else status.replace("UPDATE_ROLLBACK", "ROLLBACK")
+        for status in statuses
+    }
+    split = [status.partition("_") for status in plain]
+    return {
+        "action": tuple(sorted({action for action, _, _ in split})),
+        "status": tuple(sorted({end for _, _, end in split})),
+    }

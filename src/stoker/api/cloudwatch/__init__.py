@@ -1,0 +1,1 @@
+"""The CloudWatch API: measurements, and the alarms that watch them."""

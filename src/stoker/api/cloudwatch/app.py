@@ -1,0 +1,103 @@
+"""The application: from an HTTP request in one of the protocols to its answer.
+
+Signatures cover the body, so a body is read before its sender is known.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from stoker.api.cloudwatch.actions import ACTIONS
+from stoker.api.cloudwatch.call import Call
+from stoker.api.cloudwatch.members import Members
+from stoker.api.cloudwatch.protocols import PROTOCOLS, Spoken, protocol_of
+from stoker.api.interface import check_address, interface, read_body
+from stoker.api.ports import Compute
+from stoker.api.signed import Senders
+from stoker.engine.model.interfaces import Policy
+from stoker.engine.service.service import Service
+from stoker.kernel.errors import (
+    ACCESS_DENIED,
+    BAD_REQUEST,
+    INVALID_ACTION,
+    Forbidden,
+    Invalid,
+    LimitExceeded,
+)
+from stoker.kernel.time_limit import project
+
+MOST_BYTES = 1024 * 1024
+"""Of one request, packed or not, as at AWS, whatever the limit of the REST API is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What the application has at hand."""
+
+    service: Service
+    senders: Senders
+    policy: Policy
+    compute: Compute
+
+
+def application(api: Api) -> ASGIApp:
+    """The API as an application; its paths begin with the version, or not."""
+    by_protocol = {
+        name: interface(_Requests(api, spoken).respond, spoken.fault)
+        for name, spoken in PROTOCOLS.items()
+    }
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await by_protocol[protocol_of(Request(scope))](scope, receive, send)
+
+    return application
+
+
+@dataclass(frozen=True, slots=True)
+class _Requests:
+    """Those of one protocol."""
+
+    api: Api
+    spoken: Spoken
+
+    async def respond(self, request: Request, request_id: str) -> Response:
+        """The answer to a request."""
+        check_address(request)
+        sent = await read_body(request, MOST_BYTES)
+        body = _unpacked(sent, request.headers.get("content-encoding", ""))
+        compute = self.api.compute
+        asked = await self.spoken.asked(request, body, compute)
+        caller = await self.api.senders.sender(request, asked.parameters, sent)
+        project.set(caller.project_id)
+        action, respond = asked.action, ACTIONS.get(asked.action)
+        if respond is None:
+            known = ", ".join(ACTIONS)
+            raise Invalid(f'"{action:.100}" is not an action; there are {known}.', INVALID_ACTION)
+        if not self.api.policy.allows(f"cloudwatch:{action}", caller):
+            message = f"The policy cloudwatch:{action} does not allow this to you."
+            raise Forbidden(message, ACCESS_DENIED)
+        call = Call(self.api.service, replace(caller, request_id=request_id), Members(asked.input))
+        response = await self.spoken.answer(asked, await respond(call), compute)
+        response.headers["x-amzn-RequestId"] = request_id
+        return response
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    """A body as it was before a client packed it; clients do that with large ones."""
+    if encoding.lower() in ("", "identity"):
+        return body
+    if encoding.lower() != "gzip":
+        raise Invalid(f'The encoding "{encoding:.100}" is not supported.', BAD_REQUEST)
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        unpacked = unpacking.decompress(body, MOST_BYTES + 1)
+    except zlib.error as error:
+        raise Invalid(f"The body is not packed as it says: {error}.", BAD_REQUEST) from None
+    if len(unpacked) > MOST_BYTES:
+        raise LimitExceeded(f"The body is larger than the limit of {MOST_BYTES} bytes.")
+    return unpacked

@@ -1,0 +1,24 @@
+"""One authenticated request, as the functions that answer it see it, whatever its protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stoker.api.cloudwatch.members import Members
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.monitoring import Monitoring
+from stoker.engine.service.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request by a known caller for a known action."""
+
+    service: Service
+    caller: Caller
+    input: Members
+
+    @property
+    def monitoring(self) -> Monitoring:
+        """What of the engine is about alarms."""
+        return self.service.monitoring

@@ -1,0 +1,140 @@
+"""What a request says: a structure of members, typed or as text, as its protocol has it.
+
+Everything that a reader refuses is a wrong value (400) that names the member.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from stoker.kernel.errors import MISSING_PARAMETER, VALUE_ERROR, Invalid
+
+_LONGEST = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of a structure."""
+
+    values: Mapping[str, Any]
+    path: str = ""
+    """Where the structure stands in the request, with a dot at the end."""
+
+    def has(self, name: str) -> bool:
+        """Whether it is given."""
+        return self.values.get(name) is not None
+
+    def text(self, name: str, most: int = _LONGEST) -> str | None:
+        """Text of up to ``most`` characters, or None where it is not given."""
+        value = self.values.get(name)
+        if value is None or (isinstance(value, str) and len(value) <= most):
+            return value
+        raise self._wrong(name, f"is text of up to {most} characters")
+
+    def required(self, name: str, most: int = _LONGEST) -> str:
+        """Text that must be given."""
+        value = self.text(name, most)
+        if not value:
+            raise self._missing(name)
+        return value
+
+    def chosen(self, name: str, choices: Mapping[str, Any]) -> Any:
+        """What one of the words stands for; None where it is not given."""
+        value = self.text(name)
+        if value is None:
+            return None
+        if value not in choices:
+            raise self._wrong(name, f"is one of {', '.join(choices)}")
+        return choices[value]
+
+    def number(self, name: str) -> float | None:
+        """A finite number, or None where it is not given."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise self._wrong(name, "is a finite number")
+        return number
+
+    def whole(self, name: str, least: int, most: int) -> int | None:
+        """A whole number within bounds, or None where it is not given."""
+        number = self.number(name)
+        if number is None:
+            return None
+        if not number.is_integer() or not least <= number <= most:
+            raise self._wrong(name, f"is a whole number from {least} to {most}")
+        return int(number)
+
+    def moment(self, name: str) -> float | None:
+        """A time in seconds since the epoch, or None where it is not given."""
+        value = self.values.get(name)
+        try:
+            if isinstance(value, str):
+                value = datetime.fromisoformat(value)
+            if isinstance(value, datetime):
+                return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+            return self.number(name)
+        except (ValueError, OverflowError):
+            raise self._wrong(name, "is a time") from None
+
+    def structure(self, name: str) -> Members | None:
+        """A structure, or None where it is not given."""
+        value = self.values.get(name)
+        return None if value is None else self._structure(name, value)
+
+    def structures(self, name: str, most: int) -> list[Members]:
+        """A list of up to ``most`` structures; none where it is not given."""
+        listed = self._listed(name, most)
+        return [self._structure(f"{name}.{index}", each) for index, each in enumerate(listed, 1)]
+
+    def texts(self, name: str, most: int) -> list[str]:
+        """A list of up to ``most`` texts."""
+        listed = self._listed(name, most)
+        if not all(isinstance(each, str) and len(each) <= _LONGEST for each in listed):
+            raise self._wrong(name, f"is a list of texts of up to {_LONGEST} characters")
+        return listed
+
+    def numbers(self, name: str, most: int) -> list[float]:
+        """A list of up to ``most`` finite numbers."""
+        listed = {str(index): each for index, each in enumerate(self._listed(name, most), 1)}
+        inner = Members(listed, f"{self.path}{name}.")
+        return [number for key in listed if (number := inner.number(key)) is not None]
+
+    def _listed(self, name: str, most: int) -> list[Any]:
+        value = self.values.get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or len(value) > most:
+            raise self._wrong(name, f"is a list of up to {most}")
+        return value
+
+    def _structure(self, name: str, value: Any) -> Members:
+        if not isinstance(value, Mapping):
+            raise self._wrong(name, "is a structure")
+        return Members(value, f"{self.path}{name}.")
+
+    def _missing(self, name: str) -> Invalid:
+        return Invalid(f"The request needs the parameter {self.path}{name}.", MISSING_PARAMETER)
+
+    def _wrong(self, name: str, wanted: str) -> Invalid:
+        shown = str(self.values.get(name))[:100] if not self._is_long(name) else "something else"
+        return Invalid(f"{self.path}{name} {wanted}, not {shown}.", VALUE_ERROR)
+
+    def _is_long(self, name: str) -> bool:
+        return not isinstance(self.values.get(name), str | float | bool)
+
+
+def dimensions_in(members: Members) -> dict[str, str]:
+    """The dimensions that a structure lists, by name. Refuses (400) those without name or value."""
+    return {
+        each.required("Name", 255): each.required("Value")
+        for each in members.structures("Dimensions", 30)
+    }

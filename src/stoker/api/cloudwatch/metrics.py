@@ -1,0 +1,148 @@
+"""Metrics: what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from stoker.api.cloudwatch.alarms import dimensions, moment
+from stoker.api.cloudwatch.call import Call
+from stoker.api.cloudwatch.members import Members, dimensions_in
+from stoker.api.cloudwatch.pages import paged
+from stoker.engine.model.watches import Datum
+from stoker.engine.service.metrics import dimensions_of
+from stoker.kernel.errors import INVALID_COMBINATION, MISSING_PARAMETER, VALUE_ERROR, Invalid
+from stoker.schema.watching import STATISTICS, Measurement
+
+_MOST_DATA = 1000
+"""Of one request, as at AWS; so the bounds below."""
+_MOST_VALUES = 150
+_MOST_LISTED = 500
+_MOST_POINTS = 1440
+
+
+async def put(call: Call) -> dict[str, Any]:
+    """Keep measurements for the alarms that watch them."""
+    namespace = call.input.required("Namespace", 255)
+    given = list(_given(call.input))
+    if not given:
+        raise Invalid("The request needs the parameter MetricData.", MISSING_PARAMETER)
+    await call.monitoring.metrics.put(call.caller, namespace, [_datum(each) for each in given])
+    return {}
+
+
+async def index(call: Call) -> dict[str, Any]:
+    """The metrics that alarms watch, each with the alarm that has what was measured."""
+    given = call.input
+    namespace, name = given.text("Namespace"), given.text("MetricName")
+    wanted = given.structures("Dimensions", 30)
+    metrics = [
+        {
+            "Namespace": alarm.rule.namespace,
+            "MetricName": alarm.rule.metric,
+            "Dimensions": dimensions(known),
+        }
+        for alarm in await call.monitoring.alarms.shown(call.caller)
+        if namespace in (None, alarm.rule.namespace)
+        and name in (None, alarm.rule.metric)
+        and _fits(known := dimensions_of(alarm), wanted)
+    ]
+    part, rest = paged("ListMetrics", metrics, given, _MOST_LISTED)
+    return {"Metrics": list(part), **rest}
+
+
+async def statistics(call: Call) -> dict[str, Any]:
+    """Statistics of a metric for each period of some time in which it was measured."""
+    given = call.input
+    namespace, name = given.required("Namespace"), given.required("MetricName")
+    begin, end = given.moment("StartTime"), given.moment("EndTime")
+    period = given.whole("Period", 1, 86400)
+    if begin is None or end is None or period is None:
+        message = "The request needs the parameters StartTime, EndTime and Period."
+        raise Invalid(message, MISSING_PARAMETER)
+    if not 0 < end - begin <= period * _MOST_POINTS:
+        message = f"There are up to {_MOST_POINTS} periods from StartTime to EndTime, and one."
+        raise Invalid(message, INVALID_COMBINATION)
+    wanted = given.texts("Statistics", len(STATISTICS))
+    if not wanted or not set(wanted) <= STATISTICS.keys():
+        message = f"Statistics are some of {', '.join(STATISTICS)}."
+        raise Invalid(message, VALUE_ERROR)
+    measured = await call.monitoring.metrics.series(
+        call.caller, (namespace, name), dimensions_in(given), begin
+    )
+    unit = given.text("Unit")
+    counted = [each for each in measured if begin <= each.at < end and unit in (None, each.unit)]
+    points = _points(counted, begin, period, wanted)
+    return {"Label": name, "Datapoints": list(points)}
+
+
+def _points(
+    measured: Sequence[Measurement], begin: float, period: int, wanted: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """The statistics of each period in which something was measured, by unit, oldest first."""
+    groups: dict[tuple[float, str], list[Measurement]] = {}
+    for each in measured:
+        start = begin + math.floor((each.at - begin) / period) * period
+        groups.setdefault((start, each.unit or "None"), []).append(each)
+    for (start, unit), group in sorted(groups.items()):
+        values = {name: float(STATISTICS[name](group)) for name in wanted}
+        yield {"Timestamp": moment(start), **values, "Unit": unit}
+
+
+def _fits(known: dict[str, str], wanted: Sequence[Members]) -> bool:
+    """Whether a metric has the dimensions of a filter, which may leave their values open."""
+    return all(
+        each.required("Name") in known
+        and each.text("Value") in (None, known[each.required("Name")])
+        for each in wanted
+    )
+
+
+def _given(members: Members) -> Iterator[Members]:
+    """All data of a request: those of its own, and those that it groups by entity."""
+    yield from members.structures("MetricData", _MOST_DATA)
+    for entity in members.structures("EntityMetricData", _MOST_DATA):
+        yield from entity.structures("MetricData", _MOST_DATA)
+
+
+def _datum(members: Members) -> Datum:
+    """One datum: a value, a set of statistics, or values with how often each was measured."""
+    forms = [name for name in ("Value", "StatisticValues", "Values") if members.has(name)]
+    if len(forms) != 1:
+        message = f"{members.path}Value, StatisticValues and Values exclude each other; give one."
+        raise Invalid(message, INVALID_COMBINATION if forms else MISSING_PARAMETER)
+    total, count, least, most = _numbers(members)
+    return Datum(
+        members.required("MetricName", 255),
+        dimensions_in(members),
+        total,
+        count,
+        least,
+        most,
+        members.text("Unit", 255),
+        members.moment("Timestamp"),
+    )
+
+
+def _numbers(members: Members) -> tuple[float, float, float | None, float | None]:
+    """Sum, number, least and largest of the values of a datum."""
+    value = members.number("Value")
+    if value is not None:
+        return value, 1.0, None, None
+    known = members.structure("StatisticValues")
+    if known is not None:
+        names = ("Sum", "SampleCount", "Minimum", "Maximum")
+        found = [known.number(name) for name in names]
+        if None in found:
+            message = f"The request needs {known.path}Sum, SampleCount, Minimum and Maximum."
+            raise Invalid(message, MISSING_PARAMETER)
+        total, count, least, most = (each or 0.0 for each in found)
+        return total, count, least, most
+    values = members.numbers("Values", _MOST_VALUES)
+    counts = members.numbers("Counts", _MOST_VALUES) or [1.0] * len(values)
+    if not values or len(values) != len(counts) or min(counts) <= 0:
+        message = f"{members.path}Values and Counts are as many, and each count is above nought."
+        raise Invalid(message, INVALID_COMBINATION)
+    total = math.fsum(value * count for value, count in zip(values, counts, strict=True))
+    return total, math.fsum(counts), min(values), max(values)

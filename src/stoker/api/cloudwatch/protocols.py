@@ -1,0 +1,218 @@
+"""The protocols that clients of CloudWatch speak: how they name an action, and how answers look.
+
+Older clients speak the query protocol (boto 2, botocore up to 1.35), newer ones JSON 1.0 (the AWS
+command line) or CBOR (boto3): botocore's model of the service has all three.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any, Protocol
+
+import cbor2
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stoker.api.aws_answers import code_of, error_answer, kind_of, message_of
+from stoker.api.documents import parse_object
+from stoker.api.interface import path_of
+from stoker.api.ports import Compute
+from stoker.api.query_answers import answer
+from stoker.api.query_parameters import parameters_of
+from stoker.kernel.errors import BAD_REQUEST, HTTP_NOT_FOUND, Invalid, NotFound
+
+_ROOTS = ("", "/", "/v1", "/v1/")
+_OPERATION = re.compile(r"(?:/v1)?/service/GraniteServiceVersion20100801/operation/(\w+)")
+"""The service is called by a name that has its version."""
+_LIST = re.compile(r"[1-9][0-9]{0,3}")
+_DEEPEST = 20
+_KNOWN_TAGS = (0, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258, 260, 261, 1004,
+               43000, 55799)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request asks for."""
+
+    action: str
+    input: Mapping[str, Any]
+    parameters: Mapping[str, str]
+    """Those of the address and of a form."""
+
+
+class Spoken(Protocol):
+    """A protocol."""
+
+    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+        """What a request asks for. Raises a refusal (400, 404)."""
+
+    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+        """The answer; times in ``result`` are ``datetime``."""
+
+    def fault(self, error: Exception) -> Response:
+        """The answer to a request that ended with ``error``."""
+
+
+class Query:
+    """Parameters of the address or a form; answers in XML."""
+
+    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+        """See :class:`Spoken`."""
+        _check_root(request)
+        parameters = await parameters_of(request, body, compute)
+        return Asked(parameters.get("Action", ""), nested(parameters), parameters)
+
+    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+        """See :class:`Spoken`."""
+        as_json = asked.parameters.get("ContentType") == "JSON"
+        return await answer(asked.action, _with_texts(result), compute, as_json=as_json)
+
+    def fault(self, error: Exception) -> Response:
+        """See :class:`Spoken`."""
+        return error_answer(error)
+
+
+class Json:
+    """JSON 1.0: the action is in a header."""
+
+    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+        """See :class:`Spoken`."""
+        _check_root(request)
+        action = request.headers["x-amz-target"].rpartition(".")[2]
+        given = await parse_object(body, compute) if body.strip() else {}
+        return Asked(action, given, request.query_params)
+
+    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+        """See :class:`Spoken`."""
+        content = await compute(lambda: json.dumps(result, default=datetime.timestamp))
+        return Response(content, headers=self._headers())
+
+    def fault(self, error: Exception) -> Response:
+        """See :class:`Spoken`."""
+        content = json.dumps({"__type": code_of(error).name, "message": message_of(error)})
+        headers = {**self._headers(), **_in_terms_of_query(error)}
+        return Response(content, code_of(error).status, headers=headers)
+
+    def _headers(self) -> dict[str, str]:
+        return {"Content-Type": "application/x-amz-json-1.0"}
+
+
+class Cbor:
+    """Smithy's RPC v2 with CBOR: the action is in the path."""
+
+    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+        """See :class:`Spoken`."""
+        match = _OPERATION.fullmatch(path_of(request))
+        if match is None:
+            raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)
+        given = await compute(lambda: _decoded(body)) if body else {}
+        return Asked(match[1], given, request.query_params)
+
+    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+        """See :class:`Spoken`."""
+        content = await compute(lambda: _encoded(result))
+        return Response(content, headers=self._headers())
+
+    def fault(self, error: Exception) -> Response:
+        """See :class:`Spoken`."""
+        content = _encoded({"__type": code_of(error).name, "message": message_of(error)})
+        headers = {**self._headers(), **_in_terms_of_query(error)}
+        return Response(content, code_of(error).status, headers=headers)
+
+    def _headers(self) -> dict[str, str]:
+        return {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
+
+
+PROTOCOLS: Mapping[str, Spoken] = {"query": Query(), "json": Json(), "cbor": Cbor()}
+
+
+def protocol_of(request: Request) -> str:
+    """The name of a request's protocol, by its headers."""
+    if request.headers.get("smithy-protocol") == "rpc-v2-cbor":
+        return "cbor"
+    return "json" if "x-amz-target" in request.headers else "query"
+
+
+def nested(parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The structure that parameters as ``MetricData.member.1.Value`` spell; refuses (400) those
+    that contradict each other.
+    """
+    root: dict[str, Any] = {}
+    for name, value in parameters.items():
+        *path, last = name.split(".")
+        if len(path) > _DEEPEST:
+            raise Invalid(f'The parameter "{name:.100}" is nested too deeply.', BAD_REQUEST)
+        place = root
+        for step in path:
+            place = place.setdefault(step, {})
+            if not isinstance(place, dict):
+                raise _contradicted(name)
+        if last in place:
+            raise _contradicted(name)
+        place[last] = value
+    return {name: _with_lists(value) for name, value in root.items()}
+
+
+def _with_lists(value: Any) -> Any:
+    """A value with lists for the maps that number their members."""
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _with_lists(each) for name, each in value.items()}
+    numbered = inner.get("member")
+    if len(inner) == 1 and isinstance(numbered, dict) and all(map(_LIST.fullmatch, numbered)):
+        return [numbered[number] for number in sorted(numbered, key=int)]
+    return inner
+
+
+def _contradicted(name: str) -> Invalid:
+    return Invalid(f'The parameter "{name:.100}" contradicts another one.', BAD_REQUEST)
+
+
+def _with_texts(value: Any) -> Any:
+    """A result with times as the query protocol writes them."""
+    if isinstance(value, Mapping):
+        return {name: _with_texts(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(each) for each in value]
+    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+
+
+def _decoded(body: bytes) -> Mapping[str, Any]:
+    """The map that a body is; raises a refusal (400)."""
+    decoder = cbor2.CBORDecoder(
+        BytesIO(body),
+        semantic_decoders=dict.fromkeys(_KNOWN_TAGS, _refuse_tag),
+        tag_hook=_refuse_tag,
+        max_depth=_DEEPEST,
+        strict_hashable_types=True,
+    )
+    try:
+        value = decoder.decode()
+    except (cbor2.CBORError, ValueError, OverflowError, RecursionError) as error:
+        raise Invalid(f"The body is not valid CBOR: {error}.", BAD_REQUEST) from None
+    if not isinstance(value, dict):
+        raise Invalid("The body is not a map.", BAD_REQUEST)
+    return value
+
+
+def _refuse_tag(*_: Any) -> Any:
+    raise ValueError("it has a tag that no member has")
+
+
+def _encoded(value: Mapping[str, Any]) -> bytes:
+    return cbor2.dumps(value, datetime_as_timestamp=True, timezone=UTC)
+
+
+def _in_terms_of_query(error: Exception) -> dict[str, str]:
+    """The header by which clients learn the code that the query protocol has for an error."""
+    return {"x-amzn-query-error": f"{code_of(error).name};{kind_of(code_of(error))}"}
+
+
+def _check_root(request: Request) -> None:
+    if path_of(request) not in _ROOTS:
+        raise NotFound("Nothing is served at this address.", HTTP_NOT_FOUND)

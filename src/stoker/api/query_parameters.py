@@ -1,0 +1,38 @@
+"""The parameters of a request of the query protocol: those of its address, and those of a form."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from stoker.api.ports import Compute
+from stoker.kernel.errors import BAD_REQUEST, Invalid
+
+_FORM = "application/x-www-form-urlencoded"
+_MOST = 1000
+_FEW_BYTES = 16 * 1024
+"""That are read on the event loop, within a millisecond."""
+
+
+async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict[str, str]:
+    """All parameters by name; raises a refusal (400) for a form that cannot be read."""
+    found = dict(request.query_params)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if body and kind == _FORM:
+        try:
+            form = _form(body) if len(body) <= _FEW_BYTES else await compute(lambda: _form(body))
+            found.update(form)
+        except UnicodeError:
+            raise Invalid("The form contains bytes that are not UTF-8.", BAD_REQUEST) from None
+        except ValueError:
+            message = f"The form has more than {_MOST} parameters."
+            raise Invalid(message, BAD_REQUEST) from None
+    if any("\0" in name or "\0" in value for name, value in found.items()):
+        raise Invalid("A parameter contains a NUL character.", BAD_REQUEST)
+    return found
+
+
+def _form(body: bytes) -> dict[str, str]:
+    text = body.decode("ascii")
+    return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_MOST))

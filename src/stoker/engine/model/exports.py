@@ -1,0 +1,53 @@
+"""Exports: outputs that other stacks of a project use, by name.
+
+As long as a stack imports one, it is neither changed nor deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A value that a stack exports."""
+
+    project_id: str
+    name: str
+    """Of which a project has one."""
+    stack_id: str
+    stack_name: str
+    value: Any
+    """Kept encrypted."""
+
+
+class ExportReads(Protocol):
+    """Reads of exports."""
+
+    async def exports(
+        self, project_id: str, names: Iterable[str] | None = None
+    ) -> Sequence[Export]:
+        """The exports of a project, or those of these names, by name."""
+
+    async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """The names of the live stacks that use exports, by the name of the export."""
+
+
+class KeepsExports(Protocol):
+    """A store with exports."""
+
+    @property
+    def exports(self) -> ExportReads:
+        """What reads them."""
+
+
+class ExportInside(Protocol):
+    """What guards look at; see :class:`stoker.engine.model.interfaces.Inside`."""
+
+    def exports(self, project_id: str) -> Mapping[str, Export]:
+        """The exports of a project by name; nobody else changes them meanwhile."""
+
+    def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """The names of the live stacks that use exports, by the name of the export."""
