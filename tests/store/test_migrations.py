@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from tests.postgresql import PostgreSQL
 
 from stoker.store import databases, tables
 from stoker.store.databases import REVISION, open_database
@@ -51,21 +52,39 @@ def fill(url: str) -> list[str]:
     return names
 
 
+def differences(connection: sa.Connection) -> list[Any]:
+    """How the tables differ from today's, comments aside: releases have not kept these up."""
+    context = MigrationContext.configure(connection)
+    found: list[Any] = []
+    for each in compare_metadata(context, tables.metadata):
+        found += each if isinstance(each, list) else [each]
+    return [each for each in found if "comment" not in each[0]]
+
+
 def test_the_newest_revision_is_the_one_that_new_databases_bear() -> None:
     assert REVISIONS[-1] == REVISION
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_a_database_of_an_earlier_release_gets_todays_tables(tmp_path: Path, revision: str) -> None:
-    url = f"sqlite:///{tmp_path / 'old.db'}"
+    is_brought_up_to_date(f"sqlite:///{tmp_path / 'old.db'}", revision)
+
+
+@pytest.mark.parametrize("revision", REVISIONS[::3])
+def test_a_database_of_an_earlier_release_in_postgresql_gets_todays_tables(
+    postgresql: PostgreSQL, revision: str
+) -> None:
+    is_brought_up_to_date(postgresql.new(), revision)
+
+
+def is_brought_up_to_date(url: str, revision: str) -> None:
     make(url, revision)
     filled = fill(url)
     assert len(filled) > 5
     for _ in range(2):
         database = open_database(url)
         with database.connect() as connection:
-            context = MigrationContext.configure(connection)
-            assert compare_metadata(context, tables.metadata) == []
+            assert differences(connection) == []
             for name in filled:
                 table = tables.metadata.tables[name]
                 assert len(connection.execute(sa.select(table)).all()) == 1, name

@@ -8,10 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.store import tables
-from stoker.store.foreign import SUPPORTED, UnusableDatabase, require_own, require_supported
+from stoker.store import postgresql, tables
+from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
-REVISION = "0014"
+REVISION = "0021"
 """The newest revision in ``migrations/versions``."""
 
 _version = sa.Table(
@@ -25,40 +25,71 @@ def open_database(url: str) -> sa.Engine:
     A new database is made whole; an old one is migrated with Alembic.
     """
     parsed = require_supported(url)
+    engine = engine_for(parsed)
     try:
-        engine = sa.create_engine(parsed, **_options(url))
-    except ModuleNotFoundError as error:
-        raise UnusableDatabase(
-            f"[database] connection needs the Python module {error.name}, which is not installed;"
-            f" supported are {SUPPORTED}"
-        ) from None
-    if engine.dialect.name == "sqlite":
-        sa.event.listen(engine, "connect", _tune_sqlite)
-        sa.event.listen(engine, "begin", _begin_sqlite)
-    inspector = sa.inspect(engine)
-    require_own(set(inspector.get_table_names()), parsed)
-    if not inspector.has_table("alembic_version"):
-        with engine.begin() as connection:
-            tables.metadata.create_all(connection)
-            _version.create(connection, checkfirst=True)
-            connection.execute(_version.insert(), {"version_num": REVISION})
-    else:
-        with engine.connect() as connection:
-            found = connection.execute(sa.select(_version.c.version_num)).scalar()
-        if found is not None and found > REVISION:
-            raise UnusableDatabase(
-                f"the database {parsed.render_as_string(hide_password=True)} was made by a newer"
-                " release of Stoker"
-            )
-        if found != REVISION:
-            _migrate(engine)
+        with postgresql.telling_where(parsed):
+            _require_schema(engine, parsed)
+    except Exception:
+        engine.dispose()
+        raise
     return engine
 
 
-def _options(url: str) -> dict[str, Any]:
-    if sa.make_url(url).get_backend_name() != "sqlite":
-        return {"pool_pre_ping": True}
-    if sa.make_url(url).database in (None, "", ":memory:"):
+def _require_schema(engine: sa.Engine, url: sa.URL) -> None:
+    with engine.connect() as connection:
+        found = _revision(connection, url)
+    if found != REVISION:
+        with for_writing(engine).begin() as connection:
+            postgresql.lock(connection, postgresql.Lock.SCHEMA)
+            _bring_up_to_date(connection, _revision(connection, url))
+
+
+def engine_for(url: sa.URL) -> sa.Engine:
+    """An engine for a database, whatever is in it. Raises UnusableDatabase without its driver."""
+    is_file = url.get_backend_name() == "sqlite"
+    try:
+        engine = sa.create_engine(url, **(_options(url) if is_file else postgresql.options(url)))
+    except ModuleNotFoundError as error:
+        raise UnusableDatabase(
+            f"[database] connection needs the Python module {error.name}, which is not installed:"
+            ' install stoker with its extra "postgresql"'
+        ) from None
+    if is_file:
+        sa.event.listen(engine, "connect", _tune_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+    else:
+        postgresql.prepare(engine)
+    return engine
+
+
+def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
+    """The revision of a schema; None for an empty database. Raises UnusableDatabase."""
+    inspector = sa.inspect(connection)
+    postgresql.require_new(connection.dialect, url)
+    require_own(set(inspector.get_table_names()), url)
+    if not inspector.has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()
+    if found is not None and found > REVISION:
+        raise UnusableDatabase(
+            f"the database {url.render_as_string(hide_password=True)} was made by a newer"
+            " release of Stoker"
+        )
+    return found or "none"
+
+
+def _bring_up_to_date(connection: sa.Connection, revision: str | None) -> None:
+    """Make the tables, or migrate those of an earlier revision."""
+    if revision is None:
+        tables.metadata.create_all(connection)
+        _version.create(connection)
+        connection.execute(_version.insert(), {"version_num": REVISION})
+    elif revision != REVISION:
+        _migrate(connection)
+
+
+def _options(url: sa.URL) -> dict[str, Any]:
+    if url.database in (None, "", ":memory:"):
         return {
             "poolclass": sa.pool.StaticPool,
             "connect_args": {"check_same_thread": False},
@@ -69,6 +100,13 @@ def _options(url: str) -> dict[str, Any]:
 def for_writing(engine: sa.Engine) -> sa.Engine:
     """The engine for transactions that are going to write: what they read stays true."""
     return engine.execution_options(**{_WRITES: True})
+
+
+def for_reading(engine: sa.Engine) -> sa.Engine:
+    """The engine for transactions that only read: all that each reads is of one moment."""
+    if engine.dialect.name == "sqlite":
+        return engine  # it always is
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 _WRITES = "stoker_writes"
@@ -91,12 +129,11 @@ def _tune_sqlite(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _migrate(engine: sa.Engine) -> None:
+def _migrate(connection: sa.Connection) -> None:
     # Alembic is slow to import and needed only when a release changes the schema
     command = importlib.import_module("alembic.command")
     config_module = importlib.import_module("alembic.config")
     config = config_module.Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import hmac
 import json
 import math
@@ -11,7 +13,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Protocol
 
-from cryptography.fernet import Fernet
+from cryptography.exceptions import InvalidTag
+from cryptography.fernet import Fernet, MultiFernet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from stoker.kernel import long_json
@@ -43,8 +46,12 @@ _PIECE = 128 * 1024
 """Bytes that are encrypted in one go, for which no other thread can run."""
 _BETWEEN = "."
 """Stands between the pieces of an encrypted text."""
-_MARK, _OF_FERNET = "aes:", "gAAAA"
-"""What begins every encrypted text, and no JSON; the second one those of earlier releases."""
+_AES, _OF_FERNET = "aes", "gAAAA"
+"""What begins every encrypted text, and no JSON. After the first one comes the id of the key; in
+texts of earlier releases none. The second one is of releases before those.
+"""
+_ID = 8
+"""Characters of the id of a key."""
 _NONCE = 12
 """Bytes that are new for each piece."""
 
@@ -55,6 +62,9 @@ class Cipher(Protocol):
     def encrypt(self, value: Any) -> str:
         """The encrypted text."""
 
+    def hashed(self, value: Any) -> tuple[str, str]:
+        """The SHA-256 of what is encrypted, and the encrypted text."""
+
     def decrypt(self, text: str) -> Any:
         """The value."""
 
@@ -63,54 +73,100 @@ MOST_KEPT = 16 * 1024 * 1024
 """Characters of encrypted and decrypted texts that are kept in memory."""
 
 
-class ColumnCipher:
-    """Encrypts with AES-256-GCM. Empty values are stored as they are.
-
-    What earlier releases have encrypted with Fernet is decrypted, too; the key is one of Fernet.
-    What was encrypted or decrypted last is kept: to look a text up takes a hundredth of the time
-    of decrypting it, and every plan reads all rows of its stack.
-    """
+class _Key:
+    """One key, in the forms in which it is used."""
 
     def __init__(self, key: bytes) -> None:
-        self._fernet = Fernet(key)
-        own = hmac.digest(urlsafe_b64decode(key), b"stoker columns AES-256-GCM", "sha256")
-        self._aes = AESGCM(own)
-        self._decrypted: dict[str, str] = {}
-        self._size = 0
-        self._lock = Lock()
+        raw = urlsafe_b64decode(key)
+        self.id = hmac.digest(raw, b"stoker id of key", "sha256").hex()[:_ID]
+        self.fernet = Fernet(key)
+        self._aes = AESGCM(hmac.digest(raw, b"stoker columns AES-256-GCM", "sha256"))
 
-    def encrypt(self, value: Any) -> str:
-        """The encrypted text."""
-        text = dumps(dict(value) if isinstance(value, Mapping) else value)
-        if not value:
-            return text
+    def encrypt(self, text: str) -> str:
+        """The text in encrypted pieces, after a mark that names the key."""
         data = text.encode()
         pieces = (data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE))
-        encrypted = _MARK + _BETWEEN.join(map(self._encrypt_piece, pieces))
-        self._keep(encrypted, text)
-        return encrypted
+        return f"{_AES}-{self.id}:{_BETWEEN.join(map(self._encrypt_piece, pieces))}"
 
     def _encrypt_piece(self, piece: bytes) -> str:
         nonce = os.urandom(_NONCE)
         return b64encode(nonce + self._aes.encrypt(nonce, piece, None)).decode("ascii")
 
-    def _decrypt_piece(self, text: str) -> bytes:
-        data = b64decode(text)
-        return self._aes.decrypt(data[:_NONCE], data[_NONCE:], None)
+    def decrypt(self, text: str) -> str:
+        """The plain text of the pieces. Raises InvalidTag."""
+        pieces = (b64decode(piece) for piece in text.split(_BETWEEN))
+        plain = (self._aes.decrypt(piece[:_NONCE], piece[_NONCE:], None) for piece in pieces)
+        return b"".join(plain).decode()
+
+
+class ColumnCipher:
+    """Encrypts with AES-256-GCM and the newest key. Empty values are stored as they are.
+
+    What other keys have encrypted is decrypted with these, also what earlier releases have
+    encrypted with Fernet; all keys are of its form. What was encrypted or decrypted last is kept:
+    to look a text up takes a hundredth of the time of decrypting it, and every plan reads all rows
+    of its stack.
+    """
+
+    def __init__(self, newest: bytes, *earlier: bytes) -> None:
+        self.use(newest, *earlier)
+        self._decrypted: dict[str, str] = {}
+        self._size = 0
+        self._lock = Lock()
+
+    def use(self, newest: bytes, *earlier: bytes) -> None:
+        """Encrypt with another key from now on, and decrypt with all these."""
+        self._newest, *others = self._keys = tuple(map(_Key, (newest, *earlier)))
+        self._by_id = {key.id: key for key in (*others, self._newest)}
+
+    @property
+    def newest(self) -> str:
+        """The id of the newest key."""
+        return self._newest.id
+
+    def encrypt(self, value: Any) -> str:
+        """The encrypted text."""
+        return self._encrypted(_written(value))
+
+    def hashed(self, value: Any) -> tuple[str, str]:
+        """The SHA-256 of what is encrypted, and the encrypted text."""
+        text = _written(value)
+        return hashlib.sha256(text.encode()).hexdigest(), self._encrypted(text)
+
+    def _encrypted(self, text: str) -> str:
+        if text in _EMPTY:
+            return text
+        encrypted = self._newest.encrypt(text)
+        self._keep(encrypted, text)
+        return encrypted
+
+    def renewed(self, text: str) -> str:
+        """What an earlier key has encrypted, as the newest encrypts it. Raises as decrypting."""
+        return self._newest.encrypt(self._plain(text))
 
     def decrypt(self, text: str) -> Any:
         """The value. Raises ``cryptography.exceptions.InvalidTag`` under a wrong key, or
         ``cryptography.fernet.InvalidToken``.
         """
-        if not text.startswith((_MARK, _OF_FERNET)):
+        if not text.startswith(MARKS):
             return loads(text)
         plain = self._decrypted.get(text)
         if plain is None:
-            decrypt = self._decrypt_piece if text.startswith(_MARK) else self._fernet.decrypt
-            pieces = text.removeprefix(_MARK).split(_BETWEEN)
-            plain = b"".join(map(decrypt, pieces)).decode()
+            plain = self._plain(text)
             self._keep(text, plain)
         return loads(plain)
+
+    def _plain(self, text: str) -> str:
+        if text.startswith(_OF_FERNET):
+            fernet = MultiFernet([key.fernet for key in self._keys])
+            return b"".join(map(fernet.decrypt, text.split(_BETWEEN))).decode()
+        mark, _, pieces = text.partition(":")
+        known = self._by_id.get(mark[len(_AES) + 1 :])
+        *others, last = [known] if known else self._keys
+        for key in others:
+            with contextlib.suppress(InvalidTag):
+                return key.decrypt(pieces)
+        return last.decrypt(pieces)
 
     def _keep(self, text: str, plain: str) -> None:
         """Keep a text; those kept longest give way."""
@@ -124,8 +180,33 @@ class ColumnCipher:
                 self._size -= len(oldest) + len(self._decrypted.pop(oldest))
 
 
+def _written(value: Any) -> str:
+    return dumps(dict(value) if isinstance(value, Mapping) else value)
+
+
+_EMPTY = frozenset(("{}", "[]", '""', "null"))
+"""What is stored as it is."""
+NO_ID = "unnamed"
+"""Stands for the key of texts that do not name theirs."""
+MARKS = (_AES, _OF_FERNET)
+"""What encrypted texts begin with."""
+BEGINNING = len(_AES) + 1 + _ID + 1
+"""So many characters of a text say which key has encrypted it."""
+
+
+def key_of(text: str | None) -> str | None:
+    """The id of the key that has encrypted a text, of which the beginning is enough; None for a
+    text that is not encrypted.
+    """
+    if not text or not text.startswith(MARKS):
+        return None
+    mark, named, _ = text.partition(":")
+    return mark[len(_AES) + 1 :] or NO_ID if named else NO_ID
+
+
 class EncryptOnce:
-    """Encrypts each value once: a resource and its events have their properties in common.
+    """Encrypts each value once: a resource and its events have their properties in common, and the
+    inputs of nested stacks their templates.
 
     It knows values by their identity, and holds them so that no other can get the same.
     """
@@ -133,12 +214,20 @@ class EncryptOnce:
     def __init__(self, cipher: Cipher) -> None:
         self._cipher = cipher
         self._encrypted: dict[int, tuple[Any, str]] = {}
+        self._hashed: dict[int, tuple[Any, tuple[str, str]]] = {}
 
     def encrypt(self, value: Any) -> str:
         """The encrypted text."""
         known = self._encrypted.get(id(value))
         if known is None:
             known = self._encrypted[id(value)] = (value, self._cipher.encrypt(value))
+        return known[1]
+
+    def hashed(self, value: Any) -> tuple[str, str]:
+        """The SHA-256 of what is encrypted, and the encrypted text."""
+        known = self._hashed.get(id(value))
+        if known is None:
+            known = self._hashed[id(value)] = (value, self._cipher.hashed(value))
         return known[1]
 
     def decrypt(self, text: str) -> Any:

@@ -22,6 +22,7 @@ SUPPORTED = (
     "SQLite (leave [database] connection empty for a file in the data directory) and PostgreSQL"
     " (postgresql+psycopg://USER:PASSWORD@HOST/DATABASE)"
 )
+_DRIVERS = ("sqlite", "sqlite+pysqlite", "postgresql+psycopg")
 _OURS = frozenset({"contents", "inputs", "stacks"})
 _NO_TABLES = frozenset({"alembic_version", "sqlite_sequence", "sqlite_stat1"})
 _CHECK = "key_check"
@@ -40,10 +41,13 @@ def require_supported(url: str) -> sa.URL:
             f"[database] connection is no URL of a database; supported are {SUPPORTED}"
         ) from None
     backend = parsed.get_backend_name()
-    if backend not in ("sqlite", "postgresql"):
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in _DRIVERS:
+        named = parsed.drivername if backend in ("sqlite", "postgresql") else backend
         raise UnusableDatabase(
-            f"[database] connection names a {backend} database, as Heat's may be; supported are"
-            f" {SUPPORTED}. Stoker keeps a database of its own and never uses Heat's"
+            f"[database] connection names a {named} database, as Heat's may be;"
+            f" supported are {SUPPORTED}. Stoker keeps a database of its own and never uses Heat's"
         )
     if backend == "sqlite" and parsed.database and Path(parsed.database).is_file():
         require_own(_tables_of_file(Path(parsed.database)), parsed)
@@ -90,12 +94,18 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
         except (InvalidTag, InvalidToken, ValueError):
             raise UnusableDatabase(
                 f"{where} is not the key that the database is encrypted with; bring the old key"
-                " back, or begin with an empty data directory"
+                " back, or begin with an empty database"
             ) from None
     if not has_check(engine):
-        row = {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
         with engine.begin() as connection:
-            connection.execute(tables.marks.insert(), row)
+            note_key(connection, cipher)
+
+
+def note_key(connection: sa.Connection, cipher: Cipher) -> None:
+    """Note that what is stored is encrypted with the newest key of a cipher."""
+    connection.execute(tables.marks.delete().where(tables.marks.c.name == _CHECK))
+    row = {"name": _CHECK, "value": cipher.encrypt({"key": "right"})}
+    connection.execute(tables.marks.insert(), row)
 
 
 def _value(engine: sa.Engine) -> str | None:

@@ -11,11 +11,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.engine.model.records import Action, Event, Status
 from stoker.store import queries
+from stoker.store.outbox import SqlOutbox
+from stoker.store.shared import hold_numbers
 from stoker.store.tables import events, operations, resources, stacks
 
 
-def give_up(connection: sa.Connection, stack_id: str, reason: str, now: float) -> None:
+def give_up(
+    connection: sa.Connection, stack_id: str, reason: str, now: float, outbox: SqlOutbox
+) -> None:
     """End every operation of the stack as failed."""
     mine = (operations.c.stack_id == stack_id, operations.c.status.in_(queries.OPEN))
     actions = [
@@ -47,7 +52,13 @@ def give_up(connection: sa.Connection, stack_id: str, reason: str, now: float) -
         told.insert(0, {**event, "resource_id": row.id})
     connection.execute(resources.update().where(*under_way).values(status="FAILED", reason=reason))
     if told:
+        hold_numbers(connection)
         connection.execute(events.insert(), told)
+        outbox.tell_of(connection, [_record(event) for event in told])
+
+
+def _record(row: dict[str, Any]) -> Event:
+    return Event(**{**row, "action": Action(row["action"]), "status": Status.FAILED})
 
 
 def _event(

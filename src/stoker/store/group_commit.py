@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,8 +18,9 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Change, Observer, StoreFault
 from stoker.store.databases import for_writing
 from stoker.store.encryption import Cipher
-from stoker.store.faults import database_faults
+from stoker.store.outbox import SqlOutbox
 from stoker.store.runners import Runner
+from stoker.store.transactions import in_transaction
 from stoker.store.write import write
 
 Result = TypeVar("Result")
@@ -39,13 +41,19 @@ Verdict = tuple[Any, Exception | None]
 class GroupCommit:
     """Writes changes, one transaction at a time."""
 
-    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
+    def __init__(
+        self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool
+    ) -> None:
         self._engine = for_writing(engine)
         self._cipher = cipher
         self._runner = runner
+        self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
         self._pending: list[_Entry] = []
         self._flushing: asyncio.Task[None] | None = None
         self.observers: list[Observer] = []
+        self.transactions = 0
+        self.seconds = 0.0
+        """That these transactions took."""
 
     async def commit(self, change: Change) -> None:
         """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
@@ -86,10 +94,13 @@ class GroupCommit:
                 # what cannot be written must not take with it what shares its transaction
                 return [self._transact_alone(entry) for entry in batch]
 
+        started = time.monotonic()
         try:
             verdicts: list[Verdict] = await self._runner.write(transaction)
         except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
             verdicts = [(None, error)] * len(batch)
+        self.transactions += 1
+        self.seconds += time.monotonic() - started
         for entry, (result, refused) in zip(batch, verdicts, strict=True):
             if not entry.done.done():
                 if refused is None:
@@ -99,17 +110,22 @@ class GroupCommit:
             if isinstance(entry.what, Change) and isinstance(refused, StoreFault | None):
                 for observer in self.observers:
                     observer.committed(entry.what, certain=refused is None)
+        self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
         """All in one transaction: first what is not a change, then the changes together."""
         changes = [entry.what for entry in batch if isinstance(entry.what, Change)]
-        with database_faults(), self._engine.begin() as connection:
+
+        def everything(connection: sa.Connection) -> tuple[list[Verdict], list[Exception | None]]:
             worked = [
                 _worked(connection, entry.what)
                 for entry in batch
                 if not isinstance(entry.what, Change)
             ]
-            written = write(connection, changes, self._cipher) if changes else []
+            written = write(connection, changes, self._cipher, self.outbox) if changes else []
+            return worked, written
+
+        worked, written = in_transaction(self._engine, everything)
         works, commits = iter(worked), iter(written)
         return [
             (None, next(commits)) if isinstance(entry.what, Change) else next(works)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Inside
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.store import queries, rows, tables, trees
+from stoker.store.change_sets import ChangeSetsInTransaction
 from stoker.store.software import SoftwareInTransaction
 from stoker.store.watches import WatchesInTransaction
 
@@ -17,7 +18,7 @@ _LIVE = sa.select(sa.func.count()).where(
 )
 
 
-class InTransaction(SoftwareInTransaction, WatchesInTransaction, Inside):
+class InTransaction(SoftwareInTransaction, WatchesInTransaction, ChangeSetsInTransaction, Inside):
     """Reads of one transaction. What they say stays true until it ends.
 
     SQLite has one writing transaction at a time. In other databases the rows are locked, and for

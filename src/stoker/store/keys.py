@@ -1,10 +1,14 @@
-"""The key that secrets at rest are encrypted with, in the form of a key of Fernet."""
+"""The keys that secrets at rest are encrypted with, each in the form of a key of Fernet.
+
+The first one is the newest: it encrypts. The others are for what they have encrypted.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography.fernet import Fernet
@@ -18,27 +22,50 @@ def key_from_passphrase(passphrase: str) -> bytes:
 
 
 def key_file(directory: Path) -> Path:
-    """Where the key of a directory is kept."""
+    """Where the keys of a directory are kept, one in each line."""
     return directory / _KEY_FILE
 
 
-def key_in(directory: Path) -> bytes:
-    """The key kept in a directory, readable by its owner alone; made if there is none."""
+def keys_in(directory: Path) -> list[bytes]:
+    """The keys kept in a directory, readable by its owner alone; made if there are none."""
     path = key_file(directory)
     if not path.exists():
-        _keep_new_key(path)
-    return path.read_bytes().strip()
+        _keep_first_key(path)
+    return path.read_bytes().split()
 
 
-def _keep_new_key(path: Path) -> None:
-    """Write a new key whole or not at all; of several writers the first one wins."""
+def add_key(directory: Path) -> None:
+    """Let a new key encrypt from now on; the others are kept."""
+    _keep(directory, [Fernet.generate_key(), *keys_in(directory)])
+
+
+def drop_earlier_keys(directory: Path) -> int:
+    """Keep the newest key alone; how many have gone."""
+    kept = keys_in(directory)
+    _keep(directory, kept[:1])
+    return len(kept) - 1
+
+
+def _keep(directory: Path, keys: Sequence[bytes]) -> None:
+    """Write keys whole or not at all, over those that are there."""
+    path = key_file(directory)
+    _written_beside(path, keys).replace(path)
+
+
+def _keep_first_key(path: Path) -> None:
+    """Write a key whole or not at all; of several writers the first one wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    fresh.touch(mode=0o600, exist_ok=False)
-    fresh.write_bytes(Fernet.generate_key() + b"\n")
+    fresh = _written_beside(path, [Fernet.generate_key()])
     try:
         path.hardlink_to(fresh)
     except FileExistsError:
         pass
     finally:
         fresh.unlink()
+
+
+def _written_beside(path: Path, keys: Sequence[bytes]) -> Path:
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    fresh.touch(mode=0o600, exist_ok=False)
+    fresh.write_bytes(b"".join(key + b"\n" for key in keys))
+    return fresh

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from stoker.store.databases import open_database
 from stoker.store.encryption import ColumnCipher
+from stoker.store.engine_lock import EngineLock
 from stoker.store.foreign import UnusableDatabase, has_check, require_key
-from stoker.store.keys import key_file, key_from_passphrase, key_in
+from stoker.store.keys import key_file, key_from_passphrase, keys_in
+from stoker.store.reencryption import Reencryption
 from stoker.store.runners import ThreadRunner
+from stoker.store.state import SqlState
 from stoker.store.store import SqlStore
 from stoker.store.trusts import SqlTrusts
 
@@ -16,31 +20,65 @@ from stoker.store.trusts import SqlTrusts
 class OpenStore:
     """The store of one process. Without a URL it is a file in the data directory."""
 
-    def __init__(self, url: str | None, data_dir: Path, passphrase: str | None) -> None:
+    def __init__(
+        self,
+        url: str | None,
+        data_dir: Path,
+        passphrase: str | None = None,
+        earlier: Sequence[str] = (),
+        *,
+        notifies: bool = False,
+    ) -> None:
+        """``passphrase`` is the text that the newest key is made of; without one, that is in the
+        data directory. ``earlier`` ones have perhaps encrypted some of what is stored.
+        """
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._data_dir = data_dir
         self._database = open_database(url or _file_in(data_dir))
-        cipher = ColumnCipher(self._key(data_dir, passphrase))
+        if not passphrase and not earlier:
+            self._require_key_file()
+        self._cipher = ColumnCipher(*keys_of(data_dir, passphrase, earlier))
         place = "auth_encryption_key" if passphrase else str(key_file(data_dir))
-        require_key(self._database, cipher, place)
+        require_key(self._database, self._cipher, place)
         self._runner = ThreadRunner()
-        self.store = SqlStore(self._database, cipher, self._runner)
+        self.store = SqlStore(self._database, self._cipher, self._runner, notifies=notifies)
+        self.state = SqlState(self._database, self._cipher, self._runner)
         self.trusts = SqlTrusts(self._database, self._runner)
+        self.lock = EngineLock(self._database)
+        self.reencryption = Reencryption(self._database, self._cipher, self._runner)
 
-    def _key(self, data_dir: Path, passphrase: str | None) -> bytes:
-        if passphrase:
-            return key_from_passphrase(passphrase)
-        if has_check(self._database) and not key_file(data_dir).exists():
+    def renew_keys(self, passphrase: str | None, earlier: Sequence[str] = ()) -> None:
+        """Use the keys as they are now. Raises :class:`UnusableDatabase` where that of the
+        database is not among them: nothing is changed then.
+        """
+        keys = keys_of(self._data_dir, passphrase, earlier)
+        require_key(self._database, ColumnCipher(*keys), "no key that is named by now")
+        self._cipher.use(*keys)
+
+    def _require_key_file(self) -> None:
+        if has_check(self._database) and not key_file(self._data_dir).exists():
             raise UnusableDatabase(
-                f"{key_file(data_dir)} is missing, and the database is encrypted with it: bring it"
-                " back (or set auth_encryption_key, if the database was made with it), or begin"
-                " with an empty data directory"
+                f"{key_file(self._data_dir)} is missing, and the database is encrypted with it:"
+                " bring it back (or set auth_encryption_key, if the database was made with it), or"
+                " begin with an empty database"
             )
-        return key_in(data_dir)
 
     def close(self) -> None:
         """Let running transactions end and close the database."""
         self._runner.close()
+        self.lock.release()
         self._database.dispose()
+
+
+def keys_of(data_dir: Path, passphrase: str | None, earlier: Sequence[str]) -> list[bytes]:
+    """The keys, the newest first: made of passphrases, and those of the data directory. These are
+    made where there is no passphrase.
+    """
+    before = [key_from_passphrase(text) for text in earlier]
+    if not passphrase:
+        return [*keys_in(data_dir), *before]
+    kept = keys_in(data_dir) if key_file(data_dir).exists() else []
+    return [key_from_passphrase(passphrase), *before, *kept]
 
 
 def _file_in(data_dir: Path) -> str:

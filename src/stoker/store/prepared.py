@@ -44,3 +44,10 @@ def prepared(connection: sa.Connection, statement: Any) -> Prepared:
     if key not in _PREPARED:
         _PREPARED[key] = Prepared(connection.dialect, statement)
     return _PREPARED[key]
+
+
+def found(connection: sa.Connection, statement: Any, **values: Any) -> list[Mapping[str, Any]]:
+    """The rows of such a statement, as the driver gives them: SQLite has no booleans."""
+    result = prepared(connection, statement).execute(connection, values)
+    names = tuple(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

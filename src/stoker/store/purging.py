@@ -11,18 +11,29 @@ import sqlalchemy as sa
 
 from stoker.store import tables
 from stoker.store.queries import OPEN
-from stoker.store.tidying import drop_inputs
+from stoker.store.rows import dicts
+from stoker.store.tidying import ID_AND_CONTENTS, drop_inputs
 
 STACKS_AT_ONCE = 10
 EVENTS_AT_ONCE = 2_000
 OPERATIONS_AT_ONCE = 500
 
-_OF_STACK = (tables.resources, tables.events, tables.signals, tables.operations, tables.snapshots)
+_OF_STACK = (
+    tables.resources,
+    tables.events,
+    tables.signals,
+    tables.operations,
+    tables.snapshots,
+    tables.change_sets,
+    tables.protections,
+    tables.detections,
+    tables.exports,
+)
 """Tables whose rows belong to a stack, inputs aside."""
 _BEFORE: sa.BindParameter[float] = sa.bindparam("before")
 
 
-def _deleted_stacks() -> sa.Select[tuple[str]]:
+def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
     """Stacks that were deleted before a time, the first ones first.
 
     A nested stack stays while a snapshot of the stack around it may bring it back.
@@ -31,7 +42,7 @@ def _deleted_stacks() -> sa.Select[tuple[str]]:
     kept = sa.select(parts.nested_id).where(parts.nested_id.is_not(None))
     return (
         sa.select(stacks.id)
-        .where(stacks.deleted_at < _BEFORE, stacks.id.not_in(kept))
+        .where(stacks.deleted_at < _BEFORE, stacks.id.not_in(kept), *conditions)
         .order_by(stacks.deleted_at)
         .limit(STACKS_AT_ONCE)
     )
@@ -71,15 +82,21 @@ def _old_operations() -> sa.Delete:
 
 
 _DELETED_STACKS = _deleted_stacks()
+_DELETED_IN_PROJECT = _deleted_stacks(tables.stacks.c.project_id == sa.bindparam("project"))
 _OLD_OPERATIONS = _old_operations()
 _OLD_EVENTS = tables.events.delete().where(
     tables.events.c.number.in_(_oldest(tables.events, tables.events.c.time, EVENTS_AT_ONCE))
 )
 
 
-def deleted_stacks(connection: sa.Connection, before: float) -> Sequence[str]:
-    """The ids of a bite of stacks that were deleted before a time."""
-    return [row.id for row in connection.execute(_DELETED_STACKS, {"before": before})]
+def deleted_stacks(
+    connection: sa.Connection, before: float, project_id: str | None = None
+) -> Sequence[str]:
+    """The ids of a bite of stacks that were deleted before a time, of one project or of all."""
+    values = {"before": before, "project": project_id}
+    if project_id is None:
+        return [row.id for row in connection.execute(_DELETED_STACKS, {"before": before})]
+    return [row.id for row in connection.execute(_DELETED_IN_PROJECT, values)]
 
 
 def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
@@ -89,7 +106,8 @@ def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
     connection.execute(parts.delete().where(parts.c.snapshot_id.in_(taken)))
     for table in _OF_STACK:
         connection.execute(table.delete().where(table.c.stack_id.in_(stack_ids)))
-    drop_inputs(connection, tables.inputs.c.stack_id.in_(stack_ids))
+    inputs = ID_AND_CONTENTS.where(tables.inputs.c.stack_id.in_(stack_ids))
+    drop_inputs(connection, list(dicts(connection.execute(inputs))))
     connection.execute(tables.stacks.delete().where(tables.stacks.c.id.in_(stack_ids)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,6 +13,7 @@ from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, OperationStatus, Queued
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.store import tables
+from stoker.store.prepared import found
 
 OPEN = ("WAITING", "RUNNING")
 """Statuses of operations that are not final."""
@@ -70,6 +71,10 @@ def stack_list(project_id: str | None, query: StackQuery) -> sa.Select[Any]:
         select = select.where(stacks.c.deleted_at.is_(None))
     if not query.show_nested:
         select = select.where(stacks.c.parent_id.is_(None))
+    if query.with_object is not None:
+        resources = tables.resources.c
+        has = resources.stack_id == stacks.c.id, resources.physical_id == query.with_object
+        select = select.where(sa.exists().where(*has))
     select = _filtered(select, stacks, _STACK_FILTERS, query.filters)
     return _tagged(select, query)
 
@@ -200,33 +205,35 @@ def _selected(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             columns.number,
             columns.parent_operation,
         )
-        .where(columns.stack_id == sa.bindparam("stack"), which)
+        .where(columns.stack_id == sa.bindparam("stack", None), which)
         .order_by(columns.number)
     )
 
 
 _QUEUE = _selected(tables.operations.c.status.in_(OPEN))
-_PARTS = _selected(tables.operations.c.parent_operation == sa.bindparam("above"))
+_PARTS = _selected(tables.operations.c.parent_operation == sa.bindparam("above", None))
 
 
 def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
     """The operations of a stack that are not final, oldest first, without their plans."""
-    return _queued(connection, _QUEUE, {"stack": stack_id})
+    return _queued(found(connection, _QUEUE, stack=stack_id))
 
 
 def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
     """The operations of a stack that are part of one of its parent."""
-    return _queued(connection, _PARTS, {"stack": stack_id, "above": parent_operation})
+    return _queued(found(connection, _PARTS, stack=stack_id, above=parent_operation))
 
 
-def _queued(
-    connection: sa.Connection, select: sa.Select[Any], named: Mapping[str, str]
-) -> list[Queued]:
+def _queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
     return [
         Queued(
-            id_, stack, Action(action), OperationKind(kind), OperationStatus(status), number, above
+            row["id"],
+            row["stack_id"],
+            Action(row["action"]),
+            OperationKind(row["kind"]),
+            OperationStatus(row["status"]),
+            row["number"],
+            row["parent_operation"],
         )
-        for id_, stack, action, kind, status, number, above in connection.execute(
-            select, dict(named)
-        )
+        for row in some
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows, tables
 from stoker.store.encryption import Cipher
+from stoker.store.prepared import found
 from stoker.store.queries import with_requested
 from stoker.store.reading import Reading
 
@@ -30,20 +31,20 @@ _AT_ONCE = 500
 
 
 # built once: to put together a statement takes longer than to execute it
-_STACK_ID: sa.BindParameter[str] = sa.bindparam("stack")
+_STACK_ID: sa.BindParameter[str] = sa.bindparam("stack", None)
 _ALL = sa.select(tables.stacks)
 _STACK = with_requested(_ALL.where(tables.stacks.c.id == _STACK_ID))
-_NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name")))
+_NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name", None)))
 _NAMED_IN_PROJECT = with_requested(
     _ALL.where(
         sa.or_(
             sa.and_(
-                tables.stacks.c.project_id == sa.bindparam("project"),
-                tables.stacks.c.live_name == sa.bindparam("name"),
+                tables.stacks.c.project_id == sa.bindparam("project", None),
+                tables.stacks.c.live_name == sa.bindparam("name", None),
             ),
             sa.and_(
-                tables.stacks.c.user_project_id == sa.bindparam("project"),
-                tables.stacks.c.name == sa.bindparam("name"),
+                tables.stacks.c.user_project_id == sa.bindparam("project", None),
+                tables.stacks.c.name == sa.bindparam("name", None),
                 tables.stacks.c.deleted_at.is_(None),
             ),
         )
@@ -51,16 +52,23 @@ _NAMED_IN_PROJECT = with_requested(
 )
 _CHILDREN = with_requested(
     _ALL.where(
-        tables.stacks.c.parent_id == sa.bindparam("parent"), tables.stacks.c.deleted_at.is_(None)
+        tables.stacks.c.parent_id == sa.bindparam("parent", None),
+        tables.stacks.c.deleted_at.is_(None),
     )
 )
-_INPUT = sa.select(tables.inputs).where(tables.inputs.c.id == sa.bindparam("input"))
-_CONTENTS = sa.select(tables.contents).where(
-    tables.contents.c.hash.in_(sa.bindparam("hashes", expanding=True))
+_INPUT = sa.select(tables.inputs).where(tables.inputs.c.id == sa.bindparam("input", None))
+_CONTENTS = sa.select(tables.contents).join(
+    tables.inputs,
+    tables.contents.c.hash.in_(
+        [tables.inputs.c[name] for name in ("template", "text", "environment", "files")]
+    ),
 )
-_OPERATION = sa.select(tables.operations).where(tables.operations.c.id == sa.bindparam("operation"))
+_CONTENTS = _CONTENTS.where(tables.inputs.c.id == sa.bindparam("input", None))
+_OPERATION = sa.select(tables.operations).where(
+    tables.operations.c.id == sa.bindparam("operation", None)
+)
 _STATUS = sa.select(tables.operations.c.status, tables.operations.c.reason).where(
-    tables.operations.c.id == sa.bindparam("operation")
+    tables.operations.c.id == sa.bindparam("operation", None)
 )
 _OPEN_OPERATIONS = (
     sa.select(tables.operations)
@@ -87,28 +95,30 @@ class SqlReads(Reading):
 
     async def stack(self, stack_id: str) -> Stack | None:
         """One stack by id."""
-        found = await self._stacks(_STACK, {"stack": stack_id})
-        return found[0] if found else None
+        return next(iter(await self._stacks(_STACK, stack=stack_id)), None)
 
-    async def _stacks(self, select: sa.Select[Any], named: Mapping[str, Any]) -> list[Stack]:
-        """The stacks of a query with the action that waits for each."""
+    async def _stacks(self, statement: sa.Select[Any], **named: Any) -> list[Stack]:
+        """The stacks of one of the statements above."""
+        return await self._read(
+            lambda connection: self._to_stacks(found(connection, statement, **named))
+        )
 
-        def query(connection: sa.Connection) -> list[Stack]:
-            found = rows.dicts(connection.execute(select, dict(named)))
-            return [rows.to_stack(row, self._cipher, row["requested"]) for row in found]
-
-        return await self._read(query)
+    def _to_stacks(self, some: Iterable[rows.Row]) -> list[Stack]:
+        """Stacks with the action that waits for each."""
+        return [rows.to_stack(row, self._cipher, row["requested"]) for row in some]
 
     async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
         """The live stack of a name."""
         select = _NAMED if project_id is None else _NAMED_IN_PROJECT
-        found = await self._stacks(select, {"name": name, "project": project_id})
-        return found[0] if found else None
+        return next(iter(await self._stacks(select, name=name, project=project_id)), None)
 
     async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
         """Stacks that match, in order."""
-        select = queries.stack_list(project_id, query)
-        return await self._stacks(with_requested(queries.stack_page(select, query.page)), {})
+        listed = queries.stack_list(project_id, query)
+        select = with_requested(queries.stack_page(listed, query.page))
+        return await self._read(
+            lambda connection: self._to_stacks(rows.dicts(connection.execute(select)))
+        )
 
     async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
         """How many stacks match."""
@@ -118,19 +128,17 @@ class SqlReads(Reading):
 
     async def children(self, stack_id: str) -> Sequence[Stack]:
         """The live nested stacks of a stack."""
-        return await self._stacks(_CHILDREN, {"parent": stack_id})
+        return await self._stacks(_CHILDREN, parent=stack_id)
 
     async def input(self, input_id: str) -> Input:
         """One input. Raises NotFound."""
 
         def query(connection: sa.Connection) -> Input:
-            row = connection.execute(_INPUT, {"input": input_id}).mappings().one_or_none()
-            if row is None:
-                raise NotFound(f"there is no input {input_id}")
-            wanted = {row["template"], row["text"], row["environment"], row["files"]}
-            found = connection.execute(_CONTENTS, {"hashes": sorted(wanted - {None})})
-            bodies = {body.hash: body.body for body in found}
-            return rows.to_input(row, bodies, self._cipher)
+            for row in found(connection, _INPUT, input=input_id):
+                named = found(connection, _CONTENTS, input=input_id)
+                bodies = {each["hash"]: each["body"] for each in named}
+                return rows.to_input(row, bodies, self._cipher)
+            raise NotFound(f"there is no input {input_id}")
 
         return await self._read(query)
 
@@ -152,8 +160,9 @@ class SqlReads(Reading):
         """Status and reason of one operation."""
 
         def query(connection: sa.Connection) -> tuple[OperationStatus, str] | None:
-            row = connection.execute(_STATUS, {"operation": operation_id}).one_or_none()
-            return None if row is None else (OperationStatus(row.status), row.reason)
+            for row in found(connection, _STATUS, operation=operation_id):
+                return OperationStatus(row["status"]), row["reason"]
+            return None
 
         return await self._read(query)
 
@@ -161,9 +170,9 @@ class SqlReads(Reading):
         """One operation."""
 
         def query(connection: sa.Connection) -> Operation | None:
-            found = connection.execute(_OPERATION, {"operation": operation_id})
-            row = found.mappings().one_or_none()
-            return None if row is None else rows.to_operation(row, self._cipher)
+            for row in found(connection, _OPERATION, operation=operation_id):
+                return rows.to_operation(row, self._cipher)
+            return None
 
         return await self._read(query)
 
@@ -177,8 +186,8 @@ class SqlReads(Reading):
         """All resource rows, oldest first."""
 
         def query(connection: sa.Connection) -> list[Resource]:
-            found = rows.dicts(connection.execute(_RESOURCES, {"stack": stack_id}))
-            return [rows.to_resource(row, self._cipher) for row in found]
+            some = found(connection, _RESOURCES, stack=stack_id)
+            return [rows.to_resource(row, self._cipher) for row in some]
 
         return await self._read(query)
 
@@ -226,20 +235,20 @@ class SqlReads(Reading):
 
 
 def _operations(connection: sa.Connection, cipher: Cipher, stack_id: str) -> list[Operation]:
-    found = rows.dicts(connection.execute(_OPEN_OPERATIONS, {"stack": stack_id}))
-    return [rows.to_operation(row, cipher) for row in found]
+    some = found(connection, _OPEN_OPERATIONS, stack=stack_id)
+    return [rows.to_operation(row, cipher) for row in some]
 
 
 def _signals(
     connection: sa.Connection, cipher: Cipher, stack_id: str, known: Mapping[str, StoredSignal]
 ) -> list[StoredSignal]:
-    ids = list(connection.execute(_SIGNAL_IDS, {"stack": stack_id}).scalars())
-    found = {id_: known[id_] for id_ in ids if id_ in known}
+    ids = [row["id"] for row in found(connection, _SIGNAL_IDS, stack=stack_id)]
+    stored = {id_: known[id_] for id_ in ids if id_ in known}
     new = [id_ for id_ in ids if id_ not in known]
     for begin in range(0, len(new), _AT_ONCE):
         some = {"ids": new[begin : begin + _AT_ONCE]}
         for row in rows.dicts(connection.execute(_SIGNALS, some)):
             signal = rows.to_signal(row, cipher)
             if signal is not None:
-                found[signal.id] = signal
-    return [found[id_] for id_ in ids if id_ in found]
+                stored[signal.id] = signal
+    return [stored[id_] for id_ in ids if id_ in stored]

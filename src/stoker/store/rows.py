@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -22,7 +22,7 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
-    made,
+    made_of,
 )
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.log import Log
@@ -53,7 +53,7 @@ Kind_ = TypeVar("Kind_", bound=Record)
 def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
     """The columns of a record."""
     row = {}
-    for name, _, write, _, _ in _form(type(record)):
+    for name, write in _form(type(record)).writes:
         value = getattr(record, name)
         row[name] = value if write is None else write(cipher, value)
     if isinstance(record, Stack):
@@ -66,10 +66,22 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
 
 
 Convert = Callable[[Cipher, Any], Any]
-Form = list[tuple[str, str, Convert | None, Convert | None, Any]]
-"""Of each column: its field, its name in the database, what writes it, what reads it, and what
-stands for what cannot be read.
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the fields of a record are stored: by what is told of its columns, once for all rows."""
+
+    columns: Sequence[tuple[str, str]]
+    """Each field, and the name of its column in the database."""
+    writes: Sequence[tuple[str, Convert | None]]
+    """What makes its text of each field, where that is not the value itself."""
+    reads: Sequence[tuple[str, Convert, Any]]
+    """What makes a value of the text, where one is not the other; and what stands for a value that
+    cannot be read.
+    """
+
+
 _TABLES: Mapping[type, sa.Table] = {
     Stack: tables.stacks,
     Operation: tables.operations,
@@ -87,11 +99,13 @@ def _form(kind: type) -> Form:
     if kind not in _FORMS:
         columns = _TABLES[kind].c
         statuses: Any = OperationStatus if kind is Operation else Status
-        _FORMS[kind] = [
-            (field.name, columns[field.name].name, *_conversion(columns[field.name], statuses))
-            for field in fields(kind)
-            if field.name not in _READ_ONLY
-        ]
+        names = [field.name for field in fields(kind) if field.name not in _READ_ONLY]
+        forms = {name: _conversion(columns[name], statuses) for name in names}
+        _FORMS[kind] = Form(
+            [(name, columns[name].name) for name in names],
+            [(name, write) for name, (write, _, _) in forms.items()],
+            [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
+        )
     return _FORMS[kind]
 
 
@@ -106,36 +120,44 @@ def _conversion(
         case Kind.LIST:
             return _dump_tuple, _load_tuple, ()
         case Kind.ACTION:
-            return None, lambda _, value: Action(value), Action.CHECK
+            return None, _one_of(Action), Action.CHECK
         case Kind.STATUS:
-            return None, lambda _, value: statuses(value), statuses.FAILED
+            return None, _one_of(statuses), statuses.FAILED
         case Kind.PLAN:
             return _dump_plan, _load_plan, None
         case Kind.REQUEST:
             return _dump_request, _load_request, ChangeRequest()
         case None:
-            return None, None, None
+            return None, _bool if isinstance(column.type, sa.Boolean) else None, False
+
+
+def _bool(_: Cipher, value: Any) -> bool:
+    return bool(value)
+
+
+def _one_of(kind: type[StrEnum]) -> Convert:
+    members = {member.value: member for member in kind}
+    return lambda _, value: members[value]
 
 
 def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Kind_:
     """The record of a row. What cannot be read is empty, and named where the record can say so."""
-    values: dict[str, Any] = read_only
+    form = _form(kind)
+    values = {name: row[column] for name, column in form.columns}
+    values.update(read_only)
     unreadable: list[str] = []
-    for name, column, _, read, empty in _form(kind):
-        value = row[column]
-        if read is not None:
-            try:
-                value = read(cipher, value)
-            except Exception:
-                if kind in _WHOLE:
-                    raise
-                unreadable.append(name)
-                value = empty
-        values[name] = value
+    for name, read, empty in form.reads:
+        try:
+            values[name] = read(cipher, values[name])
+        except Exception:
+            if kind in _WHOLE:
+                raise
+            unreadable.append(name)
+            values[name] = empty
     if unreadable and kind is not Event:
         values[_UNREADABLE] = tuple(unreadable)
     # the other kinds are small
-    return made(kind, **values) if kind in _LARGE else kind(**values)
+    return made_of(kind, values) if kind in _LARGE else kind(**values)
 
 
 _LARGE = frozenset((Stack, Operation, Resource))
@@ -239,15 +261,13 @@ def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[d
     """The row of an input, and the contents that it refers to."""
     values: dict[str, Any] = {
         "template": record.template,
-        "environment": dict(record.environment),
-        "files": dict(record.files),
+        "environment": record.environment,
+        "files": record.files,
     }
     if record.text is not None:
         values["text"] = record.text
-    hashes = {
-        key: hashlib.sha256(dumps(value).encode()).hexdigest() for key, value in values.items()
-    }
-    bodies = [{"hash": hashes[key], "body": cipher.encrypt(value)} for key, value in values.items()]
+    hashed = {key: cipher.hashed(value) for key, value in values.items()}
+    bodies = [{"hash": hash_, "body": body} for hash_, body in hashed.values()]
     row = {
         "id": record.id,
         "stack_id": record.stack_id,
@@ -255,8 +275,9 @@ def to_input_rows(record: Input, cipher: Cipher) -> tuple[dict[str, Any], list[d
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
         "adopted": _encrypt(cipher, dict(record.adopted)),
+        "imports": _encrypt(cipher, dict(record.imports)),
         "text": None,
-        **hashes,
+        **{key: hash_ for key, (hash_, _) in hashed.items()},
     }
     return row, bodies
 
@@ -274,4 +295,5 @@ def to_input(row: Row, bodies: Mapping[str, str], cipher: Cipher) -> Input:
         template_file=row["template_file"],
         facade=json.loads(row["facade"]),
         adopted=_decrypt(cipher, row["adopted"]),
+        imports=_decrypt(cipher, row["imports"]),
     )

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.store import rows, tables
+from stoker.store.prepared import found
 from stoker.store.reading import Reading
+
+_ALL = sa.select(tables.snapshots).order_by(tables.snapshots.c.number)
+_OF_STACK = _ALL.where(tables.snapshots.c.stack_id == sa.bindparam("id", None))
+_SNAPSHOT = _ALL.where(tables.snapshots.c.id == sa.bindparam("id", None))
 
 
 class SqlSnapshots(Reading):
@@ -16,19 +22,16 @@ class SqlSnapshots(Reading):
 
     async def snapshots(self, stack_id: str) -> Sequence[Snapshot]:
         """The snapshots of a stack, oldest first."""
-        return await self._snapshots(tables.snapshots.c.stack_id == stack_id)
+        return await self._snapshots(_OF_STACK, stack_id)
 
     async def snapshot(self, snapshot_id: str) -> Snapshot | None:
         """One snapshot."""
-        found = await self._snapshots(tables.snapshots.c.id == snapshot_id)
-        return found[0] if found else None
+        return next(iter(await self._snapshots(_SNAPSHOT, snapshot_id)), None)
 
-    async def _snapshots(self, which: sa.ColumnElement[bool]) -> list[Snapshot]:
-        select = sa.select(tables.snapshots).where(which).order_by(tables.snapshots.c.number)
+    async def _snapshots(self, statement: sa.Select[Any], id_: str) -> list[Snapshot]:
         return await self._read(
             lambda connection: [
-                rows.to_snapshot(row, self._cipher)
-                for row in rows.dicts(connection.execute(select))
+                rows.to_snapshot(row, self._cipher) for row in found(connection, statement, id=id_)
             ]
         )
 
@@ -38,8 +41,8 @@ class SqlSnapshots(Reading):
         select = sa.select(table).where(table.c.snapshot_id == snapshot_id)
 
         def query(connection: sa.Connection) -> list[SnapshotPart]:
-            found = rows.dicts(connection.execute(select))
-            parts = (rows.to_snapshot_part(row, self._cipher) for row in found)
+            some = rows.dicts(connection.execute(select))
+            parts = (rows.to_snapshot_part(row, self._cipher) for row in some)
             return sorted(parts, key=lambda part: part.path)
 
         return await self._read(query)

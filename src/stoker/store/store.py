@@ -13,6 +13,7 @@ from stoker.store import purging, taking, trees
 from stoker.store.encryption import Cipher
 from stoker.store.giving_up import give_up
 from stoker.store.group_commit import GroupCommit
+from stoker.store.kept import KeptRows
 from stoker.store.reads import SqlReads
 from stoker.store.runners import Runner
 from stoker.store.snapshots import SqlSnapshots
@@ -21,14 +22,23 @@ from stoker.store.tidying import tidy
 from stoker.store.watches import SqlWatches
 
 
-class SqlStore(SqlReads, SqlSnapshots):
+class SqlStore(SqlReads, SqlSnapshots, KeptRows):
     """Rows in a relational database."""
 
-    def __init__(self, engine: sa.Engine, cipher: Cipher, runner: Runner) -> None:
+    def __init__(
+        self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool = False
+    ) -> None:
+        """``notifies`` says whether commits leave messages for the bus."""
         super().__init__(engine, cipher, runner)
-        self._commits = GroupCommit(engine, cipher, runner)
+        self._commits = GroupCommit(engine, cipher, runner, notifies=notifies)
+        self.outbox = self._commits.outbox
         self._software = SqlSoftware(engine, cipher, runner)
         self._watches = SqlWatches(engine, cipher, runner)
+
+    @property
+    def commits(self) -> tuple[int, float]:
+        """How many transactions there were, and how many seconds they took."""
+        return self._commits.transactions, self._commits.seconds
 
     @property
     def software(self) -> SqlSoftware:
@@ -64,7 +74,9 @@ class SqlStore(SqlReads, SqlSnapshots):
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""
-        await self._commits.run(lambda connection: give_up(connection, stack_id, reason, now))
+        await self._commits.run(
+            lambda connection: give_up(connection, stack_id, reason, now, self.outbox)
+        )
 
     async def tree(self, stack_id: str) -> TreeState:
         """How a stack and those nested in it stand."""
@@ -80,9 +92,11 @@ class SqlStore(SqlReads, SqlSnapshots):
         """Drop inputs and events that nobody needs any more."""
         await self._commits.run(lambda connection: tidy(connection, stack_id, events))
 
-    async def purge_stacks(self, before: float) -> int:
-        """Delete a few stacks that were deleted before a time; how many."""
-        gone = await self._read(lambda connection: purging.deleted_stacks(connection, before))
+    async def purge_stacks(self, before: float, project_id: str | None = None) -> int:
+        """Delete a few stacks that were deleted before a time, of a project or of all; how many."""
+        gone = await self._read(
+            lambda connection: purging.deleted_stacks(connection, before, project_id)
+        )
         if gone:
             await self._commits.run(lambda connection: purging.purge_stacks(connection, gone))
         return len(gone)

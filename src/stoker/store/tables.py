@@ -70,6 +70,7 @@ inputs = sa.Table(
     sa.Column("template_file", _TEXT),
     _column("facade", Kind.JSON),
     _column("adopted", Kind.ENCRYPTED, server_default="{}"),
+    _column("imports", Kind.ENCRYPTED, server_default="{}"),
     comment="template, text, environment and files are hashes of contents",
 )
 
@@ -153,6 +154,7 @@ operations = sa.Table(
     sa.Column("cancels", _ID),
     sa.Column("kind", _WORD, nullable=False, server_default="change"),
     _column("request", Kind.REQUEST, server_default='{"kind": "change"}'),
+    sa.Column("request_id", _ID, comment="by which all services know the request that made it"),
     _open_index,
 )
 
@@ -248,6 +250,7 @@ watches = sa.Table(
     sa.Column("state", _WORD, nullable=False),
     sa.Column("reason", _TEXT, nullable=False),
     sa.Column("changed_at", sa.Float),
+    sa.Column("acts", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index("ix_watches_stack", "stack_id"),
     comment="timers of watch rules, which their resources describe",
 )
@@ -258,8 +261,11 @@ measurements = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
     sa.Column("resource_id", _ID, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
-    sa.Column("value", sa.Float, nullable=False),
+    sa.Column("total", sa.Float, nullable=False),
     sa.Column("unit", _TEXT),
+    sa.Column("count", sa.Float, nullable=False, server_default="1"),
+    sa.Column("least", sa.Float),
+    sa.Column("most", sa.Float),
     sa.Index("ix_measurements_watch", "resource_id", "at"),
     comment="what was measured for watches",
 )
@@ -325,4 +331,91 @@ snapshot_parts = sa.Table(
     sa.Column("asked", sa.Boolean, nullable=False),
     sa.Column("complete", sa.Boolean, nullable=False),
     comment="what a snapshot holds of each resource",
+)
+
+change_sets = sa.Table(
+    "change_sets",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("name", _NAME, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("description", _TEXT, nullable=False),
+    sa.Column("makes", sa.Boolean, nullable=False),
+    sa.Column("fault", _TEXT, nullable=False),
+    sa.Column("fingerprint", _TEXT, nullable=False),
+    sa.Column("operation_id", _ID),
+    _column("request", Kind.ENCRYPTED),
+    _column("shown", Kind.ENCRYPTED),
+    sa.UniqueConstraint("stack_id", "name"),
+    comment="requests that wait to be carried out, with what they would do",
+)
+
+protections = sa.Table(
+    "protections",
+    metadata,
+    sa.Column("stack_id", _ID, primary_key=True),
+    sa.Column("keeps", sa.Boolean, nullable=False, comment="the stack is not deleted"),
+    _column("policy", Kind.JSON),
+    comment="what users set to protect their stacks",
+)
+
+event_sinks = sa.Table(
+    "event_sinks",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("input_id", _ID, nullable=False, index=True),
+    sa.Column("type", _WORD, nullable=False),
+    sa.Column("target", _NAME, nullable=False),
+    sa.Column("ttl", sa.Integer, nullable=False),
+    comment="where the environments of inputs want events",
+)
+
+messages = sa.Table(
+    "messages",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False),
+    sa.Column("channel", _WORD, nullable=False),
+    sa.Column("lane", _TEXT, nullable=False),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("created_at", sa.Float, nullable=False),
+    _column("body", Kind.ENCRYPTED),
+    sa.Index("ix_messages_channel", "channel", "number"),
+    comment="what is to be told outside, until it has been",
+)
+
+detections = sa.Table(
+    "detections",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("id", _ID, nullable=False, unique=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("started_at", sa.Float, nullable=False),
+    sa.Column("ended_at", sa.Float),
+    sa.Column("fault", _TEXT, nullable=False),
+    _column("found", Kind.ENCRYPTED),
+    comment="looks at live objects, and what they have found",
+)
+
+exports = sa.Table(
+    "exports",
+    metadata,
+    sa.Column("project_id", _ID, primary_key=True),
+    sa.Column("name", _NAME, primary_key=True),
+    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("stack_name", _NAME, nullable=False),
+    _column("value", Kind.ENCRYPTED),
+    comment="outputs that other stacks of the project use",
+)
+
+imports = sa.Table(
+    "imports",
+    metadata,
+    sa.Column("input_id", _ID, primary_key=True),
+    sa.Column("name", _NAME, primary_key=True),
+    sa.Column("stack_id", _ID, nullable=False),
+    sa.Index("ix_imports_name", "name"),
+    comment="exports that inputs of stacks use",
 )

@@ -17,7 +17,7 @@ from stoker.engine.model.records import Open, Stack, foremost
 from stoker.kernel.errors import NotFound
 from stoker.store import queries, rows
 from stoker.store.encryption import Cipher
-from stoker.store.prepared import prepared
+from stoker.store.prepared import found, prepared
 from stoker.store.tables import events, stacks
 
 _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
@@ -74,7 +74,7 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
 def take(connection: sa.Connection, stack_id: str, cipher: Cipher) -> Stack:
     """Raise the fencing token; returns the stack. Raises NotFound."""
     named = _named(stack_id, queries.queue(connection, stack_id))
-    for row in rows.dicts(connection.execute(_TAKE_AND_TELL, named)):
+    for row in found(connection, _TAKE_AND_TELL, **named):
         return rows.to_stack(row, cipher, None)
     raise NotFound(f"there is no stack {stack_id}")
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from stoker.store.prepared import found, prepared
 from stoker.store.queries import OPEN
-from stoker.store.tables import contents, inputs, operations, snapshots, stacks
+from stoker.store.rows import Row
+from stoker.store.shared import hold_contents
+from stoker.store.tables import (
+    contents,
+    event_sinks,
+    imports,
+    inputs,
+    operations,
+    snapshots,
+    stacks,
+)
 from stoker.store.tables import events as event_rows
 
 OPERATIONS_KEPT = 20
 """Ended operations of a stack that are kept."""
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
-_NO_VALUES: Mapping[str, Any] = {}
-_STACK: sa.BindParameter[str] = sa.bindparam("stack")
+ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
+"""What :func:`drop_inputs` has to know of inputs."""
+_STACK: sa.BindParameter[str] = sa.bindparam("stack", None)
 
 
 def _beyond(table: sa.Table, kept: sa.BindParameter[int]) -> sa.ScalarSelect[int]:
@@ -41,7 +52,7 @@ def _old_operations() -> sa.Delete:
     named = sa.select(above.c.cancels).where(above.c.status.in_(OPEN), above.c.cancels.is_not(None))
     return operations.delete().where(
         operations.c.stack_id == _STACK,
-        operations.c.number <= _beyond(operations, sa.bindparam("operations")),
+        operations.c.number <= _beyond(operations, sa.bindparam("operations", None)),
         operations.c.status.not_in(OPEN),
         sa.or_(
             operations.c.parent_operation.is_(None), operations.c.parent_operation.not_in(open_)
@@ -51,10 +62,16 @@ def _old_operations() -> sa.Delete:
 
 
 def _old_inputs() -> sa.ColumnElement[bool]:
-    """Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
+    """Inputs that neither the stack, nor a snapshot, nor an open operation refers to.
+
+    What the stack last fully was is what a failed change can be rolled back to.
+    """
     open_ = sa.and_(operations.c.stack_id == _STACK, operations.c.status.in_(OPEN))
     needed = sa.union_all(
         sa.select(stacks.c.input_id).where(stacks.c.id == _STACK),
+        sa.select(stacks.c.good_input_id).where(
+            stacks.c.id == _STACK, stacks.c.good_input_id.is_not(None)
+        ),
         sa.select(snapshots.c.input_id).where(snapshots.c.stack_id == _STACK),
         sa.select(operations.c.input_id).where(open_, operations.c.input_id.is_not(None)),
         sa.select(operations.c.back_to).where(open_, operations.c.back_to.is_not(None)),
@@ -67,30 +84,34 @@ def _old_inputs() -> sa.ColumnElement[bool]:
 
 
 _OLD_OPERATIONS = _old_operations()
-_OLD_INPUTS = _old_inputs()
+_OLD_INPUTS = ID_AND_CONTENTS.where(_old_inputs())
 _OLD_EVENTS = event_rows.delete().where(
     event_rows.c.stack_id == _STACK,
-    event_rows.c.number <= _beyond(event_rows, sa.bindparam("events")),
+    event_rows.c.number <= _beyond(event_rows, sa.bindparam("events", None)),
 )
 
 
 def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     """Drop old inputs of the stack, contents that only they had, and all but the newest events."""
-    connection.execute(_OLD_OPERATIONS, {"stack": stack_id, "operations": OPERATIONS_KEPT})
-    drop_inputs(connection, _OLD_INPUTS, {"stack": stack_id})
-    connection.execute(_OLD_EVENTS, {"stack": stack_id, "events": events})
+    old = {"stack": stack_id, "operations": OPERATIONS_KEPT}
+    prepared(connection, _OLD_OPERATIONS).execute(connection, old)
+    drop_inputs(connection, found(connection, _OLD_INPUTS, stack=stack_id))
+    old = {"stack": stack_id, "events": events}
+    prepared(connection, _OLD_EVENTS).execute(connection, old)
 
 
-def drop_inputs(
-    connection: sa.Connection, which: sa.ColumnElement[bool], values: Mapping[str, Any] = _NO_VALUES
-) -> None:
-    """Delete inputs, and the contents that no other input has."""
-    found = sa.select(inputs.c.id, *_CONTENTS).where(which)
-    gone = connection.execute(found, values).all()
+def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
+    """Delete inputs, of which id and contents are given, and the contents that no other has."""
     if not gone:
         return
-    connection.execute(inputs.delete().where(inputs.c.id.in_([row[0] for row in gone])))
-    hashes = {value for row in gone for value in row[1:] if value is not None}
+    ids = [row["id"] for row in gone]
+    connection.execute(inputs.delete().where(inputs.c.id.in_(ids)))
+    connection.execute(event_sinks.delete().where(event_sinks.c.input_id.in_(ids)))
+    connection.execute(imports.delete().where(imports.c.input_id.in_(ids)))
+    named = (row[column.name] for row in gone for column in _CONTENTS)
+    hashes = {value for value in named if value is not None}
+    # whoever uses them in a transaction that has not ended is waited for, and looked at then
+    hold_contents(connection, hashes)
     used = {
         value
         for column in _CONTENTS

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from stoker.engine.model.records import TrustRecord
 from stoker.store import tables
 from stoker.store.databases import for_writing
-from stoker.store.faults import database_faults
 from stoker.store.runners import Runner
+from stoker.store.transactions import in_transaction
 
 Result = TypeVar("Result")
 
@@ -25,11 +25,7 @@ class SqlTrusts:
         self._runner = runner
 
     async def _write(self, change: Callable[[sa.Connection], Result]) -> Result:
-        def transaction() -> Result:
-            with database_faults(), self._engine.begin() as connection:
-                return change(connection)
-
-        return await self._runner.write(transaction)
+        return await self._runner.write(lambda: in_transaction(self._engine, change))
 
     async def trusts(self) -> Sequence[TrustRecord]:
         """All of them, oldest first."""

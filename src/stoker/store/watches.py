@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 MEASUREMENTS_KEPT = 5000
 """Of each watch; older ones go when new ones come."""
 _watches, _measurements, _stacks = tables.watches, tables.measurements, tables.stacks
-_HELD = ("state", "reason", "changed_at", "created_at")
+_HELD = ("state", "reason", "changed_at", "created_at", "acts")
 """What a watch that goes on keeps when its resource changes."""
 
 
@@ -49,9 +49,9 @@ class SqlWatches(Reading, WatchReads):
         """The measurements of a watch from then on, oldest first."""
         columns = _measurements.c
         select = (
-            sa.select(columns.at, columns.value, columns.unit)
+            sa.select(*(columns[each.name] for each in fields(Measurement)))
             .where(columns.resource_id == resource_id, columns.at >= since)
-            .order_by(columns.number)
+            .order_by(columns.at, columns.number)
         )
         return await self._read(
             lambda connection: [Measurement(*row) for row in connection.execute(select)]

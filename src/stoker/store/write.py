@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,14 +17,17 @@ from stoker.schema.software import NO_SOFTWARE
 from stoker.store import rows, tables
 from stoker.store.encryption import Cipher, EncryptOnce
 from stoker.store.guarding import InTransaction
+from stoker.store.kept import write_kept
+from stoker.store.outbox import SqlOutbox, sink_rows
 from stoker.store.prepared import Prepared, prepared
+from stoker.store.shared import hold_numbers, write_contents
 from stoker.store.software import write_software
 from stoker.store.taking import take_new
 from stoker.store.watches import WATCHES_OF_GONE, write_watches
 
 
 def write(
-    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher
+    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher, outbox: SqlOutbox
 ) -> list[Exception | None]:
     """Write the changes inside the connection's transaction, in their order.
 
@@ -39,12 +43,12 @@ def write(
         guard = change.guard if isinstance(change, Append) else None
         if verdicts[index] is None and guard is not None:
             # it is judged by all that came before it
-            _write_all(connection, ready, cipher)
+            _write_all(connection, ready, cipher, outbox)
             ready.clear()
             verdicts[index] = _refusal(connection, guard, cipher)
         if verdicts[index] is None:
             ready.append(change)
-    _write_all(connection, ready, cipher)
+    _write_all(connection, ready, cipher, outbox)
     return verdicts
 
 
@@ -87,7 +91,8 @@ def _fencing_tokens(count: int) -> sa.Select[Any]:
     held = [sa.bindparam(f"held{number}", None, sa.String) for number in range(count)]
     columns = tables.stacks.c
     select = sa.select(columns.id, columns.fencing_token)
-    return select.where(columns.id.in_(held)).with_for_update()
+    # locked in one order by everybody
+    return select.where(columns.id.in_(held)).order_by(columns.id).with_for_update()
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
@@ -106,21 +111,17 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     ]
 
 
-def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
+def _write_all(
+    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher, outbox: SqlOutbox
+) -> None:
     if not changes:
         return
     owned = [change for change in changes if isinstance(change, OwnedWrite)]
     added = [change for change in changes if isinstance(change, Append)]
-    contents: dict[str, dict[str, str]] = {}
-    inputs = []
-    for change in changes:
-        for record in change.inputs:
-            row, bodies = rows.to_input_rows(record, cipher)
-            inputs.append(row)
-            contents.update({body["hash"]: body for body in bodies})
-    _insert(connection, tables.contents, list(contents.values()), "hash", keep=None)
-    _insert(connection, tables.inputs, inputs)
+    _write_inputs(connection, changes, cipher)
     stacks = [rows.to_row(stack, cipher) for change in changes for stack in change.stacks]
+    # in one order by everybody, as nested stacks are written by others than their owners, too
+    stacks.sort(key=itemgetter("id"))
     _insert(connection, tables.stacks, stacks, "id", keep=("fencing_token",))
     operations = [rows.to_row(op, cipher) for change in changes for op in change.operations]
     _insert(connection, tables.operations, operations, "id")
@@ -128,8 +129,9 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
     latest = {row.id: row for change in owned for row in change.resources}
     resources = [rows.to_row(row, cipher) for row in latest.values()]
     _insert(connection, tables.resources, resources, "id")
-    events = [rows.to_row(event, cipher) for change in changes for event in change.events]
-    _insert(connection, tables.events, events)
+    if events := [rows.to_row(event, cipher) for change in changes for event in change.events]:
+        hold_numbers(connection)
+        _insert(connection, tables.events, events)
     signals = [rows.to_row(signal, cipher) for change in added for signal in change.signals]
     _insert(connection, tables.signals, signals)
     if dropped := [{"gone": row_id} for change in owned for row_id in change.dropped_resources]:
@@ -142,8 +144,29 @@ def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cip
             write_software(connection, change.software, cipher, _insert)
         if change.watches is not NO_WATCHES:
             write_watches(connection, change.watches, _insert)
+    write_kept(connection, changes, cipher, _insert)
     if heard := [{"gone": signal_id} for change in owned for signal_id in change.dropped_signals]:
         prepared(connection, _SIGNAL_GONE).execute(connection, *heard)
+    outbox.add(connection, changes, cipher)
+
+
+def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
+    contents: dict[str, dict[str, str]] = {}
+    inputs, sinks = [], []
+    for change in changes:
+        for record in change.inputs:
+            row, bodies = rows.to_input_rows(record, cipher)
+            inputs.append(row)
+            contents.update({body["hash"]: body for body in bodies})
+            sinks += sink_rows(record)
+    in_order = [contents[hash_] for hash_ in sorted(contents)]
+    write_contents(
+        connection,
+        in_order,
+        lambda some: _insert(connection, tables.contents, some, "hash", keep=None),
+    )
+    _insert(connection, tables.inputs, inputs)
+    _insert(connection, tables.event_sinks, sinks)
 
 
 def _write_snapshots(
@@ -179,7 +202,7 @@ _INSERTS: dict[tuple[str, str], Prepared] = {}
 def _insert(
     connection: sa.Connection,
     table: sa.Table,
-    values: list[dict[str, Any]],
+    values: Sequence[dict[str, Any]],
     key: str | None = None,
     *,
     keep: Sequence[str] | None = (),

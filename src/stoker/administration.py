@@ -1,0 +1,191 @@
+"""What operators do to a database beside the service, whether it runs or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.engine.model.records import Status
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.errors import NotFound
+from stoker.store.copying import copy
+from stoker.store.databases import REVISION
+from stoker.store.foreign import UnusableDatabase
+from stoker.store.inspection import Inspection
+from stoker.store.keys import add_key, drop_earlier_keys, keys_in
+from stoker.store.opening import OpenStore
+
+Answer = TypeVar("Answer")
+RESET = "Stack status manually reset"
+"""The reason of what an operator has set to failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of encryption, and what is left of each."""
+
+    newest: str
+    """The id of the key that encrypts."""
+    texts: Mapping[str, int]
+    """How many texts each key has encrypted, by its id."""
+
+    @property
+    def earlier(self) -> Mapping[str, int]:
+        """Those of keys that are still needed, though they are not the newest."""
+        return {key: count for key, count in self.texts.items() if key != self.newest and count}
+
+
+class Administration:
+    """The database that options name. Methods raise ValueError (``UnusableDatabase``) where it
+    cannot be used, and :class:`stoker.kernel.errors.NotFound`.
+    """
+
+    def __init__(self, conf: Any) -> None:
+        self._conf = conf
+        self._data_dir = Path(conf.data_dir)
+
+    def upgrade(self) -> str:
+        """Make the tables, or bring them up to date; the revision."""
+        self._opened().close()
+        return REVISION
+
+    def revision(self) -> str | None:
+        """The revision of the schema; None for an empty database."""
+        return self._inspection().revision()
+
+    def faults(self) -> list[str]:
+        """What is wrong with the database, in sentences."""
+        return self._inspection().faults()
+
+    def back_up(self, target: Path) -> None:
+        """Copy the database to a file, whether the service runs or not."""
+        self._inspection().back_up(target)
+
+    def copy(self, target: str) -> int:
+        """Copy the database into an empty one, whose URL is given; how many rows.
+
+        Raises UnusableDatabase where a service uses one of them.
+        """
+        inspection = self._inspection()
+        for fault in inspection.faults():
+            raise UnusableDatabase(f"the database is not copied: {fault}")
+        try:
+            return copy(inspection.url, target)
+        except StoreFault as fault:
+            raise UnusableDatabase(str(fault)) from None
+
+    def purge(self, age: float, project_id: str | None = None) -> int:
+        """Delete stacks that were deleted so many seconds ago; how many."""
+
+        async def purge(opened: OpenStore) -> int:
+            before, gone = SystemClock().now() - age, 0
+            while found := await opened.store.purge_stacks(before, project_id):
+                gone += found
+            return gone
+
+        return self._with(purge)
+
+    def purge_history(self, age: float) -> int:
+        """Delete events and ended operations that are so many seconds old; how many."""
+
+        async def purge(opened: OpenStore) -> int:
+            before, gone = SystemClock().now() - age, 0
+            while found := await opened.store.purge_history(before):
+                gone += found
+            return gone
+
+        return self._with(purge)
+
+    def reset_status(self, stack_id: str) -> Sequence[str]:
+        """Set to failed whatever is in progress of a stack and of those nested in it; their ids."""
+
+        async def reset(opened: OpenStore) -> Sequence[str]:
+            store, done, open_ = opened.store, [], [stack_id]
+            if await store.stack(stack_id) is None:
+                raise NotFound(f"there is no stack {stack_id}")
+            while open_:
+                current = open_.pop()
+                stack = await store.stack(current)
+                queue = await store.queue(current)
+                open_ += [child.id for child in await store.children(current)]
+                if queue or (stack is not None and stack.status is Status.IN_PROGRESS):
+                    await store.give_up(current, RESET, SystemClock().now())
+                    done.append(current)
+            return done
+
+        return self._with(reset)
+
+    def resource_data(self, resource_id: str) -> Mapping[str, Any]:
+        """What a resource type keeps of its object, in clear."""
+
+        async def data(opened: OpenStore) -> Mapping[str, Any]:
+            row = await opened.store.watches.resource(resource_id)
+            if row is None:
+                raise NotFound(f"there is no resource {resource_id}")
+            return dict(row.data)
+
+        return self._with(data)
+
+    def keys(self) -> Keys:
+        """Which keys have encrypted what is stored. Reads all of it."""
+
+        async def count(opened: OpenStore) -> Keys:
+            earlier = opened.reencryption
+            return Keys(earlier.newest, await earlier.left())
+
+        return self._with(count)
+
+    def add_key(self) -> None:
+        """Put a new key into the key file; the one that was there still decrypts."""
+        self._opened().close()  # an upgrade, or a key that does not fit, comes first
+        add_key(self._data_dir)
+
+    def reencrypt(self) -> None:
+        """Encrypt anew what earlier keys have encrypted."""
+
+        async def renew(opened: OpenStore) -> None:
+            while await opened.reencryption.bite():
+                pass
+
+        self._with(renew)
+
+    def drop_earlier_keys(self) -> int:
+        """Forget the keys of the key file but for the newest; how many.
+
+        Raises ValueError where something is still encrypted with them.
+        """
+        left = self.keys().earlier
+        if left:
+            raise ValueError(
+                f"{sum(left.values())} texts are still encrypted with earlier keys; the service"
+                " encrypts them anew while it runs, or do it now with --finish"
+            )
+        return drop_earlier_keys(self._data_dir) if keys_in(self._data_dir)[1:] else 0
+
+    def _inspection(self) -> Inspection:
+        return Inspection(self._conf.database.connection, self._data_dir)
+
+    def _opened(self) -> OpenStore:
+        conf = self._conf
+        return OpenStore(
+            conf.database.connection,
+            self._data_dir,
+            conf.auth_encryption_key,
+            conf.previous_auth_encryption_key,
+        )
+
+    def _with(self, work: Callable[[OpenStore], Awaitable[Answer]]) -> Answer:
+        async def run() -> Answer:
+            opened = self._opened()
+            try:
+                return await work(opened)
+            except StoreFault as fault:
+                raise UnusableDatabase(str(fault)) from None
+            finally:
+                opened.close()
+
+        return asyncio.run(run())

@@ -1,0 +1,81 @@
+"""Copies a database into an empty one, of another kind perhaps: all of it, or nothing.
+
+What is encrypted is copied as it is: the keys stay where they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import sqlalchemy as sa
+
+from stoker.store import tables
+from stoker.store.databases import engine_for, open_database
+from stoker.store.engine_lock import EngineLock
+from stoker.store.faults import database_faults
+from stoker.store.foreign import UnusableDatabase
+from stoker.store.postgresql import Lock, lock, place_of, telling_where
+
+_AT_ONCE = 100
+"""Rows in memory."""
+_DOCUMENTS_AT_ONCE = 4
+"""Rows of contents, which may be long."""
+
+
+def copy(source: sa.URL, target: str) -> int:
+    """Copy all rows of a database of this release; how many there are.
+
+    Raises :class:`UnusableDatabase` where the target has rows, or a service uses one of the two.
+    """
+    with contextlib.ExitStack() as closing:
+        into = open_database(target)
+        closing.callback(into.dispose)
+        out_of = engine_for(source)
+        closing.callback(out_of.dispose)
+        for database in (out_of, into):
+            own = EngineLock(database)
+            own.acquire(patience=0)
+            closing.callback(own.release)
+        closing.enter_context(database_faults())
+        closing.enter_context(telling_where(into.url))
+        if out_of.dialect.name == "postgresql":
+            out_of = out_of.execution_options(isolation_level="REPEATABLE READ")
+        with out_of.connect() as reading, into.begin() as writing:
+            lock(writing, Lock.SCHEMA)
+            _require_empty(writing, into.url)
+            return sum(_copy(table, reading, writing) for table in tables.metadata.sorted_tables)
+
+
+def _require_empty(connection: sa.Connection, url: sa.URL) -> None:
+    filled = [
+        table.name
+        for table in tables.metadata.sorted_tables
+        if connection.execute(sa.select(sa.literal(1)).select_from(table).limit(1)).first()
+    ]
+    if filled:
+        place = url.database if url.get_backend_name() == "sqlite" else place_of(url)
+        raise UnusableDatabase(
+            f"the database {place} has rows already (in {', '.join(filled[:3])}); name an empty one"
+        )
+
+
+def _copy(table: sa.Table, reading: sa.Connection, writing: sa.Connection) -> int:
+    at_once = _DOCUMENTS_AT_ONCE if table is tables.contents else _AT_ONCE
+    names = [column.key for column in table.columns]
+    found = reading.execute(sa.select(table), execution_options={"yield_per": at_once})
+    count = 0
+    for some in found.partitions():
+        writing.execute(table.insert(), [dict(zip(names, row, strict=True)) for row in some])
+        count += len(some)
+    if writing.dialect.name == "postgresql" and table.autoincrement_column is not None:
+        _go_on_counting(table, table.autoincrement_column, writing)
+    return count
+
+
+def _go_on_counting(table: sa.Table, column: sa.Column[int], connection: sa.Connection) -> None:
+    """Let the next number be one that no row has."""
+    sequence = sa.func.pg_get_serial_sequence(table.name, column.name)
+    last = sa.func.max(column)
+    connection.execute(
+        sa.select(sa.func.setval(sequence, sa.func.greatest(last, 1))).having(last.is_not(None))
+    )

@@ -1,0 +1,66 @@
+"""What users keep beside their stacks, as parts of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import sqlalchemy as sa
+
+from stoker.engine.model.change_sets import NO_CHANGE_SETS, KeepsChangeSets
+from stoker.engine.model.interfaces import Change, OwnedWrite
+from stoker.store import tables
+from stoker.store.change_sets import (
+    SqlChangeSets,
+    SqlDetections,
+    SqlProtections,
+    write_change_sets,
+    write_detections,
+    write_protections,
+)
+from stoker.store.encryption import Cipher
+from stoker.store.exports import SqlExports, import_rows, write_exports
+from stoker.store.reading import Reading
+from stoker.store.watches import Insert
+
+
+class KeptRows(Reading, KeepsChangeSets):
+    """Change sets and the like of a relational database."""
+
+    @cached_property
+    def change_sets(self) -> SqlChangeSets:
+        """Change sets."""
+        return SqlChangeSets(self._engine, self._cipher, self._runner)
+
+    @cached_property
+    def protections(self) -> SqlProtections:
+        """What protects stacks."""
+        return SqlProtections(self._engine, self._cipher, self._runner)
+
+    @cached_property
+    def detections(self) -> SqlDetections:
+        """Detections of drift."""
+        return SqlDetections(self._engine, self._cipher, self._runner)
+
+    @cached_property
+    def exports(self) -> SqlExports:
+        """Exports of stacks."""
+        return SqlExports(self._engine, self._cipher, self._runner)
+
+
+def write_kept(
+    connection: sa.Connection, changes: Sequence[Change], cipher: Cipher, insert: Insert
+) -> None:
+    """Write what changes say of all that."""
+    used = import_rows(record for change in changes for record in change.inputs)
+    insert(connection, tables.imports, used)
+    for change in changes:
+        if isinstance(change, OwnedWrite):
+            write_exports(connection, change, cipher, insert)
+            continue
+        if change.change_sets is not NO_CHANGE_SETS:
+            write_change_sets(connection, change.change_sets, cipher, insert)
+        if change.protections:
+            write_protections(connection, change.protections, insert)
+        if change.detections:
+            write_detections(connection, change.detections, cipher, insert)

@@ -1,0 +1,146 @@
+"""What a server of PostgreSQL needs that a file of SQLite does not: connections, and words.
+
+It is imported for databases of that kind alone, and imports no driver itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from stoker.store.foreign import UnusableDatabase
+
+CONNECTIONS = 8
+"""The writer's, the readers', that of the lock, and some for commands of a service."""
+OLDEST = 14
+"""The first release that has all that is used."""
+_CONNECT = {
+    "connect_timeout": 5,
+    # a server that lost its power is noticed within a quarter of a minute
+    "keepalives_idle": 5,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+    # after a fail-over the one that may be written to is asked for
+    "target_session_attrs": "read-write",
+    # whoever waits for a lock of somebody else's session tells so
+    "options": "-c lock_timeout=30s -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3"
+    " -c tcp_keepalives_count=3",
+}
+_READ_ONLY = "25006"
+_CONFLICTS = frozenset({"40001", "40P01"})
+"""SQLSTATEs of transactions that were in each other's way: the same one succeeds later."""
+
+
+def options(url: sa.URL) -> dict[str, Any]:
+    """How to connect; what the URL says counts more."""
+    arguments: dict[str, Any] = {**_CONNECT, "application_name": _own_name()}
+    return {
+        "pool_size": CONNECTIONS,
+        "max_overflow": 0,
+        "pool_timeout": 10,
+        "pool_pre_ping": True,
+        "connect_args": {k: value for k, value in arguments.items() if k not in url.query},
+    }
+
+
+def _own_name() -> str:
+    """Of this process, as the server shows it."""
+    return f"stoker {os.getpid()} on {socket.gethostname()}"[:60]
+
+
+def prepare(engine: sa.Engine) -> None:
+    """Write what the server can hold, and leave one that may not be written to any more: connect
+    anew, perhaps to another.
+    """
+    usual: Any = importlib.import_module("psycopg.types.string").StrDumper
+
+    class WithoutNul(usual):  # type: ignore[misc]
+        """PostgreSQL has no NUL in its texts; reasons that servers give may."""
+
+        def dump(self, obj: str) -> Any:
+            """The bytes that are sent."""
+            return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+    def adapt(connection: Any, _: object) -> None:
+        connection.adapters.register_dumper(str, WithoutNul)
+
+    sa.event.listen(engine, "connect", adapt)
+    sa.event.listen(engine, "handle_error", _leave_read_only)
+
+
+def _leave_read_only(context: sa.engine.ExceptionContext) -> None:
+    if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+        context.is_disconnect = True
+
+
+def is_conflict(error: sa.exc.DBAPIError) -> bool:
+    """Whether transactions were in each other's way, so that this one has written nothing."""
+    return getattr(error.orig, "sqlstate", None) in _CONFLICTS
+
+
+class Lock(IntEnum):
+    """What one session at a time may do."""
+
+    SCHEMA = 1
+    NUMBERS = 2
+    """Draw numbers of events: they become visible in their order."""
+    ENGINE = 3
+    """Drive the stacks of the database."""
+
+
+SPACE = 0x570C
+"""Our locks, among those of other programs."""
+
+
+def lock(connection: sa.Connection, which: Lock) -> None:
+    """Wait until nobody else has a lock, and keep it until the transaction ends.
+
+    SQLite has one writing transaction at a time.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(SPACE, which.value)))
+
+
+@contextmanager
+def telling_where(url: sa.URL) -> Iterator[None]:
+    """Raise what a server refuses as :class:`UnusableDatabase`, with its address."""
+    try:
+        yield
+    except sa.exc.OperationalError as error:
+        if url.get_backend_name() == "sqlite":
+            raise
+        raise UnusableDatabase(
+            f"the database {place_of(url)} cannot be used: {_words(error)}. Check that PostgreSQL"
+            " runs there and has this database and user, or correct [database] connection"
+        ) from None
+
+
+def require_new(dialect: sa.Dialect, url: sa.URL) -> None:
+    """Refuse a server that is too old."""
+    version: Any = dialect.server_version_info
+    if dialect.name == "postgresql" and version[0] < OLDEST:
+        raise UnusableDatabase(
+            f"the database {place_of(url)} is of PostgreSQL {version[0]}; {OLDEST} is the oldest"
+            " that can be used"
+        )
+
+
+def place_of(url: sa.URL) -> str:
+    """Where a database is, for people."""
+    host = url.host or url.query.get("host") or "the usual socket"
+    where = host if isinstance(host, str) else ", ".join(host)
+    return f"{url.database or 'of the user'} at {where} port {url.port or 5432}"
+
+
+def _words(error: sa.exc.OperationalError) -> str:
+    """What the driver says, without the driver, in one line."""
+    said = [line.strip() for line in str(error.orig).splitlines() if line.strip()]
+    return (said or ["no reason given"])[0].rstrip(".")

@@ -1,0 +1,86 @@
+"""Reads of one turn of the loop share a transaction, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from stoker.engine.model.records import Stack
+from stoker.kernel.errors import NotFound
+from stoker.store.databases import open_database
+from stoker.store.encryption import ColumnCipher
+from stoker.store.keys import key_from_passphrase
+from stoker.store.store import SqlStore
+
+from .inline import InlineRunner
+
+Result = TypeVar("Result")
+
+
+class Counting(InlineRunner):
+    """Counts the transactions that read."""
+
+    reads = 0
+
+    async def read(self, transaction: Callable[[], Result]) -> Result:
+        self.reads += 1
+        return await super().read(transaction)
+
+
+def opened(tmp_path: Path) -> tuple[SqlStore, Counting, sa.Engine]:
+    database, runner = open_database(f"sqlite:///{tmp_path / 'here.db'}"), Counting()
+    cipher = ColumnCipher(key_from_passphrase("a key"))
+    return SqlStore(database, cipher, runner), runner, database
+
+
+def test_reads_of_one_turn_share_transactions_of_twenty(tmp_path: Path) -> None:
+    async def story() -> None:
+        store, runner, _ = opened(tmp_path)
+        found: list[Stack | None] = await asyncio.gather(*(store.stack(f"s{n}") for n in range(50)))
+        assert found == [None] * 50
+        assert runner.reads == 3
+
+    asyncio.run(story())
+
+
+def test_a_read_that_finds_nothing_fails_alone(tmp_path: Path) -> None:
+    async def story() -> None:
+        store, runner, _ = opened(tmp_path)
+        missing, stack = await asyncio.gather(
+            store.input("none"), store.stack("none"), return_exceptions=True
+        )
+        assert isinstance(missing, NotFound)
+        assert stack is None
+        assert runner.reads == 1
+
+    asyncio.run(story())
+
+
+def test_a_read_that_the_database_refuses_fails_alone(tmp_path: Path) -> None:
+    async def story() -> None:
+        store, _, database = opened(tmp_path)
+        with database.begin() as connection:
+            connection.execute(sa.text("DROP TABLE inputs"))
+        refused, stack = await asyncio.gather(
+            store.input("none"), store.stack("none"), return_exceptions=True
+        )
+        assert isinstance(refused, sa.exc.OperationalError)
+        assert stack is None
+
+    asyncio.run(story())
+
+
+def test_a_read_of_which_nobody_waits_for_the_answer_holds_up_no_other(tmp_path: Path) -> None:
+    async def story() -> None:
+        store, _, _ = opened(tmp_path)
+        given_up = asyncio.ensure_future(store.stack("none"))
+        waits = asyncio.ensure_future(store.stack("none"))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        assert await waits is None
+
+    asyncio.run(story())

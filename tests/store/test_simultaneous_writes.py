@@ -1,0 +1,240 @@
+"""Transactions at the same time: none takes away what another one relies on, or hides it.
+
+SQLite has one writing transaction at a time; all this is about PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from tests.postgresql import PostgreSQL
+from tests.store.test_contract import KEY, TwoProcesses, stack_in
+
+from stoker.engine.model.interfaces import Append, Inside, OwnedWrite
+from stoker.engine.model.records import Action, Event, Input, Stack, Status
+from stoker.engine.model.requests import EventQuery, Page
+from stoker.kernel.errors import Exists
+from stoker.store import tables
+from stoker.store.encryption import ColumnCipher
+from stoker.store.rows import dicts
+from stoker.store.store import SqlStore
+from stoker.store.tidying import ID_AND_CONTENTS, drop_inputs
+
+PATIENCE = 60.0
+TEMPLATE = {"heat_template_version": "2018-08-31", "description": "shared"}
+
+
+@pytest.fixture
+async def stores(postgresql: PostgreSQL) -> AsyncIterator[TwoProcesses]:
+    both = TwoProcesses(postgresql.new())
+    yield both
+    both.close()
+
+
+@pytest.fixture
+def session(stores: TwoProcesses) -> sa.Engine:
+    """Another session's way to the database."""
+    return stores._databases[1]
+
+
+def input_of(stack: Stack, name: str, template: dict[str, Any]) -> Input:
+    return Input(name, stack.id, template=template, parameters={}, environment={}, files={})
+
+
+def event_of(stack: Stack, name: str) -> Event:
+    return Event(name, stack.id, 1.0, Action.CREATE, Status.COMPLETE, name, "r", "Sim::Thing")
+
+
+class Paused:
+    """A commit that has written, and does not end before it is told to."""
+
+    def __init__(self, store: SqlStore, change: Append) -> None:
+        self._store, self._change = store, change
+        self._written, self._end = threading.Event(), threading.Event()
+        self._task: asyncio.Future[Any] | None = None
+
+    async def __aenter__(self) -> Paused:
+        guarded = Append("", guard=self._hold)
+        # a guard is asked when all that came before it is written
+        commits = self._store.commit(self._change), self._store.commit(guarded)
+        self._task = asyncio.ensure_future(asyncio.gather(*commits))
+        assert await asyncio.to_thread(self._written.wait, PATIENCE)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._end.set()
+        assert self._task is not None
+        await asyncio.wait_for(self._task, PATIENCE)
+
+    def _hold(self, _: Inside) -> None:
+        self._written.set()
+        assert self._end.wait(PATIENCE)
+
+
+async def ends_or_waits(session: sa.Engine, work: Awaitable[None]) -> asyncio.Future[None]:
+    """The work, once it is done, or waits for a lock of another transaction."""
+    task = asyncio.ensure_future(work)
+    deadline = time.monotonic() + PATIENCE
+    select = sa.text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+
+    def waiting() -> int:
+        with session.connect() as connection:
+            return int(connection.execute(select).scalar_one())
+
+    while not task.done() and not await asyncio.to_thread(waiting):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+    return task
+
+
+async def used_again(stores: TwoProcesses) -> tuple[Stack, Append]:
+    """A stack whose first template is to be dropped, and a change that uses it again."""
+    old, new = stack_in("p", "old"), stack_in("p", "new")
+    old = replace(old, input_id="second")
+    inputs = input_of(old, "first", TEMPLATE), input_of(old, "second", {"description": "other"})
+    await stores.one.commit(Append(old.id, stacks=(old,), inputs=inputs))
+    return old, Append(new.id, stacks=(new,), inputs=(input_of(new, "third", TEMPLATE),))
+
+
+async def test_a_template_that_a_commit_uses_is_not_tidied_away(
+    stores: TwoProcesses, session: sa.Engine
+) -> None:
+    old, change = await used_again(stores)
+    async with Paused(stores.one, change):
+        tidying = await ends_or_waits(session, stores.other.tidy(old.id, 100))
+    await tidying
+    found = await stores.one.input("third")
+    assert found.template == TEMPLATE
+
+
+async def test_a_template_that_is_being_tidied_away_is_written_anew(
+    stores: TwoProcesses, session: sa.Engine
+) -> None:
+    _, change = await used_again(stores)
+    with session.begin() as connection:
+        first = ID_AND_CONTENTS.where(tables.inputs.c.id == "first")
+        drop_inputs(connection, list(dicts(connection.execute(first))))
+        commit = await ends_or_waits(session, stores.one.commit(change))
+    await commit
+    found = await stores.one.input("third")
+    assert found.template == TEMPLATE
+
+
+async def test_a_read_sees_the_database_at_one_moment(stores: TwoProcesses) -> None:
+    old, _ = await used_again(stores)
+    begun, go_on = threading.Event(), threading.Event()
+    count = sa.select(sa.func.count()).select_from(tables.contents)
+
+    def twice(connection: sa.Connection) -> tuple[int, int]:
+        before = connection.execute(count).scalar_one()
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        return before, connection.execute(count).scalar_one()
+
+    reading = asyncio.ensure_future(stores.one._read(twice))
+    assert await asyncio.to_thread(begun.wait, PATIENCE)
+    await stores.other.tidy(old.id, 100)
+    go_on.set()
+    before, after = await reading
+    assert before == after
+    assert await stores.one._read(lambda connection: connection.execute(count).scalar_one()) < after
+
+
+async def test_events_appear_in_the_order_of_their_numbers(
+    stores: TwoProcesses, session: sa.Engine
+) -> None:
+    first, then = stack_in("p", "first"), stack_in("p", "then")
+    await stores.one.commit(Append(first.id, stacks=(first, then)))
+
+    async def after(marker: str | None) -> list[str]:
+        query = EventQuery(page=Page(marker=marker))
+        return [event.id for event in await stores.one.events([first.id, then.id], query)]
+
+    change = Append(first.id, events=(event_of(first, "early"),))
+    async with Paused(stores.one, change):
+        late = stores.other.commit(Append(then.id, events=(event_of(then, "late"),)))
+        commit = await ends_or_waits(session, late)
+        with session.connect() as connection:
+            select = sa.select(tables.events.c.id).order_by(tables.events.c.number)
+            seen = list(connection.execute(select).scalars())
+    await commit
+    seen += await after(seen[-1] if seen else None)
+    assert seen == ["early", "late"]
+
+
+async def test_a_name_that_is_taken_at_the_same_time_is_refused_as_taken(
+    stores: TwoProcesses, session: sa.Engine
+) -> None:
+    first, second = stack_in("p", "app"), stack_in("p", "app")
+    async with Paused(stores.one, Append(first.id, stacks=(first,))):
+        commit = await ends_or_waits(
+            session, stores.other.commit(Append(second.id, stacks=(second,)))
+        )
+        assert not commit.done()
+    with pytest.raises(Exists, match="already exists"):
+        await commit
+
+
+def written(*stacks: Stack) -> list[OwnedWrite]:
+    return [OwnedWrite("owner", 0, stacks=stacks)]
+
+
+def owned(*stacks: Stack) -> list[OwnedWrite]:
+    return [OwnedWrite(stack.id, 0) for stack in stacks]
+
+
+@pytest.mark.parametrize("writing", [written, owned])
+async def test_stacks_are_locked_in_one_order(
+    stores: TwoProcesses, session: sa.Engine, writing: Callable[..., list[OwnedWrite]]
+) -> None:
+    high, low, owner = (replace(stack_in("p", name), id=name) for name in ("b", "a", "owner"))
+    for stack in (high, low, owner):  # as a table is read from its beginning
+        await stores.one.commit(Append(stack.id, stacks=(stack,)))
+    row = sa.select(tables.stacks.c.id).with_for_update(nowait=True)
+    with session.begin() as connection:
+        connection.execute(row.where(tables.stacks.c.id == low.id))
+        commits = asyncio.gather(*map(stores.one.commit, writing(high, low)))
+        commit = await ends_or_waits(session, commits)
+        assert not commit.done()
+        # had it locked this one first, each would wait for the other now
+        assert connection.execute(row.where(tables.stacks.c.id == high.id)).first() is not None
+    await commit
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_contents_are_locked_in_one_order(
+    stores: TwoProcesses, session: sa.Engine, known: bool
+) -> None:
+    stack, cipher = stack_in("p", "app"), ColumnCipher(KEY)
+    hashed = sorted((cipher.hashed({"description": text})[0], text) for text in "xy")
+    given = [input_of(stack, text, {"description": text}) for _, text in reversed(hashed)]
+    if known:
+        for each in given:  # as a table is read from its beginning
+            await stores.one.commit(Append(stack.id, inputs=(each,)))
+
+    def take(connection: sa.Connection, hash_: str) -> None:
+        connection.execute(sa.text("SET LOCAL lock_timeout = '1ms'"))
+        if known:
+            column = tables.contents.c.hash
+            connection.execute(sa.select(column).where(column == hash_).with_for_update())
+        else:
+            connection.execute(tables.contents.insert(), {"hash": hash_, "body": "{}"})
+
+    with session.connect() as connection:
+        take(connection, hashed[0][0])
+        again = tuple(replace(each, id=f"again {each.id}") for each in given)
+        commit = await ends_or_waits(session, stores.one.commit(Append("", inputs=again)))
+        assert not commit.done()
+        take(connection, hashed[1][0])
+        connection.rollback()
+    await commit
