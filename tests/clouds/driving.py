@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,7 @@ class Row:
     attributes: dict[str, Any] = field(default_factory=dict)
     signalling: Any = None
     waits: list[Wait] = field(default_factory=list)
+    clock: Callable[[], float] = lambda: 100.0
 
     def call(self, action: str, progress: Mapping[str, Any] | None = None) -> Call:
         return Call(
@@ -48,8 +49,8 @@ class Row:
             token=self.token,
             physical_name=f"web-{self.name}-{self.token}",
             properties=checked(self.type, self.given),
-            started_at=100.0,
-            now=100.0,
+            started_at=self.clock(),
+            now=self.clock(),
             action=action,
             metadata=self.metadata,
             physical_id=self.physical_id,

@@ -26,6 +26,10 @@ from stoker.clouds.faults import CloudFault, UnreadableAnswer
             '{"code": 400, "title": "Bad Request", "error": {"type": "X", "message": "no p"}}',
             "no p",
         ),
+        (
+            '{"faultstring": {"cause": "Unknown type", "reason": "", "detail": {"type": "disk"}}}',
+            "Unknown type: disk",
+        ),
         ('{"title": "Bad Request", "explanation": "It is malformed."}', "It is malformed."),
         ("<html><h1>404 Not Found</h1> No image here</html>", "404 Not Found No image here"),
         ("", ""),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 from tests.clouds.fake_cloud import FakeCloud
+from tests.clouds.fake_services import FakeConnection
+from tests.resource_types_openstack.services import zaqar
 
 from stoker.clouds.collections import NETWORKS
 from stoker.clouds.kinds import KINDS, finder_of
@@ -55,6 +57,18 @@ def test_an_object_whose_id_is_no_uuid_is_found(lookups: Lookups) -> None:
     cloud.tables["flavors"]["42"] = {"id": "42", "name": "small"}
     assert lookups.find(cloud.connection, Finder("compute", "flavor"), "42") == "42"
     assert lookups.find(cloud.connection, Finder("nova", "flavor"), "small") == "42"
+
+
+def test_a_queue_is_found_on_any_page_and_none_is_made_by_asking(lookups: Lookups) -> None:
+    messages = zaqar.service()
+    cloud = FakeConnection({"message": messages})
+    for number in range(25):
+        messages.request(f"/queues/queue-{number}", "PUT", json={})
+    queue = Finder("message", "queue")
+    assert lookups.find(cloud, queue, "queue-24") == "queue-24"
+    with pytest.raises(LookupFault, match="there is no message queue 'absent'"):
+        lookups.find(cloud, queue, "absent")
+    assert len(messages.objects("/queues")) == 25
 
 
 def test_answers_are_kept_for_a_while(lookups: Lookups, clock: ManualClock) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from requests.adapters import HTTPAdapter
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from stoker.clouds.collection import Collection
 from stoker.clouds.collections import NETWORKS, PROJECTS, SERVERS
-from stoker.clouds.credentials import Endpoints, Token, Trust
+from stoker.clouds.credentials import Endpoints, ServiceAccess, Token, Trust
 from stoker.clouds.faults import CloudFault, describe
 from stoker.clouds.sessions import Sessions
+from stoker.kernel.log import request
 
 
 class ManualClock:
@@ -63,9 +66,59 @@ def test_a_user_acts_in_its_project(
 
 def test_a_token_acts(local: LocalCloud, sessions: Sessions) -> None:
     demo = sessions.connection(local.user("demo"))
-    token, project = demo.session.get_token(), demo.session.get_project_id()
-    exchanged = sessions.connection(Token(token, project))
-    assert NETWORKS.select(exchanged)
+    acting = sessions.connection(Token(demo.session.get_token()))
+    assert NETWORKS.select(acting)
+    assert acting.session.get_token() == demo.session.get_token()
+
+
+def test_a_service_is_reached_in_its_own_region_and_with_its_own_certificates(
+    local: LocalCloud, clock: ManualClock
+) -> None:
+    own = {
+        "network": ServiceAccess(region="elsewhere"),
+        "image": ServiceAccess(interface="nosuch"),
+        "compute": ServiceAccess(verify=False, certificate=__file__),
+    }
+    endpoints = Endpoints(
+        local.credentials["auth_url"], region=local.credentials["region"], services=own
+    )
+    asked: list[tuple[str, object, object]] = []
+
+    class Noting(HTTPAdapter):
+        def send(self, request: object, **options: Any) -> Any:
+            asked.append((request.url, options["verify"], options["cert"]))  # type: ignore[attr-defined]
+            return super().send(request, **options)
+
+    made = Sessions(endpoints, clock, lambda *_: None, Noting())
+    cloud = made.connection(local.user("demo"))
+    SERVERS.select(cloud)
+    assert asked[-1][1:] == (False, __file__)
+    assert asked[0][1] is not False
+    assert asked[0][2] is None
+    for service in ("network", "image"):
+        with pytest.raises(Exception, match="not found"):
+            getattr(cloud, service).get("/").raise_for_status()
+    made.close()
+
+
+def test_calls_name_the_request_in_whose_course_they_are_made(
+    local: LocalCloud, clock: ManualClock
+) -> None:
+    asked: list[Any] = []
+
+    class Noting(HTTPAdapter):
+        def send(self, request: Any, **options: Any) -> Any:
+            asked.append(request.headers.get("X-Openstack-Request-Id"))
+            return super().send(request, **options)
+
+    made = Sessions(Endpoints(local.credentials["auth_url"]), clock, lambda *_: None, Noting())
+    cloud = made.connection(local.user("demo"))
+    with request("req-7"):
+        NETWORKS.select(cloud)
+    assert asked[-1] == "req-7"
+    NETWORKS.select(cloud)
+    assert asked[-1] is None
+    made.close()
 
 
 def test_the_service_acts_by_a_trust(local: LocalCloud, sessions: Sessions) -> None:
@@ -83,6 +136,8 @@ def test_the_service_acts_by_a_trust(local: LocalCloud, sessions: Sessions) -> N
     acting = sessions.connection(Trust(trusts.create(demo, wanted)["id"]))
     assert acting.session.get_project_id() == project
     assert acting.session.get_user_id() == demo.session.get_user_id()
+    # a token of a trust cannot be exchanged for another one
+    assert NETWORKS.select(sessions.connection(Token(acting.session.get_token())))
     assert NETWORKS.create(acting, {"name": "by trust"})["project_id"] == project
 
 

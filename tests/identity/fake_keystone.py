@@ -54,6 +54,8 @@ class FakeKeystone:
     bodies: list[Any] = field(default_factory=list)
     status: int | None = None
     ec2_status: int = 200
+    expired_if_asked: str = "1"
+    """For which ``allow_expired`` tokens are valid that have expired."""
 
     def add_token(self, token: str, **fields: Any) -> str:
         body = {
@@ -82,6 +84,9 @@ class FakeKeystone:
             return httpx.Response(401)
         if (request.method, path) == ("GET", "/auth/tokens"):
             found = self.tokens.get(request.headers["X-Subject-Token"])
+            expired = found is not None and found["expires_at"] <= isoformat(NOW)
+            if expired and request.url.params.get("allow_expired", "0") != self.expired_if_asked:
+                found = None
             return httpx.Response(200, json={"token": found}) if found else httpx.Response(404)
         if path == "/ec2tokens":
             return self._ec2()

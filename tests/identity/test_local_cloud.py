@@ -19,7 +19,7 @@ from localcloud.app import CloudApp, open_cloud
 from localcloud.identity.routes import service as identity_service
 from localcloud.no_fabric import NoFabric
 from localcloud.settings import ForeignService, Settings
-from stoker import config
+from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.grants import by_password
@@ -84,7 +84,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
                 scope_domain_name="stoker",
             ),
         )
-        clock, policies = SystemClock(), Policies(config.load())
+        clock, policies = SystemClock(), Policies(load())
         keystone = Keystone(settings, clock, httpx.ASGITransport(app=app))
         keystone.open()
         yield Site(

@@ -1,3 +1,4 @@
+import json
 import os
 import threading
 from pathlib import Path
@@ -5,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stoker import config
+from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
 from stoker.identity.policy import Policies
 
@@ -13,7 +14,7 @@ from stoker.identity.policy import Policies
 def conf(tmp_path: Path, text: str = "") -> Any:
     path = tmp_path / "stoker.conf"
     path.write_text(text)
-    return config.load([path])
+    return load([path])
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def allowed(policies: Policies, rule: str) -> set[str]:
         ("stacks:global_index", set()),
         ("service:index", {"admin"}),
         ("resource_types:OS::Nova::Flavor", {"admin"}),
+        ("resource_types:OS::Octavia::AvailabilityZone", {"admin"}),
         (
             "resource_types:OS::Heat::None",
             {"admin", "member", "reader", "heat_stack_user", "other"},
@@ -64,6 +66,25 @@ def test_policy_file_wins_over_defaults(tmp_path: Path) -> None:
     policies = Policies(conf(tmp_path, text))
     assert allowed(policies, "stacks:index") == {"other"}
     assert allowed(policies, "resource_types:OS::Heat::None") == set()
+
+
+def test_policy_file_in_json_is_read_where_there_is_none_in_yaml(tmp_path: Path) -> None:
+    rules = {"stacks:index": "role:other", "stacks:show": "rule:project_admin"}
+    (tmp_path / "policy.json").write_text(json.dumps(rules))
+    policies = Policies(conf(tmp_path))
+    assert allowed(policies, "stacks:index") == {"other"}
+    assert allowed(policies, "stacks:show") == {"admin"}
+
+
+def test_rules_of_readers_who_are_told_by_their_scope_are_honoured(tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(
+        '"project_reader": "role:auditor and project_id:%(project_id)s"\n'
+        '"stacks:index": "rule:project_reader or role:admin and system_scope:all"\n'
+    )
+    policies = Policies(conf(tmp_path))
+    assert policies.allows("stacks:index", caller("auditor"))
+    assert not policies.allows("stacks:index", caller("member"))
+    assert not policies.allows("stacks:create", caller("auditor"))
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from stoker import config
 from stoker.api.rest import settings as rest
+from stoker.config.loading import load
 from stoker.identity.settings import IdentitySettings, User, settings_from
-from stoker.store.keys import key_from_passphrase, key_in
+from stoker.store.keys import key_from_passphrase, keys_in
 
 HEAT_CONF = """
 [DEFAULT]
@@ -43,7 +43,7 @@ a = b
 def conf(tmp_path: Path) -> Any:
     path = tmp_path / "heat.conf"
     path.write_text(HEAT_CONF)
-    return config.load([path])
+    return load([path])
 
 
 def test_heat_conf_is_read_as_it_is(conf: Any) -> None:
@@ -70,7 +70,7 @@ def test_rest_settings_come_from_the_same_file(conf: Any) -> None:
 
 def test_missing_identity_service_is_said() -> None:
     with pytest.raises(ValueError, match="keystone_authtoken"):
-        settings_from(config.load())
+        settings_from(load())
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_secrets_do_not_show_in_texts() -> None:
 
 
 def test_key_is_made_once_and_readable_by_its_owner_alone(tmp_path: Path) -> None:
-    key = key_in(tmp_path / "new")
-    assert key_in(tmp_path / "new") == key
+    (key,) = keys_in(tmp_path / "new")
+    assert keys_in(tmp_path / "new") == [key]
     Fernet(key)
     (path,) = (tmp_path / "new").iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

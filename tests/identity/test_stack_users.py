@@ -149,6 +149,7 @@ async def test_configured_addresses_win_over_the_catalog(
         orchestration_url="http://me:1",
         waitcondition_url="http://me:2/v1/waitcondition",
         metadata_url="http://me:3",
+        watch_url="http://me:4/v1",
     )
     keystone = Keystone(chosen, clock, fake.transport())
     keystone.open()
@@ -160,6 +161,8 @@ async def test_configured_addresses_win_over_the_catalog(
     assert url.startswith("http://me:2/v1/signal/arn")
     url = await asyncio.to_thread(signalling.metadata_url, call)
     assert url == "http://me:3/v1/"
+    url = await asyncio.to_thread(signalling.watch_url, call)
+    assert url == "http://me:4/v1"
     await keystone.close()
 
 

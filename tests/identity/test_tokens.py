@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
 import pytest
 
 from stoker.engine.model.requests import Caller
@@ -10,7 +11,7 @@ from stoker.identity.tokens import Authenticator
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import Refused
 
-from .fake_keystone import NOW, FakeKeystone, VirtualClock, settings
+from .fake_keystone import NOW, SERVICE, FakeKeystone, VirtualClock, settings
 
 
 async def has_admin_role(credentials: Mapping[str, Any]) -> bool:
@@ -76,6 +77,7 @@ async def test_nothing_is_nobody(authenticate: Authenticator, fake: FakeKeystone
 
 
 async def test_expired_token_is_nobody(authenticate: Authenticator, fake: FakeKeystone) -> None:
+    fake.expired_if_asked = "0"  # an identity service whose clock is slow
     assert await authenticate(token(fake.add_token("t", expires_at=isoformat(NOW))), None) is None
 
 
@@ -183,6 +185,35 @@ async def test_refused_service_user_is_503_not_401(
     assert refused.value.error_type.name == "ServiceUnavailable"
 
 
+async def test_requests_are_counted_also_those_without_an_answer(
+    fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    counted: list[tuple[str, int, str]] = []
+
+    def called(service: str, status: int, seconds: float, kind: str) -> None:
+        counted.append((service, status, kind))
+
+    keystone = Keystone(settings(), clock, fake.transport(), called)
+    await keystone.grant_of(SERVICE)
+    fake.status = 502
+    with pytest.raises(Refused):
+        await keystone.request("GET", "/projects")
+    await keystone.close()
+
+    def away(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("away")
+
+    keystone = Keystone(settings(), clock, httpx.MockTransport(away), called)
+    with pytest.raises(Refused):
+        await keystone.request("GET", "/projects")
+    await keystone.close()
+    assert counted == [
+        ("identity", 201, "POST"),
+        ("identity", 502, "GET"),
+        ("identity", 0, "GET"),
+    ]
+
+
 async def test_passwords_are_taken_only_where_they_are_allowed(
     fake: FakeKeystone, clock: VirtualClock
 ) -> None:
@@ -198,3 +229,51 @@ async def test_passwords_are_taken_only_where_they_are_allowed(
     assert found[0] is None
     assert found[1] is not None
     assert (found[1].user_name, found[1].project_id) == ("demo", "p7")
+
+
+EXPIRED = isoformat(NOW - 10)
+
+
+def on_behalf(fake: FakeKeystone, role: str = "service", **user: str) -> dict[str, str]:
+    fake.add_token("s", user={"id": "u9", "name": "other-service"}, roles=[{"name": role}])
+    return {**token(fake.add_token("t", **user)), "x-service-token": "s"}
+
+
+async def test_service_goes_on_with_the_expired_token_of_a_user(
+    authenticate: Authenticator, fake: FakeKeystone, clock: VirtualClock
+) -> None:
+    headers = on_behalf(fake, expires_at=EXPIRED)
+    for _ in range(2):
+        caller = await authenticate(headers, "p1")
+        assert caller is not None
+        assert (caller.user_id, caller.token) == ("u1", "t")
+    assert fake.asked.count(("GET", "/auth/tokens")) == 2  # one for each token
+    assert await authenticate(token("t"), "p1") is None
+    del fake.tokens["t"]
+    clock.time += 31
+    assert await authenticate(headers, "p1") is None
+
+
+async def test_service_without_the_role_may_not_use_expired_tokens(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    assert await authenticate(on_behalf(fake, "member", expires_at=EXPIRED), "p1") is None
+    assert await authenticate(on_behalf(fake, "member"), "p1") is not None
+
+
+async def test_request_with_a_bad_service_token_is_from_nobody(
+    authenticate: Authenticator, fake: FakeKeystone
+) -> None:
+    headers = on_behalf(fake)
+    for text in ("unknown", ""):
+        assert await authenticate({**headers, "x-service-token": text}, "p1") is None
+
+
+async def test_role_of_services_can_be_required(fake: FakeKeystone, clock: VirtualClock) -> None:
+    options = {"service_token_roles_required": True, "service_token_roles": frozenset({"glue"})}
+    keystone = Keystone(settings(**options), clock, fake.transport())
+    authenticate = Authenticator(keystone, clock, has_admin_role)
+    assert await authenticate(on_behalf(fake, "service"), "p1") is None
+    clock.time += 31
+    assert await authenticate(on_behalf(fake, "glue"), "p1") is not None
+    await keystone.close()

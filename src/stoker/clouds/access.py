@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from stoker.clouds.credentials import Credentials, Token, Trust
+from stoker.clouds.collection import send
+from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
+from stoker.clouds.faults import is_cloud_fault
 from stoker.clouds.lookups import Lookups
 from stoker.clouds.sessions import Sessions
 from stoker.schema.constraints import CustomCheck
@@ -17,7 +19,7 @@ class HasCredentials(Protocol):
 
     @property
     def credentials(self) -> Mapping[str, Any]:
-        """A trust, or the token of a request under way."""
+        """A trust, a user's password, or the token of a request under way."""
 
 
 class CloudAccess:
@@ -44,10 +46,38 @@ class CloudAccess:
         wanted = [(item.constraint, item.value) for item in checks]
         return self._lookups.check_many(self.connection(stack), wanted) if wanted else []
 
+    def lacking(
+        self, stack: HasCredentials, needs: Sequence[tuple[str, str]]
+    ) -> Sequence[str | None]:
+        """For each service and extension None, or why the cloud does not have it."""
+        cloud = self.connection(stack)
+        try:
+            extensions = _extensions(cloud) if any(extension for _, extension in needs) else ()
+            return [_lack(cloud, service, name, extensions) for service, name in needs]
+        except Exception as fault:
+            if not is_cloud_fault(fault):
+                raise
+            return [None] * len(needs)  # nobody can tell; the first call will
+
+
+def _extensions(cloud: Any) -> Collection[str]:
+    answer = send(cloud.network, "GET", "/extensions")
+    return {entry["alias"] for entry in answer.get("extensions", [])}
+
+
+def _lack(cloud: Any, service: str, extension: str, extensions: Collection[str]) -> str | None:
+    if cloud.endpoint_for(service) is None:
+        return "Service endpoint not in service catalog."
+    if extension and extension not in extensions:
+        return f"Required extension {extension} in {service} service is not available."
+    return None
+
 
 def credentials_of(stack: HasCredentials) -> Credentials:
-    """Who acts for a stack: its trust, or the user whose request it is."""
+    """Who acts for a stack: its trust, its user, or the user whose request it is."""
     kept = stack.credentials
+    if "password" in kept:
+        return UserPassword(kept["user_id"], kept["password"], kept["project_id"])
     if "trust_id" in kept:
         return Trust(kept["trust_id"], kept.get("project_id"))
-    return Token(kept["token"], kept.get("project_id"))
+    return Token(kept["token"])

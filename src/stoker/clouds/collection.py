@@ -7,7 +7,7 @@ templates ask for; the SDK's adapters do the transport (catalog, token, discover
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -25,7 +25,9 @@ def send(
     path: str,
     *,
     json: Any = None,
+    text: str | None = None,
     params: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
     microversion: str | None = None,
 ) -> Object:
     """The body of a service's answer, empty when it has none. Raises :class:`CloudFault`,
@@ -34,8 +36,13 @@ def send(
     arguments: dict[str, Any] = {}
     if json is not None:
         arguments["json"] = json
+    if text is not None:
+        arguments["data"] = text.encode()
+        headers = {"Content-Type": "text/plain", **(headers or {})}
     if params:
         arguments["params"] = dict(params)
+    if headers:
+        arguments["headers"] = dict(headers)
     if microversion is not None:
         arguments["microversion"] = microversion
     response = proxy.request(path, method, **arguments)
@@ -64,21 +71,40 @@ class Collection:
     id_field: str = "id"
     name_field: str = "name"
     update_method: str = "PUT"
+    patches: str = ""
+    """An update is a JSON patch, which sets a field by this operation."""
     microversion: str | None = None
     item_key: str = ""
     """Name around each entry of a list, where the service wraps even those."""
     words: str = ""
     """What users call an object."""
+    beside: tuple[str, ...] = ()
+    """Fields that stand beside the object in the body of a create."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """What every request says of its sender."""
+    detailed: str = ""
+    """Path of a list that begins with the newest objects and tells of each all that a request for
+    it alone does, if the service has one."""
+    makes_missing: bool = False
+    """Asked for one object, the service makes it: only the list tells what is there."""
     filters_names: bool = True
     """The service narrows its list by name; where it cannot, the whole list is read."""
 
     def at(self, object_id: str, suffix: str = "") -> str:
-        """The path of one object."""
+        """The path of one object, whose id may be its address."""
+        if self.id_field.endswith("_ref"):
+            object_id = object_id.rstrip("/").rpartition("/")[2]
         return f"{self.path}/{quote(object_id, safe='')}{suffix}"
+
+    def within(self, parent_id: str) -> Collection:
+        """The collection of this kind that belongs to one object; ``path`` has ``{}`` for it."""
+        return replace(self, path=self.path.format(quote(parent_id, safe="")))
 
     def ask(self, cloud: Any, method: str, path: str, **more: Any) -> Object:
         """What the service of this collection answers; ``more`` is for :func:`send`."""
         more["microversion"] = more.get("microversion") or self.microversion
+        if self.headers:
+            more["headers"] = dict(self.headers)
         return send(getattr(cloud, self.proxy), method, path, **more)
 
     def unwrapped(self, body: Mapping[str, Any]) -> Object:
@@ -96,7 +122,10 @@ class Collection:
 
     def wrapped(self, body: Mapping[str, Any]) -> Object:
         """A body around an object."""
-        return {self.key: dict(body)} if self.key else dict(body)
+        if not self.key:
+            return dict(body)
+        own = {name: value for name, value in body.items() if name not in self.beside}
+        return {self.key: own, **{name: body[name] for name in self.beside if name in body}}
 
     def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:
         """Make an object; the object as the service describes it."""
@@ -133,7 +162,8 @@ class Collection:
 
     def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
         """Change fields of an object; the object after the change."""
-        answer = self.ask(cloud, self.update_method, self.at(object_id), json=self.wrapped(body))
+        given = _patch(body, self.patches) if self.patches else self.wrapped(body)
+        answer = self.ask(cloud, self.update_method, self.at(object_id), json=given)
         return self.unwrapped(answer)
 
     def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
@@ -144,10 +174,21 @@ class Collection:
         return False
 
 
+def _patch(body: Mapping[str, Any], operation: str) -> list[Object]:
+    """A JSON patch that sets these fields, and removes those without a value."""
+    return [
+        {"op": "remove", "path": f"/{name}"}
+        if value is None
+        else {"op": operation, "path": f"/{name}", "value": value}
+        for name, value in body.items()
+    ]
+
+
 def _next_page(answer: Mapping[str, Any], plural: str) -> dict[str, str]:
-    links = answer.get(f"{plural}_links")
-    address = next((link["href"] for link in links or () if link.get("rel") == "next"), None)
+    """The query for the next page: services tell of it in one of three ways."""
+    shared = answer.get("links") or ()
+    links = [*(answer.get(f"{plural}_links") or ()), *(shared if isinstance(shared, list) else ())]
+    address = next((link["href"] for link in links if link.get("rel") == "next"), None)
     if address is None:
-        shared = answer.get("links")
         address = answer.get("next") or (shared.get("next") if isinstance(shared, dict) else None)
     return dict(parse_qsl(urlsplit(address).query)) if isinstance(address, str) else {}

@@ -6,13 +6,18 @@ from typing import Any
 
 from stoker.clouds.collection import Collection
 
-_PATCHED = frozenset({"dns", "identity", "image"})
+_JSON_PATCHED = {"baremetal": "add", "container_infrastructure_management": "replace"}
+"""Services that take changes as JSON patches, and how a field is set: all fields of a cluster are
+there, of a port those that have values."""
+_PATCHED = frozenset({*_JSON_PATCHED, "application_container", "dns", "identity", "image"})
 """Services that take changes as PATCH."""
 _BARE = frozenset((
-    "baremetal", "container_infrastructure_management", "dns", "image", "key_manager", "message",
-    "workflow",
+    "alarm", "application_container", "baremetal", "container_infrastructure_management", "dns",
+    "image", "key_manager", "message", "workflow",
 ))  # fmt: skip
 """Services that put no name around an object."""
+_CLIENT = {"message": (("Client-ID", "5f0c1d1e-9a0e-4c7a-8f5e-2b3c0a6d7e91"),)}
+"""Headers without which a service takes no request. The messaging service wants a UUID."""
 _BELOW = {"load_balancer": "/lbaas"}
 """What the paths of a service begin with."""
 
@@ -27,7 +32,9 @@ def collection(
         path or f"{_BELOW.get(proxy, '')}/{plural.replace('_', '-')}",
         key="" if proxy in _BARE else key,
         plural=plural,
+        patches=_JSON_PATCHED.get(proxy, ""),
         update_method="PATCH" if proxy in _PATCHED else "PUT",
+        headers=_CLIENT.get(proxy, ()),
         words=words or key.replace("_", " "),
         **more,
     )
@@ -46,7 +53,7 @@ QOS_POLICIES = collection(
     "network", "policy", path="/qos/policies", plural="policies", words="QoS policy"
 )
 
-SERVERS = collection("compute", "server")
+SERVERS = collection("compute", "server", detailed="/servers/detail")
 FLAVORS = collection("compute", "flavor", filters_names=False)
 KEYPAIRS = collection(
     "compute",
@@ -59,6 +66,23 @@ KEYPAIRS = collection(
 )
 SERVER_GROUPS = collection(
     "compute", "server_group", path="/os-server-groups", microversion="2.15", filters_names=False
+)
+
+VOLUMES = collection(
+    "block_storage",
+    "volume",
+    beside=("OS-SCH-HNT:scheduler_hints",),
+    detailed="/volumes/detail",
+)
+BACKUPS = collection("block_storage", "backup", words="volume backup")
+VOLUME_TYPES = collection("block_storage", "volume_type", path="/types", filters_names=False)
+QOS_SPECS = collection(
+    "block_storage",
+    "qos_specs",
+    plural="qos_specs",
+    words="QoS specs",
+    path="/qos-specs",
+    filters_names=False,
 )
 
 IMAGES = collection("image", "image")

@@ -97,7 +97,7 @@ class ContainerFiles:
             ) from None
 
     def _answer(self, caller: HasToken, path: str) -> Any:
-        cloud = self._sessions.connection(Token(caller.token or "", caller.project_id))
+        cloud = self._sessions.connection(Token(caller.token or ""))
         where = {
             "service_type": _SERVICE,
             "interface": cloud.config.get_interface(_SERVICE),

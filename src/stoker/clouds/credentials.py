@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+from stoker.clouds.web_templates import AllowedHosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,9 @@ class Password:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A user's own token, as it came with a request; it is exchanged for one of the project."""
+    """A user's own token for a project, as it came with a request."""
 
     token: str = field(repr=False)
-    project_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,27 @@ class Trust:
     project_id: str | None = None
 
 
-Credentials = Password | Token | Trust
+@dataclass(frozen=True, slots=True)
+class UserPassword:
+    """A user, known by id, whose password is kept for work after the token is gone."""
+
+    user_id: str
+    password: str = field(repr=False)
+    project_id: str
+
+
+Credentials = Password | Token | Trust | UserPassword
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccess:
+    """How one service is reached, where that is not as all others are; None: as they are."""
+
+    region: str | None = None
+    interface: str | None = None
+    verify: bool | str | None = None
+    certificate: str | tuple[str, str] | None = None
+    """A file with a certificate of our own and its key, or one for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,10 @@ class Endpoints:
     interface: str = "public"
     verify: bool | str = True
     """Whether certificates are checked, or the file to check them against."""
+    certificate: str | tuple[str, str] | None = None
+    """As that of a service."""
+    services: Mapping[str, ServiceAccess] = field(default_factory=dict)
+    """By the official type of the service, as ``block-storage``."""
     timeout: float = 60.0
     """Seconds for one HTTP request."""
     service_user: Password | None = None
@@ -56,5 +81,7 @@ class Endpoints:
     """From the id of a trust to that of the one which stands for it by now."""
     renew_trust: Callable[[str], str | None] = lambda trust_id: None
     """Blocks; makes a trust in the place of one that is refused, or gives None."""
+    others: AllowedHosts = field(default_factory=AllowedHosts)
+    """Besides public addresses: where services of other clouds may be."""
     connections: int = 64
     """HTTP connections kept open to each host."""

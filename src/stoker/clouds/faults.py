@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from stoker.kernel.errors import Unavailable
+
 NOT_FOUND = 404
 CONFLICT = 409
 _BROKEN = 500
@@ -28,13 +30,17 @@ _LANDS = {_BROKEN: 2.0, 408: 15.0, 502: 15.0, 504: 60.0}
 says 500 is done with it, a gateway that has no answer knows nothing."""
 _LANDS_CUT = 15.0
 _LANDS_LATE = 60.0
-_NEVER_SENT = frozenset({"NewConnectionError", "NameResolutionError", "ConnectTimeoutError"})
-"""What urllib3 raises before a request is on its way."""
+_NEVER_SENT = frozenset(
+    {"NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ConnectError"}
+)
+"""What urllib3 and httpx raise before a request is on its way."""
 _FIRST_PAUSE = 0.5
 _LONGEST_BACKOFF = 20.0
 _LONGEST_PAUSE = 60.0
 _MESSAGE_LIMIT = 2000
 _FINAL_CONFLICTS = re.compile(r"quota|overquota|already exists|in ?use by another", re.IGNORECASE)
+_BUSY_CONFLICTS = re.compile(r"immutable and cannot be updated", re.IGNORECASE)
+"""Words of load balancers: the object is being changed, and will be open to requests again."""
 _TAGS = re.compile(r"<[^>]+>")
 
 
@@ -76,7 +82,7 @@ def message_in(text: str) -> str:
     """The explanation inside the body of an answer, whichever service wrote it."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return " ".join(_TAGS.sub(" ", text).split())[:_MESSAGE_LIMIT]
     return _explanation(body)[:_MESSAGE_LIMIT]
 
@@ -88,6 +94,9 @@ def _explanation(body: Any) -> str:
         return "; ".join(filter(None, map(_explanation, body)))
     if not isinstance(body, Mapping):
         return ""
+    if isinstance(body.get("cause"), str):
+        detail = _explanation(body.get("detail"))
+        return f"{body['cause']}: {detail}" if detail else str(body["cause"])
     # titles and general explanations say least: what stands deeper in the body is the cause
     deeper = [value for value in body.values() if isinstance(value, Mapping | list)]
     for key in ("message", "detail", "faultstring", "description"):
@@ -139,9 +148,14 @@ def is_conflict(exc: BaseException) -> bool:
     return status_of(exc) == CONFLICT
 
 
+def is_busy(exc: BaseException) -> bool:
+    """Whether the service is at work on the object, so that a conflict will pass."""
+    return is_conflict(exc) and bool(_BUSY_CONFLICTS.search(_words(exc)))
+
+
 def is_unreachable(exc: BaseException) -> bool:
     """Whether no answer came: refused, reset or timed out."""
-    return any(
+    return isinstance(exc, Unavailable) or any(
         kind.__module__.startswith("keystoneauth1.exceptions.connection")
         and kind.__name__ in {"ConnectFailure", "ConnectTimeout", "UnknownConnectionError"}
         for kind in type(exc).__mro__

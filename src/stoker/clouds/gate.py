@@ -16,9 +16,13 @@ from stoker.kernel.clock import Clock
 class CloudGate:
     """Connections, lookups and threads."""
 
-    def __init__(self, endpoints: Endpoints, clock: Clock) -> None:
+    def __init__(
+        self, endpoints: Endpoints, clock: Clock, called: Callable[[str, int, float, str], None]
+    ) -> None:
+        """``called`` is told of each call: service, status or 0, seconds, and its kind."""
         self.workers = Workers(clock)
-        self._sessions = Sessions(endpoints, clock, self.workers.observe)
+        self._called = called
+        self._sessions = Sessions(endpoints, clock, self._observe)
         self._lookups = Lookups(clock)
         self.access = CloudAccess(self._sessions, self._lookups)
 
@@ -26,6 +30,13 @@ class CloudGate:
     def load(self) -> Callable[[], None]:
         """Imports the SDK ahead of the first call; blocks for about half a second."""
         return self._sessions.load
+
+    def _observe(
+        self, service: str, status: int, seconds: float, pause: float | None, kind: str
+    ) -> None:
+        self._called(service, status, seconds, kind)
+        if status:  # no answer says nothing of how busy a service is
+            self.workers.observe(service, status, seconds, pause, kind)
 
     def container_files(self, most_bytes: int) -> ContainerFiles:
         """Reads the files of containers, so many bytes at most."""

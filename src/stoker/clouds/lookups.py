@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
+from stoker.clouds import elsewhere
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudFault, describe, is_cloud_fault
 from stoker.clouds.kinds import KINDS, finder_of, service_type
@@ -71,6 +72,8 @@ class Lookups:
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
         """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
+        if constraint == elsewhere.CONSTRAINT:
+            return elsewhere.fault_of(cloud, value)
         finder = finder_of(constraint)
         where = KINDS.get((finder.service, finder.kind))
         if where is None:
@@ -110,7 +113,8 @@ class Lookups:
 def find_id(cloud: Any, where: Collection, value: str) -> str:
     """The id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
     is_reference = where.id_field.endswith("_ref")
-    if is_reference or _ID.fullmatch(value) or not where.filters_names:
+    asks_by_id = is_reference or _ID.fullmatch(value) or not where.filters_names
+    if asks_by_id and not where.makes_missing:
         found = by_id(cloud, where, urlsplit(value).path.rsplit("/", 1)[-1])
         if found is not None:
             return str(found.get(where.id_field) or value)

@@ -8,27 +8,48 @@ from __future__ import annotations
 
 import logging
 import re
+import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
-from keystoneauth1 import exceptions, session
+from keystoneauth1 import access, exceptions, loading, session
 from keystoneauth1.identity import v3
 from openstack import connection
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from stoker import __version__
-from stoker.clouds.credentials import Credentials, Endpoints, Password, Token, Trust
+from stoker.clouds.credentials import (
+    Credentials,
+    Endpoints,
+    Password,
+    ServiceAccess,
+    Token,
+    Trust,
+    UserPassword,
+)
+from stoker.clouds.elsewhere import NoSuchPlace, Place, login_of
 from stoker.clouds.faults import parse_retry_after
+from stoker.clouds.guarded import guarded_session
+from stoker.clouds.web_templates import AllowedHosts
+from stoker.kernel.log import request_across
+from stoker.kernel.tracing import headers as trace_headers
+from stoker.kernel.tracing import span
 
 _WORD = re.compile(r"[a-z_-]{2,30}")
 _MOST_WORDS = 6
+REQUEST_ID = "X-Openstack-Request-Id"
+"""The header by which services learn in the course of which request they are called."""
+_USUAL: tuple[tuple[str, Any], ...] = ()
+_OTHER_CLOUD = "other-cloud"
+"""The service that calls to other clouds count for, whatever they are to."""
+_MOST_PLACES = 32
 Observer = Callable[[str, int, float, float | None, str], None]
-"""Called with service type, HTTP status, seconds, the pause that the answer asks for, and the kind
-of the call: its method and the collection."""
+"""Called with service type, HTTP status (0 if no answer came), seconds, the pause that the answer
+asks for, and the kind of the call: its method and the collection."""
 
 # openstacksdk 4.x warns, at each request, of a parameter that it passes itself
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
@@ -38,30 +59,101 @@ logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 class ObservedSession(session.Session):  # type: ignore[misc] # the library has no types
     """A session that tells an observer how each service answers."""
 
-    def __init__(self, observer: Observer, **arguments: Any) -> None:
+    def __init__(
+        self,
+        observer: Observer,
+        tls: Mapping[str, Any],
+        others: AllowedHosts,
+        *,
+        counted_as: str | None = None,
+        **arguments: Any,
+    ) -> None:
         super().__init__(**arguments)
         self._observer = observer
+        self._tls = tls
+        self._others = others
+        self._counted_as = counted_as
+        self._places: dict[Place, tuple[connection.Connection, Any]] = {}
+
+    def elsewhere(self, place: Place, region: str | None) -> connection.Connection:
+        """The connection to another region or cloud, kept with this session.
+
+        ``region`` is that of places which name none. Nothing is asked of the cloud yet.
+        """
+        kept = self._places.get(place)
+        if kept is None:
+            if len(self._places) >= _MOST_PLACES:
+                self._places.clear()
+            certificates = _file_with(place.ca_cert)
+            made = connection.Connection(
+                session=self._session_for(place, certificates and certificates.name),
+                region_name=place.region or region,
+                app_name="stoker",
+                app_version=__version__,
+            )
+            kept = self._places[place] = (made, certificates)
+        return kept[0]
+
+    def _session_for(self, place: Place, certificates: str | None) -> ObservedSession:
+        verify: bool | str = False if place.insecure else certificates or self.verify
+        common = {"timeout": self.timeout, "app_name": "stoker", "app_version": __version__}
+        if place.access is None:
+            own = place.insecure or certificates
+            return ObservedSession(
+                self._observer,
+                {} if own else self._tls,
+                self._others,
+                auth=self.auth,
+                session=self.session,
+                verify=verify,
+                cert=self.cert,
+                **common,
+            )
+        return ObservedSession(
+            self._observer,
+            {},
+            self._others,
+            counted_as=_OTHER_CLOUD,
+            auth=_login(place.access),
+            session=guarded_session(self._others),
+            verify=verify if certificates or place.insecure else True,
+            **common,
+        )
 
     def request(self, url: str, method: str, **arguments: Any) -> Any:
         """The answer to one request, as keystoneauth gives it."""
         chosen = arguments.get("endpoint_filter") or {}
-        service = chosen.get("service_type")
+        service = self._counted_as or chosen.get("service_type")
+        for name, value in self._tls.get(service or "", _USUAL):
+            arguments.setdefault(name, value)
+        kind = kind_of(method, url)
+        with span(kind, service=service or "identity"):
+            return self._send(service, kind, url, method, arguments)
+
+    def _send(
+        self, service: str | None, kind: str, url: str, method: str, arguments: dict[str, Any]
+    ) -> Any:
+        across = request_across()
+        if across is not None:
+            given = arguments.get("headers") or {}
+            arguments["headers"] = {**given, REQUEST_ID: across, **trace_headers()}
         started = time.monotonic()
         try:
             answer = super().request(url, method, **arguments)
         except Exception as exc:
-            self._report(service, getattr(exc, "response", None), started, url, method)
+            self._report(service, getattr(exc, "response", None), started, kind)
             raise
-        self._report(service, answer, started, url, method)
+        self._report(service, answer, started, kind)
         return answer
 
-    def _report(
-        self, service: str | None, answer: Any, started: float, url: str, method: str
-    ) -> None:
-        if service and answer is not None:
-            pause = parse_retry_after(answer.headers.get("Retry-After"))
+    def _report(self, service: str | None, answer: Any, started: float, kind: str) -> None:
+        if service:
             took = time.monotonic() - started
-            self._observer(service, answer.status_code, took, pause, kind_of(method, url))
+            if answer is None:
+                self._observer(service, 0, took, None, kind)
+            else:
+                pause = parse_retry_after(answer.headers.get("Retry-After"))
+                self._observer(service, answer.status_code, took, pause, kind)
 
 
 def kind_of(method: str, url: str) -> str:
@@ -69,6 +161,22 @@ def kind_of(method: str, url: str) -> str:
     words = urlsplit(url).path.strip("/").split("/")
     known = [word if _WORD.fullmatch(word) else "*" for word in words[:_MOST_WORDS]]
     return f"{method} /{'/'.join(known)}"
+
+
+class _ByToken(v3.Token):  # type: ignore[misc] # the library has no types
+    """Acts with a token as it is: not every token may be exchanged for another one."""
+
+    def get_auth_ref(self, session: Any, **_: Any) -> Any:
+        """What the token says, and the catalog."""
+        [method] = self.auth_methods
+        headers = {"X-Auth-Token": method.token, "X-Subject-Token": method.token}
+        answer = session.get(
+            f"{self.auth_url.rstrip('/')}/auth/tokens",
+            headers=headers,
+            authenticated=False,
+            log=False,
+        )
+        return access.create(resp=answer, auth_token=method.token)
 
 
 class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
@@ -100,6 +208,8 @@ class Maker:
         self._endpoints = endpoints
         self._observer = observer
         self._discovered: dict[str, Any] = {}
+        self._tls = {name: tuple(_tls(own)) for name, own in endpoints.services.items()}
+        self._options = dict(_options(endpoints.services))
         self._http = requests.Session()
         adapter = transport or HTTPAdapter(pool_maxsize=endpoints.connections)
         self._http.mount("http://", adapter)
@@ -109,9 +219,12 @@ class Maker:
         """A connection that acts with these credentials. Nothing is asked of the cloud yet."""
         acting = ObservedSession(
             self._observer,
+            self._tls,
+            self._endpoints.others,
             auth=self._plugin(credentials),
             session=self._http,
             verify=self._endpoints.verify,
+            cert=self._endpoints.certificate,
             timeout=self._endpoints.timeout,
             app_name="stoker",
             app_version=__version__,
@@ -123,6 +236,7 @@ class Maker:
             interface=self._endpoints.interface,
             app_name="stoker",
             app_version=__version__,
+            **self._options,
         )
 
     def close(self) -> None:
@@ -135,13 +249,57 @@ class Maker:
             case Password(project_name=name, project_domain=domain):
                 scope = {"project_name": name, "project_domain_name": domain}
                 return v3.Password(auth_url, **_identity(credentials), **scope)
-            case Token(token=token, project_id=project_id):
-                return v3.Token(auth_url, token, project_id=project_id)
+            case Token(token=token):
+                return _ByToken(auth_url, token)
+            case UserPassword(user_id=user_id, password=password, project_id=project_id):
+                known = {"user_id": user_id, "password": password}
+                return v3.Password(auth_url, **known, project_id=project_id)
             case Trust(trust_id=trust_id):
                 user = self._endpoints.service_user
                 if user is None:
                     raise LookupError("a trust cannot be used: no service user is configured")
                 return _ByTrust(self._endpoints, trust_id, **_identity(user))
+
+
+def _login(access: str) -> Any:
+    """The plugin of keystoneauth that logs in as the content of a secret says."""
+    kind, options = login_of(access)
+    loader = loading.get_plugin_loader(kind)
+    known = {option.dest for option in loader.get_options()}
+    try:
+        return loader.load_from_options(**{k: v for k, v in options.items() if k in known})
+    except (TypeError, exceptions.OptionError):
+        raise NoSuchPlace(
+            f'the secret with the credentials lacks something in "auth" that {kind} needs'
+        ) from None
+
+
+def _file_with(certificates: str | None) -> Any:
+    """A file with these certificates, there as long as somebody has it; None without any."""
+    if certificates is None:
+        return None
+    made = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
+    made.write(certificates)
+    made.flush()
+    return made
+
+
+def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:
+    """What requests to a service say of certificates."""
+    if own.verify is not None:
+        yield "verify", own.verify
+    if own.certificate is not None:
+        yield "cert", own.certificate
+
+
+def _options(services: Mapping[str, ServiceAccess]) -> Iterator[tuple[str, str]]:
+    """What openstacksdk is told of services, in its terms."""
+    for name, own in services.items():
+        prefix = name.replace("-", "_")
+        if own.region:
+            yield f"{prefix}_region_name", own.region
+        if own.interface:
+            yield f"{prefix}_interface", own.interface
 
 
 def _identity(user: Password) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 from stoker.clouds.computing import Computing
@@ -85,6 +86,10 @@ class Workers:
         gate = self._gate(service)
         return Load(int(gate.limit.size), gate.waiting, gate.limit.pause())
 
+    def loads(self) -> dict[str, Load]:
+        """How much each service has to do that was ever called."""
+        return {service: self.load(service) for service in list(self._gates)}
+
     def limit(self, service: str) -> ConcurrencyLimit:
         """The limit of a service, made when it is first asked for."""
         return self._gate(service).limit
@@ -118,7 +123,8 @@ class Workers:
         try:
             if admitted is not None:
                 await admitted()
-            work = asyncio.get_running_loop().run_in_executor(self._pool, call)
+            # the thread knows in the course of which request it works
+            work = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, call)
         except BaseException:
             gate.leave()
             raise

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from stoker.engine.model.interfaces import Deferred
+from stoker.engine.model.requests import Caller
+from stoker.identity.backends import authentication
 from stoker.identity.ec2 import SignatureVerifier
-from stoker.identity.keystone import Keystone
+from stoker.identity.keystone import Called, Keystone
 from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, settings_from
 from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import TrustRecords, Trusts
+from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
 
 
 class Gate:
     """Who may come in, who acts when nobody is there, and who may call back."""
 
-    def __init__(self, conf: Any, clock: Clock, trusts: TrustRecords) -> None:
+    def __init__(self, conf: Any, clock: Clock, trusts: TrustRecords, called: Called) -> None:
+        """``called`` counts the calls to Keystone."""
         self.settings: IdentitySettings = settings_from(conf)
-        self._keystone = Keystone(self.settings, clock)
+        self._keystone = Keystone(self.settings, clock, called=called)
         self.policies = Policies(conf)
         self.trusts = Trusts(self._keystone, trusts)
-        self.authenticate = Authenticator(
-            self._keystone, clock, self.policies.is_admin, self.trusts.remember
-        )
+        self.deferred: Deferred = self.trusts
+        if self.settings.defers_by_password:
+            self.deferred = UserPasswords(self._keystone, self.trusts)
+        self._authenticator = Authenticator(self._keystone, clock, self.policies.is_admin)
+        self._authenticate = authentication(conf, self._authenticator)
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
         self.stack_users = StackUsers(self._keystone)
+
+    async def authenticate(
+        self, headers: Mapping[str, str], project_id: str | None
+    ) -> Caller | None:
+        """The caller, or None when the request does not prove who sends it.
+
+        Refuses (503) when nobody can tell.
+        """
+        caller = await self._authenticate(headers, project_id)
+        if caller is not None:
+            self.trusts.remember(caller)
+            if self.settings.defers_by_password:
+                return replace(caller, password=headers.get("x-auth-key"))
+        return caller
 
     def load(self) -> None:
         """Load what is slow to load, before the first request needs it. Blocks."""
@@ -44,6 +67,6 @@ class Gate:
 
     async def close(self) -> None:
         """Close the connections to Keystone."""
-        await self.authenticate.close()
+        await self._authenticator.close()
         await self.trusts.close()
         await self._keystone.close()

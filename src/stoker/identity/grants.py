@@ -57,8 +57,13 @@ class Grant:
 
 
 def unavailable(detail: str) -> Refused:
-    """The refusal (503) for an identity service that does not answer."""
-    return Refused(f"The identity service cannot be used: {detail}.", UNAVAILABLE)
+    """The refusal (503) for an identity service whose answer cannot be used."""
+    return Refused(out_of_order(detail), UNAVAILABLE)
+
+
+def out_of_order(detail: str) -> str:
+    """Says that the identity service cannot be used, and why."""
+    return f"The identity service cannot be used: {detail}."
 
 
 def read_grant(token: str, content: Any) -> Grant:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+import time
+from collections.abc import Callable, Coroutine, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stoker.identity.grants import Grant, by_password, granted, unavailable
+from stoker.identity.grants import Grant, by_password, granted, out_of_order, unavailable
 from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
+from stoker.kernel.errors import Unavailable
 from stoker.kernel.lazy import LazyModule
+from stoker.kernel.log import request_across
 
 if TYPE_CHECKING:
     import httpx
@@ -20,20 +23,27 @@ else:
 
 Answer = TypeVar("Answer")
 
+Called = Callable[[str, int, float, str], None]
+"""Told of each request: service, status or 0 where no answer came, seconds, and its kind."""
+
+_SERVICE = "identity"
 _MARGIN = 60.0
 _RENEWAL_PAUSE = 30.0
 
 
 class Keystone:
-    """A client of the identity service. ``transport`` is for tests; None is the network."""
+    """A client of the identity service. ``transport`` is for tests; None is the network.
+    ``called`` counts its requests."""
 
     def __init__(
         self,
         settings: IdentitySettings,
         clock: Clock,
         transport: httpx.AsyncBaseTransport | None = None,
+        called: Called = lambda service, status, seconds, kind: None,
     ) -> None:
         self.settings = settings
+        self._called = called
         self._clock = clock
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
@@ -56,16 +66,23 @@ class Keystone:
         sent = {**(headers or {})}
         if token is not None:
             sent["X-Auth-Token"] = token
+        across = request_across()
+        if across is not None:
+            sent["X-Openstack-Request-Id"] = across
         if self._client is None:
             await asyncio.to_thread(self.load)
         assert self._client is not None
         url = self.settings.api_url + path
+        status, started = 0, time.monotonic()
         try:
             response = await self._client.request(method, url, headers=sent, **content)
+            status = response.status_code
         except httpx.HTTPError as error:
-            raise unavailable(str(error) or type(error).__name__) from error
+            raise Unavailable(out_of_order(str(error) or type(error).__name__)) from error
+        finally:
+            self._called(_SERVICE, status, time.monotonic() - started, method)
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise unavailable(f"status {response.status_code}")
+            raise Unavailable(out_of_order(f"status {response.status_code}"))
         return response
 
     async def authenticate(self, request: Mapping[str, Any]) -> Grant | None:

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -89,7 +90,7 @@ def _credentials(caller: Caller) -> dict[str, Any]:
 
 def _make_enforcer(conf: Any) -> Any:
     policy = importlib.import_module("oslo_policy.policy")
-    enforcer = policy.Enforcer(conf)
+    enforcer = policy.Enforcer(conf, _policy_file(conf))
     enforcer.suppress_deprecation_warnings = True
     enforcer.suppress_default_change_warnings = True
     for rule in DEFAULTS:
@@ -104,6 +105,16 @@ def _make_enforcer(conf: Any) -> Any:
         enforcer.register_default(policy.RuleDefault(rule.name, rule.check, deprecated_rule=older))
     _read_rules(enforcer)
     return enforcer
+
+
+def _policy_file(conf: Any) -> str:
+    """The name of the file: older clouds have it in JSON, of which the library knows no more."""
+    importlib.import_module("oslo_policy.opts").set_defaults(conf)
+    named: str = conf.oslo_policy.policy_file
+    in_json = str(Path(named).with_suffix(".json"))
+    if conf.find_file(named) is None and conf.find_file(in_json) is not None:
+        return in_json
+    return named
 
 
 def _read_rules(enforcer: Any) -> None:

@@ -60,10 +60,24 @@ _WRITES = (
     "stacks:validate_template",
 )  # fmt: skip
 _CLOUDFORMATION_READS = (
-    "DescribeStackEvents", "DescribeStackResources", "DescribeStacks", "EstimateTemplateCost",
-    "GetTemplate", "ListStackResources", "ListStacks", "ValidateTemplate",
+    "DescribeAccountLimits", "DescribeChangeSet", "DescribeStackDriftDetectionStatus",
+    "DescribeStackEvents", "DescribeStackResourceDrifts", "DescribeStackResources",
+    "DescribeStacks", "DetectStackDrift", "DetectStackResourceDrift", "EstimateTemplateCost",
+    "GetStackPolicy", "GetTemplate", "GetTemplateSummary", "ListChangeSets", "ListExports",
+    "ListImports", "ListStackResources", "ListStacks", "ValidateTemplate",
 )  # fmt: skip
-_CLOUDFORMATION_WRITES = ("CancelUpdateStack", "CreateStack", "DeleteStack", "UpdateStack")
+_CLOUDFORMATION_WRITES = (
+    "CancelUpdateStack", "ContinueUpdateRollback", "CreateChangeSet", "CreateStack",
+    "DeleteChangeSet", "DeleteStack", "ExecuteChangeSet", "RollbackStack", "SetStackPolicy",
+    "UpdateStack", "UpdateTerminationProtection",
+)  # fmt: skip
+_CLOUDWATCH_READS = (
+    "DescribeAlarmHistory", "DescribeAlarms", "DescribeAlarmsForMetric", "GetMetricStatistics",
+    "ListMetrics",
+)  # fmt: skip
+_CLOUDWATCH_WRITES = (
+    "DeleteAlarms", "DisableAlarmActions", "EnableAlarmActions", "PutMetricAlarm", "SetAlarmState",
+)  # fmt: skip
 _ADMIN_TYPES = (
     "OS::Blazar::Host", "OS::Cinder::EncryptedVolumeType", "OS::Cinder::QoSAssociation",
     "OS::Cinder::QoSSpecs", "OS::Cinder::Quota", "OS::Cinder::VolumeType", "OS::Keystone::Domain",
@@ -74,7 +88,8 @@ _ADMIN_TYPES = (
     "OS::Neutron::QoSDscpMarkingRule", "OS::Neutron::QoSMinimumBandwidthRule",
     "OS::Neutron::QoSMinimumPacketRateRule", "OS::Neutron::QoSPolicy", "OS::Neutron::Quota",
     "OS::Neutron::Segment", "OS::Nova::Flavor", "OS::Nova::HostAggregate", "OS::Nova::Quota",
-    "OS::Octavia::Flavor", "OS::Octavia::FlavorProfile", "OS::Octavia::Quota",
+    "OS::Octavia::AvailabilityZone", "OS::Octavia::AvailabilityZoneProfile", "OS::Octavia::Flavor",
+    "OS::Octavia::FlavorProfile", "OS::Octavia::Quota",
 )  # fmt: skip
 
 DEFAULTS: tuple[Rule, ...] = (
@@ -84,6 +99,10 @@ DEFAULTS: tuple[Rule, ...] = (
     *(Rule(f"cloudformation:{n}", _READ, _NOT_STACK_USER) for n in _CLOUDFORMATION_READS),
     *(Rule(f"cloudformation:{n}", _WRITE, _NOT_STACK_USER) for n in _CLOUDFORMATION_WRITES),
     Rule("cloudformation:DescribeStackResource", _READ + _STACK_USER, _ALL),
+    Rule("cloudformation:SignalResource", _WRITE + _STACK_USER, _ALL),
+    *(Rule(f"cloudwatch:{n}", _READ, _NOT_STACK_USER) for n in _CLOUDWATCH_READS),
+    *(Rule(f"cloudwatch:{n}", _WRITE, _NOT_STACK_USER) for n in _CLOUDWATCH_WRITES),
+    Rule("cloudwatch:PutMetricData", _WRITE + _STACK_USER, _ALL),
     Rule("actions:action", _WRITE, _NOT_STACK_USER),
     Rule("resource:metadata", _READ + _STACK_USER, _ALL),
     Rule("resource:signal", _WRITE + _STACK_USER, _ALL),
@@ -95,3 +114,5 @@ DEFAULTS: tuple[Rule, ...] = (
     Rule("resource_types:OS::default", _EVERYBODY),
     *(Rule(f"resource_types:{name}", _ADMIN) for name in _ADMIN_TYPES),
 )
+ASKED = tuple(rule for rule in DEFAULTS if rule not in BASE)
+"""The rules that requests are checked against; the others are there to be referred to."""

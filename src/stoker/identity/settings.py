@@ -41,6 +41,12 @@ class IdentitySettings:
     token_cache_size: int = 4096
     passwords: bool = False
     """Accept ``X-Auth-User`` and ``X-Auth-Key`` in place of a token."""
+    service_token_roles: frozenset[str] = frozenset({"service"})
+    """Roles of the services for which the tokens of users count after they have expired."""
+    service_token_roles_required: bool = False
+    """Refuse requests whose service token has none of these roles."""
+    defers_by_password: bool = False
+    """Stacks act with the password that comes with the request, not by a trust."""
     delegated_roles: tuple[str, ...] = ()
     """Roles that trusts give; empty: all roles of the user."""
     allow_redelegation: bool = False
@@ -51,6 +57,8 @@ class IdentitySettings:
     """Root of the REST API (without version) as servers reach it; None: from the catalog."""
     metadata_url: str | None = None
     """Root of the CloudFormation API as servers reach it; None: from the catalog."""
+    watch_url: str | None = None
+    """Root of the CloudWatch API as servers reach it; None: from the catalog."""
     waitcondition_url: str | None = None
     """URL that ends in ``/waitcondition``, as servers reach it; None: from the catalog."""
 
@@ -80,14 +88,24 @@ def settings_from(conf: Any) -> IdentitySettings:
         timeout=float(section.http_connect_timeout or 30),
         token_cache_time=float(section.token_cache_time),
         passwords=conf.paste_deploy.flavor == "standalone",
+        service_token_roles=frozenset(section.service_token_roles),
+        service_token_roles_required=section.service_token_roles_required,
+        defers_by_password=conf.deferred_auth_method == "password",
         delegated_roles=tuple(conf.trusts_delegated_roles),
         allow_redelegation=conf.allow_trusts_redelegation,
         stack_user_role=conf.heat_stack_user_role,
         stack_domain_admin=_domain_admin(conf),
         orchestration_url=conf.clients_heat.url or None,
         metadata_url=conf.heat_metadata_server_url or None,
+        watch_url=conf.heat_watch_server_url or None,
         waitcondition_url=conf.heat_waitcondition_server_url or None,
     )
+
+
+def _domain(section: Any, kind: str) -> str | None:
+    """The name of a domain; of a section that names none, that for all that have none."""
+    name = getattr(section, f"{kind}_domain_name") or section.default_domain_name
+    return str(name) if name else "Default"
 
 
 def _verify(conf: Any) -> bool | str:
@@ -105,11 +123,11 @@ def _user(section: Any) -> User:
     return User(
         name=section.username,
         password=section.password or "",
-        domain_name=section.user_domain_name or "Default",
-        domain_id=section.user_domain_id,
+        domain_name=_domain(section, "user"),
+        domain_id=section.user_domain_id or section.default_domain_id,
         project_name=section.project_name,
-        project_domain_name=section.project_domain_name or "Default",
-        project_domain_id=section.project_domain_id,
+        project_domain_name=_domain(section, "project"),
+        project_domain_id=section.project_domain_id or section.default_domain_id,
     )
 
 

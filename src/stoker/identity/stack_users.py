@@ -208,7 +208,7 @@ class ResourceSignalling:
         if call.data.get("user_id") and call.data.get("password"):
             return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
         project_id = self._wait_for(self._domain.project(self._project_name))
-        name, password = _user_name(call), secrets.token_urlsafe(24)
+        name, password = _user_name(call), secrets.token_hex(24)
         user_id = self._wait_for(self._domain.user(name, password, project_id))
         return {
             "user_id": user_id,
@@ -247,6 +247,13 @@ class ResourceSignalling:
         # older configurations name it without the version
         return f"{root}/" if "/v1" in root else f"{root}/v1/"
 
+    def watch_url(self, call: Call) -> str:
+        """Where servers reach the CloudWatch API: at the host of the CloudFormation API where the
+        catalog does not name it.
+        """
+        root = self._domain.settings.watch_url or self._find_endpoint("cloudwatch")
+        return root or self.metadata_url(call)
+
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """The address below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
         stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
@@ -278,10 +285,13 @@ class ResourceSignalling:
         root = given.rstrip("/").removesuffix("/waitcondition") if given else None
         return (root or self._endpoint("cloudformation")).rstrip("/")
 
-    def _endpoint(self, service_type: str) -> str:
+    def _find_endpoint(self, service_type: str) -> str | None:
         settings = self._domain.settings
         grant = self._wait_for(self._domain.keystone.grant_of(settings.service_user))
-        url = grant.endpoint(service_type, settings.interface, settings.region)
+        return grant.endpoint(service_type, settings.interface, settings.region)
+
+    def _endpoint(self, service_type: str) -> str:
+        url = self._find_endpoint(service_type)
         if url is None:
             raise unavailable(f"its catalog has no endpoint of the type {service_type}")
         return url

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import quote
@@ -34,9 +34,13 @@ class Authenticator:
     """Validates what requests bring, and remembers what was valid for a while.
 
     Tokens are remembered by their hash, at most ``token_cache_size`` of them, at most for
-    ``token_cache_time`` seconds and never beyond their own expiry. ``remember`` is told of
-    every caller. After a third of that time they are checked anew, behind a request that uses them:
-    what was revoked meanwhile counts no longer than ``token_cache_time``.
+    ``token_cache_time`` seconds and never beyond their own expiry. After a third of that time they
+    are checked anew, behind a request that uses them: what was revoked meanwhile counts no longer
+    than ``token_cache_time``.
+
+    A service that works on behalf of a user sends a token of its own beside that of the user
+    (``X-Service-Token``). If it has one of ``service_token_roles``, the user's may have expired
+    meanwhile, for as long as the identity service allows. This is what keystonemiddleware does.
     """
 
     def __init__(
@@ -44,13 +48,11 @@ class Authenticator:
         keystone: Keystone,
         clock: Clock,
         is_admin: IsAdmin,
-        remember: Callable[[Caller], None] = lambda caller: None,
     ) -> None:
         self._keystone = keystone
         self._settings = keystone.settings
         self._clock = clock
         self._is_admin = is_admin
-        self._tell = remember
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self._checks: set[asyncio.Task[None]] = set()
 
@@ -65,49 +67,57 @@ class Authenticator:
 
         Refuses (503) when the identity service does not answer.
         """
-        caller = await self._caller(headers, project_id)
-        if caller is not None:
-            self._tell(caller)
-        return caller
-
-    async def _caller(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
         token = headers.get("x-auth-token", "")
         if token:
-            return await self._by_token(token)
+            service_token = headers.get("x-service-token")
+            if service_token is None:
+                return await self._by_token(token)
+            return await self._by_service(token, service_token)
         name, password = headers.get("x-auth-user"), headers.get("x-auth-key")
         if self._settings.passwords and name and password and project_id:
             domain = headers.get("x-user-domain-name") or self._settings.service_user.domain_name
             return await self._by_password(User(name, password, domain), project_id)
         return None
 
-    async def _by_token(self, token: str) -> Caller | None:
+    async def _by_service(self, token: str, service_token: str) -> Caller | None:
+        """The user for whom a service sends a request."""
+        service = await self._by_token(service_token)
+        if service is None:
+            return None
+        trusted = not service.roles.isdisjoint(self._settings.service_token_roles)
+        if self._settings.service_token_roles_required and not trusted:
+            return None
+        return await self._by_token(token, expired=trusted)
+
+    async def _by_token(self, token: str, *, expired: bool = False) -> Caller | None:
+        """The user of a token, which may have ``expired``."""
         if len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable():
             return None
-        key = _digest("token", token)
+        key = _digest("expired" if expired else "token", token)
         known = self._remembered(key)
         if known is not None:
             if known.check_at <= self._clock.now():
                 known.check_at = known.until  # once is enough
-                self._check_later(key, token)
+                self._check_later(key, token, expired=expired)
             return known.caller
-        grant = await self._validate(token)
-        return await self._remember(key, grant) if grant is not None else None
+        grant = await self._validate(token, expired=expired)
+        return await self._remember(key, grant, expired=expired) if grant is not None else None
 
-    def _check_later(self, key: bytes, token: str) -> None:
+    def _check_later(self, key: bytes, token: str, *, expired: bool) -> None:
         """Ask again in the background, so that a busy client never waits for the answer."""
-        task = asyncio.ensure_future(self._check(key, token))
+        task = asyncio.ensure_future(self._check(key, token, expired=expired))
         self._checks.add(task)
         task.add_done_callback(self._checks.discard)
 
-    async def _check(self, key: bytes, token: str) -> None:
+    async def _check(self, key: bytes, token: str, *, expired: bool) -> None:
         try:
-            grant = await self._validate(token)
+            grant = await self._validate(token, expired=expired)
         except Refused:
             return  # nobody can tell; what is remembered ends by itself
         if grant is None:
             self._known.pop(key, None)
         else:
-            await self._remember(key, grant)
+            await self._remember(key, grant, expired=expired)
 
     async def _by_password(self, user: User, project_id: str) -> Caller | None:
         key = _digest("password", user.name, user.domain_name or "", user.password, project_id)
@@ -117,18 +127,18 @@ class Authenticator:
         grant = await self._keystone.authenticate(by_password(user, project_scope(project_id)))
         return await self._remember(key, grant) if grant is not None else None
 
-    async def _validate(self, token: str) -> Grant | None:
+    async def _validate(self, token: str, *, expired: bool) -> Grant | None:
         response = await self._keystone.call(
             self._settings.service_user,
             "GET",
             "/auth/tokens",
             headers={"X-Subject-Token": token},
-            params={"nocatalog": ""},
+            params={"nocatalog": "", **({"allow_expired": "1"} if expired else {})},
         )
         if response.status_code != HTTPStatus.OK:
             return None
         grant = read_grant(token, json_of(response))
-        return grant if grant.expires_at > self._clock.now() else None
+        return grant if expired or grant.expires_at > self._clock.now() else None
 
     def _remembered(self, key: bytes) -> _Known | None:
         known = self._known.get(key)
@@ -140,10 +150,10 @@ class Authenticator:
         self._known.move_to_end(key)
         return known
 
-    async def _remember(self, key: bytes, grant: Grant) -> Caller:
+    async def _remember(self, key: bytes, grant: Grant, *, expired: bool = False) -> Caller:
         caller = await caller_of(grant, self._settings, self._is_admin)
         now, lifetime = self._clock.now(), max(self._settings.token_cache_time, 0.0)
-        until = min(now + lifetime, grant.expires_at)
+        until = now + lifetime if expired else min(now + lifetime, grant.expires_at)
         self._known[key] = _Known(caller, until, now + lifetime / 3)
         while len(self._known) > self._settings.token_cache_size:
             self._known.popitem(last=False)

@@ -1,0 +1,114 @@
+"""Orchestration services in other regions, and in other clouds.
+
+The credentials for another cloud are what a secret of the key manager holds, a JSON object::
+
+    {"auth_type": "v3applicationcredential", "auth": {"auth_url": "https://...", ...}}
+
+They are read for each call, by whoever acts for the stack: who may no longer read the secret can
+no longer act there. The connection that they make is kept while they stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stoker.clouds.faults import describe, is_cloud_fault
+from stoker.clouds.payloads import payload_of
+from stoker.kernel.errors import NotFound
+from stoker.schema.unknown import unknown_in
+
+CONSTRAINT = "stoker.orchestration"
+"""The custom constraint that a place has an orchestration service that can be reached."""
+AUTH_TYPES = ("password", "token", "v3applicationcredential", "v3password", "v3token")
+_LONGEST_SECRET = 65536
+
+
+class NoSuchPlace(NotFound):
+    """There is no orchestration service where one is wanted, or nothing to log in with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an orchestration service is. What is None is as for the cloud of the stack."""
+
+    region: str | None = None
+    access: str | None = field(default=None, repr=False)
+    """What a secret holds: how to log in to another cloud."""
+    ca_cert: str | None = None
+    """Certificates to check those of the services against, as PEM."""
+    insecure: bool = False
+    """Do not check certificates."""
+
+
+def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
+    """The connection to the cloud and region that a context names.
+
+    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchPlace` for a secret that
+    does not hold what it should, and the fault of the cloud where it cannot be read.
+    """
+    given = context or {}
+    secret_id = given.get("credential_secret_id")
+    place = Place(
+        given.get("region_name") or None,
+        _content(cloud, secret_id) if secret_id else None,
+        given.get("ca_cert") or None,
+        bool(given.get("insecure")),
+    )
+    at_home = place.access is None and place.region in (None, cloud.config.region_name)
+    if at_home and place.ca_cert is None and not place.insecure:
+        return cloud
+    return cloud.session.elsewhere(place, cloud.config.region_name)
+
+
+def fault_of(cloud: Any, context: Any) -> str | None:
+    """Why there is no orchestration service that a context names; None when there is one."""
+    if not isinstance(context, Mapping) or unknown_in(context) is not None:
+        return None
+    try:
+        found = connection(cloud, context)
+        interface, region = found.config.get_interface("orchestration"), found.config.region_name
+        if found.endpoint_for("orchestration") is not None:
+            return None
+        reason = f"{interface} endpoint for orchestration service in {region} region not found"
+    except NoSuchPlace as fault:
+        reason = str(fault)
+    except Exception as fault:
+        if not is_cloud_fault(fault):
+            raise
+        reason = describe(fault)
+    wanted = context.get("region_name") or cloud.config.region_name
+    return f'Cannot establish connection to Heat endpoint at region "{wanted}" due to "{reason}"'
+
+
+def login_of(access: str) -> tuple[str, Mapping[str, Any]]:
+    """The kind of login and its options, as the content of a secret has them."""
+    try:
+        content = json.loads(access)
+        kind, options = content["auth_type"], content["auth"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise NoSuchPlace(
+            'the secret with the credentials must hold JSON as {"auth_type": "v3password",'
+            ' "auth": {"auth_url": ...}}'
+        ) from None
+    if kind not in AUTH_TYPES:
+        raise NoSuchPlace(
+            f"the secret with the credentials has an auth_type other than {', '.join(AUTH_TYPES)}"
+        )
+    if not isinstance(options, Mapping) or "auth_url" not in options:
+        raise NoSuchPlace('the secret with the credentials has no "auth_url" in "auth"')
+    if not all(isinstance(value, str) for value in options.values()):
+        raise NoSuchPlace('the secret with the credentials has values in "auth" that are no texts')
+    return kind, options
+
+
+def _content(cloud: Any, secret_id: str) -> str:
+    held = payload_of(cloud, str(secret_id))
+    if held is None:
+        raise NoSuchPlace(f'there is no secret "{secret_id}", or it is empty')
+    if len(held) > _LONGEST_SECRET:
+        raise NoSuchPlace(f'the secret "{secret_id}" is longer than {_LONGEST_SECRET} bytes')
+    login_of(held)
+    return held

@@ -1,0 +1,82 @@
+"""Looks at objects that many callers wait for: one list in the place of one request each.
+
+A list is shared by all that look soon after it was taken. What it says of an object may be that
+much older than the look, so it serves only those who wait for a state that stays: the end of a
+create, or of a delete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from stoker.clouds.collection import Collection, Object
+from stoker.clouds.faults import CloudFault
+
+_MANY = 5
+"""As long as fewer objects are waited for, each is asked for by itself."""
+_REMEMBERED = 10.0
+"""Seconds for which somebody who has looked is taken to wait; longer than any pause."""
+_MOST = 500
+"""Entries of a list: newest first, which are those that somebody waits for."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What is known of one collection, as one user sees it."""
+
+    waiting: dict[str, float] = field(default_factory=dict)
+    """The time of the last look at each object."""
+    listed: dict[str, Object] = field(default_factory=dict)
+    taken: float = float("-inf")
+    """The list was asked for at this time, or later."""
+    turn: Lock = field(default_factory=Lock)
+
+
+_shared: WeakKeyDictionary[Any, dict[str, _Shared]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def look(
+    cloud: Any, collection: Collection, object_id: str, now: float, age: float
+) -> Object | None:
+    """The object, as it is or was at most ``age`` seconds before ``now``; None when it is gone."""
+    if not collection.detailed:
+        return collection.find(cloud, object_id)
+    with _lock:
+        shared = _shared.setdefault(cloud, {}).setdefault(collection.path, _Shared())
+        shared.waiting[object_id] = now
+        if len(shared.waiting) >= _MANY:
+            known = shared.waiting.items()
+            shared.waiting = {key: last for key, last in known if last > now - _REMEMBERED}
+        many = len(shared.waiting)
+    if many >= _MANY:
+        with shared.turn:
+            if not now - age <= shared.taken <= now + age:
+                _forget_old(now)
+                shared.taken = now
+                shared.listed = _listed(cloud, collection, min(2 * many, _MOST))
+            found = shared.listed.get(object_id)
+        if found is not None:
+            return found
+    return collection.find(cloud, object_id)
+
+
+def _forget_old(now: float) -> None:
+    """Drop the lists that nobody has asked for anew."""
+    with _lock:
+        for kinds in _shared.values():
+            for shared in kinds.values():
+                if shared.taken < now - _REMEMBERED:
+                    shared.listed = {}
+
+
+def _listed(cloud: Any, collection: Collection, most: int) -> dict[str, Object]:
+    """The newest objects by id; none where the service does not tell: then each is asked for."""
+    try:
+        answer = collection.ask(cloud, "GET", collection.detailed, params={"limit": most})
+    except CloudFault:
+        return {}
+    return {item[collection.id_field]: item for item in answer.get(collection.plural) or []}

@@ -1,0 +1,40 @@
+"""Other ways to prove who sends a request, from packages that operators install."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from stoker.engine.model.requests import Caller
+
+GROUP = "stoker.authentication"
+"""The group of entry points. What one names is called as ``factory(conf, keystone)``: the options
+of the service, and its own way to authenticate. It returns an :data:`Authentication`.
+"""
+
+Authentication = Callable[[Mapping[str, str], str | None], Awaitable[Caller | None]]
+"""Called with the headers of a request, their names in lower case, and the project in its address.
+
+Returns the caller, or None when the request does not prove who sends it.
+"""
+
+
+def authentication(conf: Any, keystone: Authentication) -> Authentication:
+    """The one that the options choose: ``keystone``, or that of a package.
+
+    Raises ValueError when the options name none that is installed.
+    """
+    name = conf.authentication_backend
+    if not name and conf.paste_deploy.flavor != "custombackend":
+        return keystone
+    known = {found.name: found for found in entry_points(group=GROUP)}
+    if name not in known:
+        there = ", ".join(sorted(known)) or "none"
+        raise ValueError(
+            f"[DEFAULT] authentication_backend has to name an entry point of the group {GROUP} in"
+            f' an installed package; there is {there}, not "{name}"'
+        )
+    factory = known[name].load()
+    chosen: Authentication = factory(conf, keystone)
+    return chosen

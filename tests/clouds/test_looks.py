@@ -1,0 +1,132 @@
+"""One list serves all who wait for objects of one kind."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from stoker.clouds.collections import NETWORKS, VOLUMES
+from stoker.clouds.faults import CloudFault
+from stoker.clouds.looks import look
+
+AGE = 0.5
+
+
+class Cloud:
+    """Volumes behind a connection; counts what is asked."""
+
+    def __init__(self, count: int) -> None:
+        self.volumes = {str(n): {"id": str(n), "status": "creating"} for n in range(count)}
+        self.asked: list[str] = []
+        self.lists = True
+        self.block_storage = self.network = SimpleNamespace(request=self._request)
+
+    def _request(self, path: str, method: str, **more: Any) -> Any:
+        self.asked.append(path)
+        body: dict[str, Any] | None
+        if path == "/volumes/detail":
+            newest = list(self.volumes.values())[: more["params"]["limit"]]
+            body = {"volumes": newest} if self.lists else None
+        else:
+            found = self.volumes.get(path.rpartition("/")[2])
+            body = None if found is None else {"volume": dict(found), "network": dict(found)}
+        return SimpleNamespace(
+            status_code=404 if body is None else 200,
+            content=b"{}",
+            text="{}",
+            headers={},
+            json=lambda: body,
+        )
+
+    def look(self, number: int, now: float) -> dict[str, Any] | None:
+        return look(self, VOLUMES, str(number), now, AGE)
+
+    def lists_asked(self) -> int:
+        return self.asked.count("/volumes/detail")
+
+
+def test_many_are_looked_at_with_one_list() -> None:
+    cloud = Cloud(50)
+    found = [cloud.look(number, 10.0) for number in range(50)]
+    assert [each and each["id"] for each in found] == list(cloud.volumes)
+    assert cloud.lists_asked() == 1
+    # the first few, and those that the first list was too short for
+    assert len(cloud.asked) < 50
+    cloud.asked.clear()
+    for number in range(50):
+        cloud.look(number, 11.0)
+    assert cloud.asked == ["/volumes/detail"]
+
+
+def test_few_are_looked_at_one_by_one() -> None:
+    cloud = Cloud(4)
+    for now in (10.0, 11.0):
+        for number in range(4):
+            cloud.look(number, now)
+    assert cloud.lists_asked() == 0
+
+
+def test_nobody_is_told_what_is_too_old() -> None:
+    cloud = Cloud(10)
+    for number in range(10):
+        cloud.look(number, 10.0)
+    cloud.volumes["3"] = {"id": "3", "status": "available"}
+    seen = cloud.look(3, 10.0 + AGE + 0.01)
+    assert seen is not None
+    assert seen["status"] == "available"
+
+
+@pytest.mark.parametrize("jump", [-100.0, 100.0])
+def test_a_clock_that_jumps_makes_nothing_old_look_new(jump: float) -> None:
+    cloud = Cloud(10)
+    for number in range(10):
+        cloud.look(number, 1000.0)
+    cloud.volumes["3"] = {"id": "3", "status": "available"}
+    for number in range(10):
+        seen = cloud.look(number, 1000.0 + jump)
+        assert seen == cloud.volumes[str(number)]
+
+
+def test_what_the_list_lacks_is_asked_for() -> None:
+    cloud = Cloud(10)
+    for number in range(10):
+        cloud.look(number, 10.0)
+    cloud.volumes["new"] = {"id": "new", "status": "creating"}
+    assert look(cloud, VOLUMES, "new", 10.1, AGE) == cloud.volumes["new"]
+    del cloud.volumes["5"]
+    assert cloud.look(5, 12.0) is None
+
+
+def test_a_list_that_is_refused_stands_in_nobodys_way() -> None:
+    cloud = Cloud(10)
+    cloud.lists = False
+    for number in range(10):
+        assert cloud.look(number, 10.0) == cloud.volumes[str(number)]
+    assert cloud.lists_asked() == 1
+
+
+def test_users_share_no_lists() -> None:
+    one, other = Cloud(10), Cloud(10)
+    for number in range(10):
+        one.look(number, 10.0)
+    other.volumes["7"]["status"] = "error"
+    for number in range(10):
+        assert other.look(number, 10.1) == other.volumes[str(number)]
+
+
+def test_a_kind_without_such_a_list_is_asked_one_by_one() -> None:
+    cloud = Cloud(10)
+    for number in range(10):
+        assert look(cloud, NETWORKS, str(number), 10.0, AGE) is not None
+    assert len(cloud.asked) == 10
+
+
+def test_a_fault_of_a_single_look_is_told() -> None:
+    cloud = Cloud(1)
+    cloud.block_storage.request = lambda *_, **__: SimpleNamespace(
+        status_code=503, content=b"", text="", headers={}
+    )
+    with pytest.raises(CloudFault):
+        cloud.look(0, 10.0)
