@@ -1,0 +1,132 @@
+"""Counts what happens: plain numbers in memory, which cost next to nothing and begin anew with each
+start.
+
+Labels are bounded: whatever a user can name is counted as "other".
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Container
+from threading import Lock
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from stoker.engine.model.interfaces import Change, Observer
+from stoker.engine.model.records import Operation, Status
+from stoker.kernel.clock import Clock
+
+OF_CALLS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+OF_OPERATIONS = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0)
+OTHER = "other"
+_NO_ANSWER = "none"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+_ENDED = (Status.COMPLETE, Status.FAILED)
+Labels = tuple[str, ...]
+
+
+class Histogram:
+    """How often something took how long, in seconds."""
+
+    __slots__ = ("bounds", "counts", "sum")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        """By the first bound that is not exceeded, the last for what exceeds all."""
+        self.sum = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one more."""
+        self.counts[bisect_left(self.bounds, seconds)] += 1
+        self.sum += seconds
+
+
+class Counts(Observer):
+    """What has happened in this process."""
+
+    def __init__(self, clock: Clock, known_types: Container[str]) -> None:
+        self._clock = clock
+        self._known_types = known_types
+        self._lock = Lock()
+        """For what worker threads count."""
+        self.operations: Counter[Labels] = Counter()
+        """By action and outcome."""
+        self.operation_times: dict[Labels, Histogram] = defaultdict(
+            lambda: Histogram(OF_OPERATIONS)
+        )
+        """By action."""
+        self.resources: Counter[Labels] = Counter()
+        """By type, action and outcome."""
+        self.changes = 0
+        self.lost_changes = 0
+        """Of which it is not known whether they were written."""
+        self.cloud_calls: Counter[Labels] = Counter()
+        """By service, method and status."""
+        self.cloud_times: dict[Labels, Histogram] = defaultdict(lambda: Histogram(OF_CALLS))
+        """By service."""
+        self.requests: Counter[Labels] = Counter()
+        """By interface, method and status."""
+        self.request_times: dict[Labels, Histogram] = defaultdict(lambda: Histogram(OF_CALLS))
+        """By interface."""
+
+    def committed(self, change: Change, *, certain: bool) -> None:
+        """Count what a change tells of: operations that have ended, actions on resources."""
+        if not certain:
+            self.lost_changes += 1
+            return
+        self.changes += 1
+        for operation in change.operations:
+            if operation.status.final:
+                self._count_operation(operation)
+        for event in change.events:
+            if event.status in _ENDED and event.resource_id is not None:
+                known = event.resource_type in self._known_types
+                type_name = event.resource_type if known else OTHER
+                self.resources[type_name, event.action.value, event.status.value] += 1
+
+    def _count_operation(self, operation: Operation) -> None:
+        action = operation.action.value
+        self.operations[action, operation.status.value] += 1
+        self.operation_times[(action,)].add(max(self._clock.now() - operation.created_at, 0.0))
+
+    def called(self, service: str, status: int, seconds: float, kind: str) -> None:
+        """Count a call to a service of a cloud; a status of 0 if no answer came. Any thread."""
+        method = kind.partition(" ")[0]
+        outcome = str(status) if status else _NO_ANSWER
+        with self._lock:
+            self.cloud_calls[service, method if method in _METHODS else OTHER, outcome] += 1
+            self.cloud_times[(service,)].add(seconds)
+
+    def of_calls(self) -> tuple[dict[Labels, int], dict[Labels, Histogram]]:
+        """The calls to clouds, for a thread that reads them."""
+        with self._lock:
+            return dict(self.cloud_calls), dict(self.cloud_times)
+
+    def requested(self, interface: str, method: str, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self.requests[interface, method if method in _METHODS else OTHER, str(status)] += 1
+        self.request_times[(interface,)].add(seconds)
+
+
+class CountedRequests:
+    """An application whose requests are counted."""
+
+    def __init__(self, application: ASGIApp, counts: Counts, interface: str) -> None:
+        self._application = application
+        self._counts = counts
+        self._interface = interface
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and count its answer."""
+        started = time.monotonic()
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                took = time.monotonic() - started
+                self._counts.requested(self._interface, scope["method"], message["status"], took)
+            await send(message)
+
+        await self._application(scope, receive, noting)

@@ -1,0 +1,99 @@
+"""What the service says of itself, to operators and to Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Protocol
+
+from stoker import __version__
+from stoker.engine.model.interfaces import StoreFault
+from stoker.kernel.clock import Clock
+from stoker.kernel.load import Load
+from stoker.metrics.counts import Counts
+
+_PATIENCE = 5.0
+"""Seconds after which a database that says nothing counts as out of reach."""
+
+
+class StoreState(Protocol):
+    """The state of a store."""
+
+    async def open_operations(self) -> Mapping[str, tuple[int, float]]:
+        """By status: how many operations have not ended, and when the oldest one was accepted."""
+
+    async def size(self) -> int:
+        """Bytes of the database."""
+
+
+@dataclass(slots=True)
+class Report:
+    """Puts together what others know. Lives on the event loop."""
+
+    counts: Counts
+    clock: Clock
+    store: StoreState
+    commits: Callable[[], tuple[int, float]]
+    """How many transactions there were, and how many seconds they took."""
+    loads: Callable[[], Mapping[str, Load]]
+    """By service of the cloud."""
+    pauses: Callable[[], Mapping[str, Any]]
+    reencrypting: Callable[[], bool]
+    connections: dict[str, Callable[[], int]] = field(default_factory=dict)
+    """By interface."""
+
+    async def metrics(self) -> str:
+        """The text that Prometheus reads. Raises StoreFault."""
+        exposition = await asyncio.to_thread(_exposition)
+        transactions, seconds = self.commits()
+        snapshot = exposition.Snapshot(
+            open_operations=await self._open_operations(),
+            database_bytes=await self.store.size(),
+            transactions=transactions,
+            transaction_seconds=seconds,
+            loads=self.loads(),
+            connections=self._connections(),
+            pauses=self.pauses(),
+            texts_left=self.reencrypting(),
+        )
+        text: str = await asyncio.to_thread(exposition.exposition, self.counts, snapshot)
+        return text
+
+    async def details(self) -> Mapping[str, Any]:
+        """What an operator wants to know at a glance; ``fault`` says what does not work."""
+        told: dict[str, Any] = {
+            "version": __version__,
+            "event_loop": self.pauses(),
+            "connections": self._connections(),
+            "cloud": {
+                service: {"places": load.places, "waiting": load.waiting, "pause": load.pause}
+                for service, load in self.loads().items()
+            },
+            "reencrypting": self.reencrypting(),
+        }
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                open_, size = await self._open_operations(), await self.store.size()
+        except (StoreFault, TimeoutError) as fault:
+            return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}
+        operations = {
+            status: {"count": count, "oldest_seconds": round(age, 1)}
+            for status, (count, age) in open_.items()
+        }
+        return {**told, "operations": operations, "database": {"bytes": size}}
+
+    async def _open_operations(self) -> Mapping[str, tuple[int, float]]:
+        now = self.clock.now()
+        found = await self.store.open_operations()
+        return {status: (count, max(now - first, 0.0)) for status, (count, first) in found.items()}
+
+    def _connections(self) -> dict[str, int]:
+        return {interface: count() for interface, count in self.connections.items()}
+
+
+def _exposition() -> ModuleType:
+    """Loaded with the first request for it: it takes a tenth of a second."""
+    return importlib.import_module("stoker.metrics.exposition")

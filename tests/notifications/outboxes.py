@@ -1,0 +1,86 @@
+"""An outbox on a database in memory, and carriers that tests look into."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from stoker.engine.model.interfaces import Append
+from stoker.engine.model.outgoing import STACK_TYPE
+from stoker.engine.model.records import Action, Event, Input, Message, Stack, Status
+from stoker.messaging.sender import Carrier
+from stoker.store.databases import open_database
+from stoker.store.store import SqlStore
+from tests.simulation.world import Plain
+from tests.store.inline import InlineRunner
+from tests.store.test_contract import stack_in
+
+
+def store_in_memory() -> SqlStore:
+    """A store whose commits leave notifications."""
+    return SqlStore(open_database("sqlite://"), Plain(), InlineRunner(), notifies=True)
+
+
+async def made(store: SqlStore, **environment: Any) -> Stack:
+    """A stack, of which nothing has been told."""
+    stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_name="demo")
+    given = Input(stack.input_id, stack.id, {}, environment=environment)
+    await store.commit(Append(stack.id, stacks=(stack,), inputs=(given,)))
+    return stack
+
+
+async def happen(store: SqlStore, stack: Stack, times: int = 1, at: float = 5.0) -> list[str]:
+    """Something is told of the stack so many times; returns the ids of the events."""
+    ids = []
+    for number in range(times):
+        event = Event(
+            str(uuid4()),
+            stack.id,
+            at,
+            Action.UPDATE,
+            Status.COMPLETE,
+            f"number {number}",
+            stack.name,
+            STACK_TYPE,
+        )
+        await store.commit(Append(stack.id, events=(event,)))
+        ids.append(event.id)
+    return ids
+
+
+class Mailbox(Carrier):
+    """Takes messages, unless it is away."""
+
+    def __init__(self) -> None:
+        self.got: list[Message] = []
+        self.away: set[str] = set()
+        """Lanes that nobody takes messages of."""
+        self.room: int | None = None
+        """So many more are taken."""
+        self.tries = 0
+        self.closed = False
+
+    @property
+    def ids(self) -> list[str]:
+        return [message.id for message in self.got]
+
+    async def carry(self, messages: Sequence[Message]) -> int:
+        self.tries += 1
+        await asyncio.sleep(0)
+        taken = list(messages)[: self.room] if messages[0].lane not in self.away else []
+        self.room = None if self.room is None else self.room - len(taken)
+        self.got += taken
+        return len(taken)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def until(claim: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for something that becomes true by itself."""
+    async with asyncio.timeout(seconds):
+        while not claim():  # noqa: ASYNC110 - whatever makes it true tells nobody
+            await asyncio.sleep(0.01)
