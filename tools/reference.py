@@ -1,4 +1,4 @@
-"""``python tools/reference.py`` writes what the documentation repeats from the code: the pages of
+"""``python -m tools.reference`` writes what the documentation repeats from the code: the pages of
 commands and options, and the table of types in docs/found-again.md.
 """
 
@@ -11,12 +11,14 @@ from typing import Any
 
 import click
 
-from stoker import config
 from stoker.cli.main import COMMANDS, main
+from stoker.config.ignored import IGNORED, IGNORED_GROUPS
+from stoker.config.options import GROUPS
 from stoker.resources.built_in import built_in
 from stoker.resources.registry import Registry
-from stoker.resources.rest import RestResource
 from stoker.schema.resource_type import Adopts
+from tools import type_pages
+from tools.type_pages import way
 
 ROOT = Path(__file__).parents[1]
 _TABLE = "| type | its object is recognised by |"
@@ -31,18 +33,26 @@ _KINDS = {
 
 def commands_page() -> str:
     """What every command does, and its options."""
-    lines = ["# Commands", "", "Written by `python tools/reference.py`.", *_help_of(main)]
+    lines = ["# Commands", "", "Written by `python -m tools.reference`.", *_help_of(main)]
     context = click.Context(main)
     for name in COMMANDS:
         command = main.get_command(context, name)
         assert command is not None, name
-        arguments = [_argument(p) for p in command.params if isinstance(p, click.Argument)]
-        usage = " ".join(["stoker", name, "[OPTIONS]", *arguments])
-        lines += ["", f"## stoker {name}", "", f"    {usage}", *_help_of(command)]
-        rows = [_flag(p) for p in command.params if isinstance(p, click.Option)]
-        if rows:
-            lines += ["", "| Option | Meaning |", "|---|---|", *rows]
+        lines += ["", f"## stoker {name}", *_described(f"stoker {name}", command)]
     return "\n".join([*lines, ""])
+
+
+def _described(name: str, command: click.Command) -> Iterator[str]:
+    """The usage of a command, what it does, its options; then those of the commands below it."""
+    arguments = [_argument(p) for p in command.params if isinstance(p, click.Argument)]
+    below = command.commands if isinstance(command, click.Group) else {}
+    usage = " ".join([name, *(["COMMAND"] if below else []), "[OPTIONS]", *arguments])
+    yield from ("", f"    {usage}", *_help_of(command))
+    rows = [_flag(p) for p in command.params if isinstance(p, click.Option)]
+    if rows:
+        yield from ("", "| Option | Meaning |", "|---|---|", *rows)
+    for inner, nested in below.items():
+        yield from ("", f"### {name} {inner}", *_described(f"{name} {inner}", nested))
 
 
 def _help_of(command: click.Command) -> Iterator[str]:
@@ -71,17 +81,25 @@ def configuration_page() -> str:
     lines = [
         "# Configuration",
         "",
-        "Every option that has an effect; written by `python tools/reference.py`. Names and",
-        "defaults are Heat's where Heat has the option, so Stoker reads a `heat.conf`; it ignores",
-        "what it does not know. Policies are set in `[oslo_policy]`, as for any OpenStack service.",
-        "With a local cloud, Stoker sets the options for identity itself.",
+        "Every option that has an effect; written by `python -m tools.reference`. Names and",
+        "defaults are Heat's where Heat has the option, so Stoker reads a `heat.conf`. Policies",
+        "are set in `[oslo_policy]`, as for any OpenStack service. With a local cloud, Stoker sets",
+        "the options for identity itself.",
+        "",
+        "`stoker config check FILE` says what is wrong in a file and what has no effect, with the",
+        "line and the remedy; the service says the same when it starts. `stoker config sample`",
+        "prints all options as a file of comments.",
     ]
-    for group, options in config.GROUPS.items():
-        without = config.NOT_HONOURED.get(group, ())
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for group, options in GROUPS.items():
+        alike.setdefault(options, []).append(group)
+    for options, groups in alike.items():
+        without = IGNORED.get(groups[0], {})
         rows = [_row(option) for option in options if option.dest not in without]
         if rows:
             titles = ["| Option | Type | Default | Meaning |", "|---|---|---|---|"]
-            lines += ["", f"## [{group}]", "", *titles, *rows]
+            heading = ", ".join(f"[{group}]" for group in groups)
+            lines += ["", f"## {heading}", "", *titles, *rows]
     return "\n".join([*lines, *_without_effect(), ""])
 
 
@@ -102,14 +120,17 @@ def _without_effect() -> Iterator[str]:
         "",
         "## Options without effect",
         "",
-        "Stoker knows these options of Heat and does not implement them. If a file sets one, the",
-        "log says so at the start.",
+        "Stoker knows these options of Heat. If a file sets one, the log says so at the start.",
         "",
-        "| Section | Options |",
-        "|---|---|",
+        "| Section | Options | Why they have no effect |",
+        "|---|---|---|",
     )
-    for group, names in config.NOT_HONOURED.items():
-        yield f"| `[{group}]` | {', '.join(f'`{name}`' for name in names)} |"
+    for group, names in IGNORED.items():
+        reasons = {reason: [n for n in names if names[n] == reason] for reason in names.values()}
+        for reason, same in reasons.items():
+            yield f"| `[{group}]` | {', '.join(f'`{name}`' for name in same)} | {reason} |"
+    for group, reason in IGNORED_GROUPS.items():
+        yield f"| `[{group}]` | all | {reason} |"
 
 
 def found_again_page() -> str:
@@ -119,28 +140,20 @@ def found_again_page() -> str:
     _, _, after = rest.partition("\n\n")
     types = Registry()
     found = ((name, types.find(name)) for name in sorted(built_in()))
-    rows = [f"| `{name}` | {_way(type_)} |" for name, type_ in found if isinstance(type_, Adopts)]
+    rows = [f"| `{name}` | {way(type_)} |" for name, type_ in found if isinstance(type_, Adopts)]
     return f"{before}{_TABLE}\n|---|---|\n" + "\n".join(rows) + f"\n\n{after}"
-
-
-def _way(type_: Any) -> str:
-    """How a type recognises the object of a lost create."""
-    if isinstance(type_, RestResource) and type(type_).find is RestResource.find:
-        if "name" not in type_.properties:
-            return "marker (it has no name)"
-        return f"name; {'marker' if type_.marker else 'namesakes'} if the user has named it"
-    words = (inspect.getdoc(type_.find) or "").splitlines()[0].removesuffix(".")
-    return ("unique: " if type_.unique else "") + words[0].lower() + words[1:]
 
 
 PAGES = {
     "docs/commands.md": commands_page,
     "docs/configuration.md": configuration_page,
     "docs/found-again.md": found_again_page,
+    **type_pages.pages(),
 }
 """Files, and what makes their text."""
 
 
 if __name__ == "__main__":
+    (ROOT / type_pages.FOLDER).mkdir(exist_ok=True)
     for name, page in PAGES.items():
         (ROOT / name).write_text(page(), encoding="utf-8")

@@ -40,6 +40,90 @@ done
 """
 
 
+_DATABASE = """
+deploy() { $stoker deploy examples/database.yaml --yes --data-dir $dir/one "$@" || exit 1; }
+output() {
+    $stoker status database --json --data-dir $dir/one |
+        $python -c "import json, sys; print(json.load(sys.stdin)['outputs']['$1'])"
+}
+deploy
+url=$(output url)
+echo "first $(output server)"
+curl -sf --retry 20 --retry-delay 1 --retry-all-errors -X PUT -d 42 ${url}answer
+deploy -P release=2 -P volume_size=2
+echo "second $(output server)"
+until curl -sf $url | grep '"release": "2"'; do sleep 0.5; done
+echo "answer $(curl -sf ${url}answer)"
+$stoker destroy database --yes --data-dir $dir/one
+$stoker stop --data-dir $dir/one
+"""
+
+
+_CLOUDFORMATION = """
+deploy() { $stoker deploy examples/cloudformation.yaml --yes --data-dir $dir/one "$@" || exit 1; }
+page() {
+    url=$($stoker status cloudformation --json --data-dir $dir/one |
+          $python -c 'import json, sys; print(json.load(sys.stdin)["outputs"]["url"])')
+    curl -sf --retry 20 --retry-delay 1 --retry-all-errors "$url"
+}
+deploy
+page
+deploy -P Stage=production
+page
+deploy -P Stage=production -P InstanceType=m1.tiny
+"""
+_SHOP = """
+for stage in development production; do
+    $stoker deploy examples/shop.yaml -e examples/shop/$stage.yaml --name $stage \
+        --data-dir $dir/one || exit 1
+    $stoker status $stage --json --data-dir $dir/one |
+        $python -c 'import json, sys
+outputs = json.load(sys.stdin)["outputs"]
+print("told", *outputs["pages"], outputs["kept_on"] != "none")'
+    $stoker destroy $stage --yes --data-dir $dir/one || exit 1
+done
+$stoker stop --data-dir $dir/one
+"""
+_ROLLING = """
+deploy() { $stoker deploy examples/rolling-update.yaml --yes --data-dir $dir/one "$@" || exit 1; }
+deploy
+url=$($stoker status rolling-update --json --data-dir $dir/one |
+      $python -c 'import json, sys; print(json.load(sys.stdin)["outputs"]["url"])')
+until curl -sf $url; do sleep 0.2; done
+$python examples/rolling-update/ask $url 2 120 & ask=$!
+deploy -P release=2
+wait $ask; code=$?
+$stoker stop --data-dir $dir/one
+exit $code
+"""
+_BALANCED = """
+$stoker deploy examples/balanced.yaml -P size=2 --data-dir $dir/one || exit 1
+output() {
+    $stoker status balanced --json --data-dir $dir/one |
+        $python -c "import json, sys; print(json.load(sys.stdin)['outputs']['$1'])"
+}
+url=$(output url)
+# as many requests as there can be servers: each one answers
+ask() { for request in 1 2 3 4 5 6; do curl -sf --retry 20 --retry-all-errors $url; done; }
+who() { ask | sort -u; }
+until_there_are() { until [ $(who | wc -l) = $1 ]; do sleep 0.2; done; echo "$1 answer"; }
+until_there_are 2
+curl -sf -X POST "$(output grow)"
+until_there_are 3
+name=$(who | head -n 1 | sed "s/Hello from //")
+echo "down: $name"
+$stoker exec $name --data-dir $dir/one -- sh -c 'kill $(cat /run/web.pid)'
+until_there_are 2
+who | grep -q "$name" || echo "taken out"
+$stoker exec $name --data-dir $dir/one -- /var/lib/cloud/scripts/per-boot/web
+until_there_are 3
+curl -sf -X POST "$(output shrink)"
+until_there_are 2
+$stoker destroy balanced --yes --data-dir $dir/one
+$stoker stop --data-dir $dir/one
+"""
+
+
 @pytest.mark.parametrize(
     "machine",
     [
@@ -80,3 +164,56 @@ def test_doctor_names_what_is_missing_and_fails(machine: Machine) -> None:
     said = next(line for line in done.stdout.splitlines() if "subordinate user ids" in line)
     assert said.startswith("lacks")
     assert "package uidmap" in done.stdout or "usermod --add-subuids" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "machine",
+    ["as it is", pytest.param("ordinary user", marks=pytest.mark.long)],
+    indirect=True,
+)
+def test_the_entries_of_the_database_survive_its_server(machine: Machine) -> None:
+    done = machine.run(_DATABASE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    servers = re.findall(r"^(?:first|second) ([0-9a-f-]{36})$", done.stdout, re.MULTILINE)
+    assert len(set(servers)) == 2
+    assert "answer 42" in done.stdout
+
+
+@pytest.mark.parametrize("machine", ["as it is"], indirect=True)
+def test_a_template_of_cloudformation_serves_its_page_and_keeps_its_rules(
+    machine: Machine,
+) -> None:
+    done = machine.run(_CLOUDFORMATION + "exit 1")
+    machine.run("$stoker stop --data-dir $dir/one")
+    assert "<h1>cloudformation in development</h1>" in done.stdout, done.stdout + done.stderr
+    assert "<h1>cloudformation in production</h1>" in done.stdout
+    assert "a server in production is larger than m1.tiny" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("machine", ["as it is"], indirect=True)
+def test_one_template_is_for_development_and_for_production(machine: Machine) -> None:
+    done = machine.run(_SHOP)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = [line for line in done.stdout.splitlines() if line.startswith("told")]
+    assert told == [
+        'told {"1": "server 0 of development"} False',
+        'told {"1": "server 0 of production"} {"1": "server 1 of production"} True',
+    ]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("machine", ["as it is"], indirect=True)
+def test_a_rolling_update_interrupts_no_client(machine: Machine) -> None:
+    done = machine.run(_ROLLING)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^release 1: \d+ answers$", done.stdout, re.MULTILINE)
+    assert "0 requests failed" in done.stdout
+
+
+@pytest.mark.parametrize("machine", ["without uidmap"], indirect=True)
+def test_the_group_behind_the_load_balancer_grows_shrinks_and_heals(machine: Machine) -> None:
+    done = machine.run(_BALANCED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.findall(r"^\d answer$|^taken out$", done.stdout, re.MULTILINE)
+    counts = ["2 answer", "3 answer", "2 answer", "taken out", "3 answer", "2 answer"]
+    assert said == counts, done.stdout + done.stderr

@@ -72,6 +72,9 @@ class RecordedSignalling:
     def signal_url(self, call: Call) -> str:
         return f"http://stoker/v1/signal/{call.name}"
 
+    def watch_url(self, call: Call) -> str:
+        return "http://watch.example:8003/v1/"
+
     def metadata_url(self, call: Call) -> str:
         return "http://cfn.example/v1/"
 

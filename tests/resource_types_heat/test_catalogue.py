@@ -3,14 +3,15 @@
 import pytest
 
 from stoker.kernel.errors import Invalid, NotFound, NotSupported
-from stoker.resources.built_in import WITHDRAWN, built_in
+from stoker.resources.built_in import built_in
+from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.document import parse
 from tests.parameters.declaring import declare_or_raise
 
 HEAT = {name: place for name, place in built_in().items() if "::Heat::" in name}
-CATALOGUE = Catalogue(Registry(HEAT), WITHDRAWN)
+CATALOGUE = Catalogue(Registry(HEAT), WithDeclared(Registry(HEAT)))
 OFFERED = [name for name, _ in CATALOGUE.resource_types()]
 HIDDEN = [name for name, _ in CATALOGUE.resource_types(support_status="HIDDEN")]
 
@@ -126,8 +127,11 @@ def test_every_generated_template_has_good_declarations(name, dialect):
 def test_unknown_and_withdrawn_types_are_refused():
     with pytest.raises(NotFound):
         CATALOGUE.resource_type("OS::No::Such", with_description=False)
-    with pytest.raises(NotSupported):
+    with pytest.raises(NotSupported, match="use OS::Heat::AutoScalingGroup instead"):
         CATALOGUE.resource_type("OS::Senlin::Cluster", with_description=False)
+    with pytest.raises(Invalid, match="cannot be deployed by this release yet") as refused:
+        CATALOGUE.resource_type_template("OS::Cinder::Volume", "hot")
+    assert refused.value.error_type.name == "ResourceTypeUnavailable"
     with pytest.raises(Invalid):
         CATALOGUE.resource_type_template("OS::Heat::None", "xml")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.clouds.driving import Row
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
+from stoker.clouds.access import CloudAccess
 from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
 from stoker.clouds.lookups import LookupFault, Lookups
 from stoker.kernel.clock import SystemClock
@@ -294,6 +296,19 @@ def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None
     good, *bad = lookups.check_many(cloud, checks)
     assert good is None
     assert all(bad)
+
+
+def test_the_cloud_says_which_services_and_extensions_it_lacks(local: LocalCloud) -> None:
+    access = CloudAccess(local.sessions, Lookups(SystemClock()))
+    needs = [("network", "router"), ("network", "vpnaas"), ("reservation", ""), ("compute", "")]
+    token = local.connection().session.get_token()
+    asking = SimpleNamespace(credentials={"token": token})
+    assert access.lacking(asking, needs) == [
+        None,
+        "Required extension vpnaas in network service is not available.",
+        "Service endpoint not in service catalog.",
+        None,
+    ]
 
 
 def test_pools_and_scopes_and_policies_live(made: Any, local: LocalCloud) -> None:

@@ -464,6 +464,7 @@ def test_tools_in_a_server_are_told_where_the_api_is(cloud: FakeCloud, server: M
     # read as its end is the port, and as "/v1/" comes behind it
     assert texts["cfn-metadata-server"] == "http://cfn.example:8010"
     assert "cfn_region_endpoint = cfn.example\n" in texts["cfn-boto-cfg"]
+    assert "cloudwatch_region_endpoint = watch.example\n" in texts["cfn-boto-cfg"]
     assert "/etc/boto.cfg" in texts["run-cfn-userdata.sh"]
 
 
@@ -525,6 +526,9 @@ class StackUsers:
 
     def create_keypair(self, call: Call, user_id: str) -> dict[str, str]:
         return {"access": "a", "secret": "s"}
+
+    def watch_url(self, call: Call) -> str:
+        return "http://watch.example:8003/v1/"
 
     def metadata_url(self, call: Call) -> str:
         return "http://cfn.example:8010/v1/"

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from stoker.clouds.kinds import finder_of
-from stoker.schema.constraints import AllowedValues, Custom, Range
+from stoker.schema.constraints import AllowedValues, Custom, Range, own_pattern
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import SupportStatus, since
 
@@ -22,7 +22,10 @@ boolean = partial(Property, Type.BOOLEAN)
 sequence = partial(Property, Type.LIST)
 mapping = partial(Property, Type.MAP)
 
+pattern = own_pattern
+
 NAME = string("Name of the object. If not given, a name is generated.", update_allowed=True)
+DESCRIPTION = string("Description of the object.", update_allowed=True)
 TENANT_ID = string("Id of the project that owns the object. For administrators only.")
 VALUE_SPECS = mapping(
     "Extra fields, passed to the service unchanged.", default={}, update_allowed=True

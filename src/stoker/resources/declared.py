@@ -1,8 +1,8 @@
-"""Heat's types that this release cannot deploy yet, declared so that templates can be validated.
+"""Heat's types as Heat 27 describes them, so that templates can be validated.
 
-Offline validation must know every type that a template may name. ``declared.json`` has their
-properties, constraints and attributes as Heat 27 describes them. Entries of types that can be
-deployed by now are not used.
+Validation must know every type that a template may name. ``declared.json`` has the properties,
+constraints and attributes of all of Heat's types. A type that can be deployed speaks for itself;
+its entry is what tests compare it with.
 """
 
 from __future__ import annotations
@@ -10,37 +10,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.resources.built_in import WITHDRAWN
 from stoker.resources.registry import Registry
 from stoker.schema.constraints import (
-    AllowedPattern,
     AllowedValues,
     Constraint,
     Custom,
     Length,
     Range,
+    own_pattern,
 )
-from stoker.schema.properties import AnyAttribute, Attribute, Property, Type
+from stoker.schema.properties import AnyAttribute, AnyName, Attribute, Property, Type
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import SUPPORTED, Support, SupportStatus
 
-_ANSWERS_FOR_CONFIGS = frozenset(
-    {
-        "OS::Heat::SoftwareDeployment",
-        "OS::Heat::SoftwareDeploymentGroup",
-        "OS::Heat::StructuredDeployment",
-        "OS::Heat::StructuredDeploymentGroup",
-    }
-)
-"""Their attributes are the outputs of their software config, whatever it names them."""
 _CONSTRAINTS: Mapping[str, Callable[[Any], Constraint]] = {
     "range": lambda bounds: Range(**bounds),
     "length": lambda bounds: Length(**bounds),
     "allowed_values": lambda values: AllowedValues(tuple(values)),
-    "allowed_pattern": AllowedPattern,
+    "allowed_pattern": own_pattern,
     "custom_constraint": Custom,
 }
 
@@ -48,14 +39,11 @@ _CONSTRAINTS: Mapping[str, Callable[[Any], Constraint]] = {
 class DeclaredType(ResourceType):
     """A type that can be validated, but not deployed."""
 
-    def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
-        """Warn that a deployment would be refused."""
-        message = undeployable(self.type_name)
-        return [Diagnostic("undeployable-type", message, severity=Severity.WARNING)]
+    undeployable = "it cannot be deployed by this release yet"
 
 
 class WithDeclared:
-    """The types of a registry, and the declarations of all other types of Heat."""
+    """The types of a registry, and the declarations of all other types that Heat has or had."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -65,19 +53,14 @@ class WithDeclared:
         return self._registry.find(type_name) or declared(type_name)
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """All names that templates should use, sorted."""
         return sorted({*self._registry.names(), *declarations()})
-
-
-def undeployable(type_name: str) -> str:
-    """Why a type cannot be deployed."""
-    return f"{type_name} is checked, but cannot be deployed by this release yet"
 
 
 @cache
 def declarations() -> Mapping[str, Any]:
     """The content of the file, by type."""
-    text = files(__package__).joinpath("declared.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("declared.json").read_text(encoding="utf-8")
     found: Mapping[str, Any] = json.loads(text)
     return found
 
@@ -85,22 +68,43 @@ def declarations() -> Mapping[str, Any]:
 @lru_cache(maxsize=256)
 def declared(type_name: str) -> ResourceType | None:
     """The declared type of that name, or None."""
+    if type_name in WITHDRAWN:
+        return _withdrawn(type_name)
     written = declarations().get(type_name)
     if written is None:
         return None
+    return _made(
+        type_name,
+        support=_support(written.get("support")),
+        properties=_properties(written["properties"]),
+        attributes=_attributes(written["attributes"]),
+    )
+
+
+def _made(type_name: str, **declarations: Any) -> ResourceType:
     made: type[DeclaredType] = type(
-        "DeclaredType",
-        (DeclaredType,),
-        {
-            "type_name": type_name,
-            "support": _support(written.get("support")),
-            "properties": _properties(written["properties"]),
-            "attributes": AnyAttribute()
-            if type_name in _ANSWERS_FOR_CONFIGS
-            else {name: Attribute(type=Type(kind)) for name, kind in written["attributes"].items()},
-        },
+        "DeclaredType", (DeclaredType,), {"type_name": type_name, **declarations}
     )
     return made()
+
+
+def _attributes(written: Mapping[str, str | None]) -> dict[str, Attribute]:
+    return {
+        name: Attribute(type=None if kind is None else Type(kind)) for name, kind in written.items()
+    }
+
+
+def _withdrawn(type_name: str) -> ResourceType:
+    """A type that is gone; what a template says of it does not matter any more."""
+    successor = WITHDRAWN[type_name]
+    advice = f"use {successor} instead" if successor else "its service does not exist any more"
+    return _made(
+        type_name,
+        support=SupportStatus(Support.HIDDEN),
+        properties=AnyName(),
+        attributes=AnyAttribute(),
+        undeployable=f"it was withdrawn: {advice}",
+    )
 
 
 def _properties(written: Mapping[str, Any]) -> dict[str, Property]:

@@ -21,8 +21,13 @@ from stoker.schema.resource_type import Nested, NestingCall
 CONFIGURATION = "AWS::AutoScaling::LaunchConfiguration"
 LAUNCHED = "properties"
 """Key of the data of a launch configuration: the properties of its instances."""
+COPIED = ("ImageId", "InstanceType", "KeyName", "SecurityGroups")
+"""The properties that a launch configuration takes from a live server."""
 NAME = "LaunchConfigurationName"
+SERVER = "InstanceId"
 _MEMBER = "AWS::EC2::Instance"
+_OWN = "launch"
+"""The launch configuration of a group that is made like a server, beside its members."""
 _METERING = "metering."
 _LONGEST_TAG = 255
 _DURATION = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?")
@@ -52,8 +57,9 @@ def findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
     if not properties.get("LoadBalancerNames"):
         return []
     message = (
-        "there is no type of load balancer that instances could be added to: leave"
-        " LoadBalancerNames out"
+        "a group cannot add its instances to a load balancer: leave LoadBalancerNames out, or use"
+        " OS::Heat::AutoScalingGroup with a member of a pool (OS::Octavia::PoolMember) beside each"
+        " server"
     )
     return [Diagnostic("no-load-balancers", message, ("LoadBalancerNames",))]
 
@@ -70,12 +76,15 @@ def nested(
     data = roster(call, size)
     names = data["names"]
     rolling = _rolling(policy or {})
+    own = _own_configuration(call)
     body = _instance(call, tags, subnet)
     changes = call.previous and call.previous.get(NAME) != call.properties[NAME]
     addresses = [{"get_attr": [name, "PublicIp"]} for name in names]
     listed = {"list_join": [",", addresses]} if names else None
     return Nested(
-        members.template(dict.fromkeys(names, body), {"InstanceList": {"value": listed}}),
+        members.template(
+            {**own, **dict.fromkeys(names, body)}, {"InstanceList": {"value": listed}}
+        ),
         data=data,
         batches=in_batches(names, rolling) if changes and policy is not None else (),
         pause=rolling["pause_time"],
@@ -94,10 +103,29 @@ def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
     return tags + [{"Key": f"{_METERING}{key}", "Value": call.reference} for key in keys]
 
 
+def _own_configuration(call: NestingCall) -> dict[str, Any]:
+    """What reads, once, how the server was made that the members are to be like."""
+    server = call.properties.get(SERVER)
+    if server is None:
+        return {}
+    return {_OWN: {"type": CONFIGURATION, "properties": {SERVER: server}}}
+
+
 def _instance(
     call: NestingCall, tags: Sequence[Mapping[str, str]], subnet: str | None
 ) -> dict[str, Any]:
     """The definition of each member. Raises DiagnosticError without a launch configuration."""
+    launched, metadata = _launched(call)
+    properties = {**launched, "Tags": list(tags)}
+    if subnet is not None:
+        properties["SubnetId"] = subnet
+    return {"type": _MEMBER, "properties": properties, "metadata": metadata}
+
+
+def _launched(call: NestingCall) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Properties and metadata of each member, from the launch configuration or the server."""
+    if call.properties.get(SERVER) is not None:
+        return {name: {"get_attr": [_OWN, "show", name]} for name in COPIED}, {}
     name = call.properties[NAME]
     launch = call.referred.get(str(name))
     if launch is None or launch.type_name != CONFIGURATION:
@@ -106,10 +134,7 @@ def _instance(
             f'{NAME} is "{name}", which is no launch configuration of this stack: refer to a'
             f" resource of type {CONFIGURATION}",
         )
-    properties = {**launch.data[LAUNCHED], "Tags": list(tags)}
-    if subnet is not None:
-        properties["SubnetId"] = subnet
-    return {"type": _MEMBER, "properties": properties, "metadata": launch.metadata}
+    return launch.data[LAUNCHED], launch.metadata
 
 
 def _rolling(policy: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,11 @@ import importlib
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 from stoker.kernel.lazy import lazy
 from stoker.resources.built_in import built_in
@@ -25,13 +27,18 @@ class Registry:
     """Resource types by name. Plugin directories override built-in types, entry points come last.
 
     ``modules`` maps type names to the modules that declare them; None for the built-in types.
+    ``property_defaults`` are values, by type and property, that go over those which types declare.
     """
 
     def __init__(
-        self, modules: Mapping[str, str] | None = None, plugin_directories: Sequence[str] = ()
+        self,
+        modules: Mapping[str, str] | None = None,
+        plugin_directories: Sequence[str] = (),
+        property_defaults: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
         self._modules = built_in() if modules is None else modules
         self._plugin_directories = plugin_directories
+        self._property_defaults = property_defaults
         self._types: dict[str, ResourceType | None] = {}
 
     def find(self, type_name: str) -> ResourceType | None:
@@ -40,7 +47,8 @@ class Registry:
             found = self._load(type_name)
             if found is None:
                 return None
-            self._types[type_name] = found
+            defaults = self._property_defaults.get(type_name)
+            self._types[type_name] = _with_defaults(found, defaults) if defaults else found
         return self._types[type_name]
 
     def names(self) -> list[str]:
@@ -68,6 +76,21 @@ class Registry:
             for file in sorted(Path(directory).glob("*.py")):
                 found |= _types_of_plugin(file)
         return found
+
+
+def _with_defaults(type_: ResourceType, defaults: Mapping[str, Any]) -> ResourceType:
+    """The type with other defaults for properties; itself if they are the same."""
+    changed = {
+        name: replace(type_.properties[name], default=value)
+        for name, value in defaults.items()
+        if type_.properties[name].default != value
+    }
+    if not changed:
+        return type_
+    declared = type(type_)
+    own = {"__doc__": declared.__doc__, "properties": {**type_.properties, **changed}}
+    adapted: type[ResourceType] = type(declared.__name__, (declared,), own)
+    return adapted()
 
 
 def _load_entry_point(entry: EntryPoint) -> ResourceType | None:

@@ -67,6 +67,11 @@ def resized(
     return Resized({**call.data, "size": new}, f"{call.name}: from {size} to {new} members")
 
 
+def capacity(call: NestingCall) -> int:
+    """How many members there are."""
+    return len(call.data.get("names", ()))
+
+
 def settled(call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
     """The data with the time at which the cooldown begins."""
     return {**call.data, "scaled": {**call.data["scaled"], adjustment.policy: call.now}}

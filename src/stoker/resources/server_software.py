@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.resources import zaqar
-from stoker.resources.temp_url import StoredObject, endpoint
+from stoker.resources import message_queues
+from stoker.resources.stack_user import user
+from stoker.resources.temp_url import StoredObject
 from stoker.schema.resource_type import Call
 
 _CREDENTIALS = ("user_id", "username", "password", "project_id", "access", "secret")
@@ -39,6 +40,11 @@ def metadata_address(call: Call) -> str | None:
     return None if call.signalling is None else call.signalling.metadata_url(call)
 
 
+def watch_address(call: Call) -> str | None:
+    """The address below which the CloudWatch interface answers."""
+    return None if call.signalling is None else call.signalling.watch_url(call)
+
+
 def publishes(properties: Mapping[str, Any]) -> bool:
     """Whether the server reads its metadata elsewhere than from this service."""
     return properties.get(_TRANSPORT) in _PUBLISHED
@@ -52,7 +58,7 @@ def publish(call: Call) -> None:
         stored.ensure(b"{}")
         stored.write(content.encode())
     else:
-        zaqar.post(call, call.resource_id, content)
+        message_queues.post(call, call.resource_id, content)
 
 
 def retract(call: Call, properties: Mapping[str, Any]) -> None:
@@ -60,7 +66,7 @@ def retract(call: Call, properties: Mapping[str, Any]) -> None:
     if properties.get(_TRANSPORT) == "POLL_TEMP_URL":
         _object(call, properties).remove()
     elif properties.get(_TRANSPORT) == "ZAQAR_MESSAGE":
-        zaqar.remove(call, call.resource_id)
+        message_queues.remove(call, call.resource_id)
 
 
 def retract_moved(call: Call) -> None:
@@ -68,17 +74,6 @@ def retract_moved(call: Call) -> None:
     previous = call.update.previous
     if call.update.changed & {_TRANSPORT, _PLACE} and publishes(previous):
         retract(call, previous)
-
-
-def user(call: Call) -> dict[str, Any]:
-    """As whom a server logs in to the cloud, and where."""
-    return {
-        "user_id": call.data.get("user_id"),
-        "password": call.data.get("password"),
-        "auth_url": _auth_url(call),
-        "project_id": call.data.get("project_id") or call.stack.user_project_id,
-        "region_name": call.stack.region,
-    }
 
 
 def _collect(call: Call) -> Mapping[str, Any]:
@@ -107,7 +102,7 @@ def _collect(call: Call) -> Mapping[str, Any]:
         source["request"] = {"metadata_url": stored.url("GET")}
         collectors.append("request")
     else:
-        zaqar.ensure(call, call.resource_id)
+        message_queues.ensure(call, call.resource_id)
         source["zaqar"] = {**user(call), "queue_id": call.resource_id}
         collectors.append("zaqar")
     return {**source, "collectors": [*collectors, "local"]}
@@ -117,8 +112,3 @@ def _object(call: Call, properties: Mapping[str, Any]) -> StoredObject:
     place = properties.get(_PLACE) or {}
     container = place.get("container") or call.physical_name
     return StoredObject(call, container, place.get("object") or call.resource_id)
-
-
-def _auth_url(call: Call) -> str:
-    address = endpoint(call, "identity").rstrip("/")
-    return address if address.endswith("/v3") else f"{address}/v3"

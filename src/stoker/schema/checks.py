@@ -116,7 +116,8 @@ def timezone(value: Any) -> str | None:
     return f"{value!r} is not a time zone such as Europe/Prague"
 
 
-def _moment(value: Any) -> datetime | None:
+def moment_of(value: Any) -> datetime | None:
+    """The time that a text in ISO 8601 notation tells, in UTC unless it says otherwise."""
     try:
         moment = datetime.fromisoformat(str(value))
     except ValueError:
@@ -126,7 +127,7 @@ def _moment(value: Any) -> datetime | None:
 
 def iso_8601(value: Any) -> str | None:
     """A date, or date and time, in ISO 8601 notation."""
-    if _moment(value) is None:
+    if moment_of(value) is None:
         return f"{value!r} is not a time in ISO 8601 notation, as 2026-01-31T12:00:00Z"
     return None
 
@@ -135,7 +136,7 @@ def expiration(value: Any) -> str | None:
     """A time in ISO 8601 notation that lies ahead."""
     if not value:
         return None
-    moment = _moment(value)
+    moment = moment_of(value)
     if moment is None:
         return iso_8601(value)
     if moment <= datetime.now(UTC):

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Path
 from stoker.kernel.json_tree import frozen
 from stoker.schema.checks import PURE
-from stoker.schema.helpers import NotComputed, PatternBudget
+from stoker.schema.helpers import NotComputed, OwnPatterns, PatternBudget
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import shown
 
@@ -132,6 +132,11 @@ class AllowedPattern:
                 f" {error.message}"
             )
         return f"{shown(value)} does not match the pattern {self.pattern}"
+
+
+def own_pattern(pattern: str) -> AllowedPattern:
+    """A pattern that a resource type declares: nobody has to guard against it."""
+    return AllowedPattern(pattern, budget=PatternBudget(OwnPatterns()))
 
 
 @dataclass(frozen=True, slots=True)

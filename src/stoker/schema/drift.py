@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
+from stoker.schema.checks import moment_of
 from stoker.schema.conversion import Mismatch, to_boolean, to_integer, to_number
 from stoker.schema.properties import Property, Type
 
 _HARDWARE_ADDRESS = re.compile(
     r"[0-9a-f]{2}([:-][0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}", re.IGNORECASE
 )
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*")
 _NOTHING: tuple[Any, ...] = (None, "", [], ())
 
 
@@ -135,6 +137,9 @@ def _plain(declared: Property | None, value: Any) -> Any:
     text = str(value)
     if _HARDWARE_ADDRESS.fullmatch(text):
         return re.sub("[:.-]", "", text).lower()
+    moment = moment_of(text) if _TIME.fullmatch(text) else None
+    if moment is not None:
+        return moment
     if "." in text or ":" in text:
         try:
             return str(ip_network(text, strict=False))

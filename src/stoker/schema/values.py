@@ -123,7 +123,8 @@ class _Checker:
         return None
 
     def _quiet_default(self, declared: Property) -> Any:
-        if declared.type is Type.LIST or declared.type is Type.MAP:
+        is_text = isinstance(declared.default, str) and declared.type is not Type.STRING
+        if is_text or declared.type is Type.LIST or declared.type is Type.MAP:
             return _Checker(()).check_value(declared.default, declared, ())
         return declared.default
 

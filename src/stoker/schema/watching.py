@@ -30,12 +30,44 @@ _OF_NOTHING = frozenset({"SampleCount", "Sum"})
 """Statistics that have a value where nothing was measured: nought."""
 _SLACK = 0.5
 """Seconds that sums of times may be wrong by."""
-STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "SampleCount": len,
-    "Average": lambda values: sum(values) / len(values),
-    "Sum": sum,
-    "Minimum": min,
-    "Maximum": max,
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A value of a metric, or what is known of several of them together."""
+
+    at: float
+    total: float
+    """The value; of several, their sum."""
+    unit: str | None = None
+    count: float = 1.0
+    least: float | None = None
+    """None where all values are the same."""
+    most: float | None = None
+
+
+def _least(measured: Measurement) -> float:
+    return measured.total / measured.count if measured.least is None else measured.least
+
+
+def _most(measured: Measurement) -> float:
+    return measured.total / measured.count if measured.most is None else measured.most
+
+
+def _count(measured: Sequence[Measurement]) -> float:
+    return sum(each.count for each in measured)
+
+
+def _sum(measured: Sequence[Measurement]) -> float:
+    return sum(each.total for each in measured)
+
+
+STATISTICS: Mapping[str, Callable[[Sequence[Measurement]], float]] = {
+    "SampleCount": _count,
+    "Average": lambda measured: _sum(measured) / _count(measured),
+    "Sum": _sum,
+    "Minimum": lambda measured: min(map(_least, measured)),
+    "Maximum": lambda measured: max(map(_most, measured)),
 }
 
 
@@ -57,15 +89,6 @@ class WatchRule:
     actions: Mapping[WatchState, Sequence[Any]]
     """References of the resources that are signalled when the state becomes this one."""
     description: str = ""
-    unit: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """One value of a metric."""
-
-    at: float
-    value: float
     unit: str | None = None
 
 
@@ -105,10 +128,10 @@ def _value(
     rule: WatchRule, measurements: Sequence[Measurement], since: float, begin: float
 ) -> float | None:
     """The statistic of the period that begins then; None where it has no value."""
-    values = [each.value for each in measurements if begin < each.at <= begin + rule.period]
-    if not values and (rule.statistic not in _OF_NOTHING or begin < since - _SLACK):
+    within = [each for each in measurements if begin < each.at <= begin + rule.period]
+    if not within and (rule.statistic not in _OF_NOTHING or begin < since - _SLACK):
         return None
-    return STATISTICS[rule.statistic](values)
+    return STATISTICS[rule.statistic](within)
 
 
 def _told(rule: WatchRule, values: Sequence[float], verb: str) -> str:

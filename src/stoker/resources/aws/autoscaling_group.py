@@ -8,7 +8,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.resources import declare, instance_groups
-from stoker.resources.roster import resized, settled, size_findings, target_size
+from stoker.resources.roster import capacity, resized, settled, size_findings, target_size
 from stoker.schema.resource_type import (
     Adjustment,
     Nested,
@@ -19,6 +19,7 @@ from stoker.schema.resource_type import (
 from stoker.schema.support import since
 
 _POLICY = "AutoScalingRollingUpdate"
+_SOURCES = (instance_groups.NAME, instance_groups.SERVER)
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 
@@ -85,20 +86,20 @@ class AutoScalingGroup(ScalableType):
         wanted = call.properties
         return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
 
+    def capacity(self, call: NestingCall) -> int:
+        """How many members the group has."""
+        return capacity(call)
+
     def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data with the time at which the cooldown begins."""
         return settled(call, adjustment)
 
 
 def _source(properties: Mapping[str, Any]) -> list[Diagnostic]:
-    """What the instances are made from must be said."""
-    if properties.get("InstanceId") is not None:
-        message = (
-            "a group cannot copy a server: give the InstanceId to an"
-            " AWS::AutoScaling::LaunchConfiguration, and that to the group"
-        )
-        place = ("InstanceId",)
-        return [Diagnostic("unsupported-property", message, place, error_type=NOT_SUPPORTED)]
-    if properties.get("LaunchConfigurationName") is None:
-        return [Diagnostic("missing-property", "a LaunchConfigurationName is required")]
-    return []
+    """What the instances are made from must be said, once."""
+    given = [name for name in _SOURCES if properties.get(name) is not None]
+    if len(given) == 1:
+        return []
+    message = f"instances are made from one of {' and '.join(_SOURCES)}: give one of them"
+    code = "conflicting-properties" if given else "missing-property"
+    return [Diagnostic(code, message)]

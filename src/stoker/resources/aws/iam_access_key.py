@@ -5,7 +5,6 @@ from __future__ import annotations
 from stoker.resources import declare
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
-from stoker.schema.support import since
 
 _USER, _SECRET = "UserName", "SecretAccessKey"
 
@@ -15,7 +14,6 @@ class IamAccessKey(ManagedType):
 
     type_name = "AWS::IAM::AccessKey"
     description = "A key of a user of this stack."
-    support = since("2014.1")
     service = "identity"
     renewed = True
     secrets = frozenset({_SECRET})

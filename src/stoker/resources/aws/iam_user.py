@@ -9,7 +9,6 @@ from stoker.resources import declare
 from stoker.resources.access import all_allow
 from stoker.schema.neighbours import Neighbour
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
-from stoker.schema.support import since
 
 _POLICIES = "Policies"
 
@@ -19,7 +18,6 @@ class IamUser(ManagedType):
 
     type_name = "AWS::IAM::User"
     description = "A user whose keys let agents in servers read metadata of the stack."
-    support = since("2014.1")
     service = "identity"
     renewed = True
     secrets = frozenset({"password"})

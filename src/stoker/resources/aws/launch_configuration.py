@@ -8,7 +8,7 @@ from typing import Any
 from stoker.clouds.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
-from stoker.resources.instance_groups import LAUNCHED
+from stoker.resources.instance_groups import COPIED, LAUNCHED
 from stoker.resources.instances import LAUNCH, volume_findings
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
@@ -35,6 +35,7 @@ class LaunchConfiguration(ManagedType):
         ),
         "InstanceType": declare.checked("nova.flavor", "Flavor, by name or id."),
     }
+    attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
         """Put the properties on record."""
@@ -43,8 +44,12 @@ class LaunchConfiguration(ManagedType):
             for name, value in call.properties.items()
             if name != "InstanceId" and value is not None
         }
-        copied = _copied(call) if call.properties["InstanceId"] else {}
+        copied = self.copied(call) if call.properties["InstanceId"] else {}
         return Done(call.physical_name, data={LAUNCHED: {**copied, **own}})
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """What instances are made from; what nothing is known of is None."""
+        return {"show": {**dict.fromkeys(COPIED), **call.data[LAUNCHED]}}
 
     def find(self, call: Call) -> str | None:
         """A lost create has made nothing."""
@@ -63,15 +68,14 @@ class LaunchConfiguration(ManagedType):
             found.append(Diagnostic("missing-property", message))
         return found
 
-
-def _copied(call: Call) -> dict[str, Any]:
-    """What a live server was made from, as far as an instance can be told."""
-    server = SERVERS.get(call.cloud, call.properties["InstanceId"])
-    groups = [group["name"] for group in server.get("security_groups") or ()]
-    found = {
-        "ImageId": (server.get("image") or {}).get("id"),
-        "InstanceType": (server.get("flavor") or {}).get("id"),
-        "KeyName": server.get("key_name"),
-        "SecurityGroups": list(dict.fromkeys(groups)),
-    }
-    return {name: value for name, value in found.items() if value}
+    def copied(self, call: Call) -> dict[str, Any]:
+        """What a live server was made from, as far as an instance can be told."""
+        server = SERVERS.get(call.cloud, call.properties["InstanceId"])
+        groups = [group["name"] for group in server.get("security_groups") or ()]
+        values = (
+            (server.get("image") or {}).get("id"),
+            (server.get("flavor") or {}).get("id"),
+            server.get("key_name"),
+            list(dict.fromkeys(groups)),
+        )
+        return {name: value for name, value in zip(COPIED, values, strict=True) if value}

@@ -8,7 +8,7 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare, members
 from stoker.resources.batches import ROLLING, in_batches
-from stoker.resources.roster import resized, roster, settled, size_findings, target_size
+from stoker.resources.roster import capacity, resized, roster, settled, size_findings, target_size
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Adjustment,
@@ -106,6 +106,10 @@ class AutoScalingResourceGroup(ScalableType):
         """The data with the new size. Raises NoChange."""
         wanted = call.properties
         return resized(call, adjustment, wanted["min_size"], wanted["max_size"], wanted["cooldown"])
+
+    def capacity(self, call: NestingCall) -> int:
+        """How many members the group has."""
+        return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data with the time at which the cooldown begins."""

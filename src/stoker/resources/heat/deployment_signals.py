@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stoker.kernel.errors import Refused
-from stoker.resources import zaqar
+from stoker.resources import message_queues
 from stoker.resources.heat.deployment_inputs import Given
-from stoker.resources.server_software import user
+from stoker.resources.stack_user import user
 from stoker.resources.temp_url import StoredObject
 from stoker.schema.resource_type import Call, Signalling
 
@@ -119,7 +119,7 @@ def _details(content: bytes) -> Mapping[str, Any] | None:
 
 def _with_queue(call: Call) -> Mapping[str, Any]:
     made = _with_user(call)
-    zaqar.ensure(call, call.resource_id)
+    message_queues.ensure(replace(call, data={**call.data, **made}), call.resource_id)
     return made
 
 
@@ -129,19 +129,19 @@ def _queued(call: Call) -> Sequence[Given]:
 
 
 def _from_queue(call: Call) -> Mapping[str, Any] | None:
-    for message in zaqar.messages(call, call.resource_id):
+    for message in message_queues.messages(call, call.resource_id):
         body = message.get("body")
         return body if isinstance(body, Mapping) else _details(str(body).encode())
     return None
 
 
 def _clear_queue(call: Call) -> None:
-    zaqar.remove(call, call.resource_id)
-    zaqar.ensure(call, call.resource_id)
+    message_queues.remove(call, call.resource_id)
+    message_queues.ensure(call, call.resource_id)
 
 
 def _remove_queue(call: Call) -> None:
-    zaqar.remove(call, call.resource_id)
+    message_queues.remove(call, call.resource_id)
     _remove_user(call)
 
 

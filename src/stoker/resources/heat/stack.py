@@ -1,15 +1,16 @@
-"""A stack of its own, made through the orchestration service of the cloud.
+"""A stack of its own, made through an orchestration service: here, in another region or cloud.
 
 The stack bears ``call.physical_name``, hence a lost create is found again by its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
+from stoker.clouds import elsewhere
 from stoker.clouds.collection import Collection, Object, send
 from stoker.clouds.faults import (
     CloudFault,
@@ -18,9 +19,9 @@ from stoker.clouds.faults import (
     gone_is_fine,
     status_of,
 )
-from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources import declare
 from stoker.resources.rest import polling_pause, refusal, went_to
+from stoker.schema.constraints import Custom
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
@@ -32,34 +33,36 @@ _HAND_ON = (
     "a stack that makes stacks acts by a trust, which the identity service hands on only if"
     " allow_trusts_redelegation is set"
 )
-_ELSEWHERE = ("credential_secret_id", "ca_cert")
-"""Keys of the context that only matter for another cloud."""
 
 
 class RemoteStack(ManagedType):
-    """A stack in the project and region of the stack that it is part of."""
+    """A stack in the project of the stack that it is part of, or in another cloud."""
 
     type_name = "OS::Heat::Stack"
-    description = "A stack of its own, which the orchestration service of the cloud makes."
+    description = (
+        "A stack of its own, which the orchestration service of a region or of another cloud makes."
+    )
     service = "orchestration"
     properties = {
         "context": declare.mapping(
-            "Where to make the stack. Only the region of the service itself is known.",
+            "Where to make the stack.",
             update_allowed=True,
+            constraints=(Custom(elsewhere.CONSTRAINT),),
             entries={
-                "region_name": declare.checked("keystone.region", "Region of the stack."),
+                "region_name": declare.string("Region of the stack."),
                 "credential_secret_id": declare.string(
-                    "Secret with credentials for another cloud; not supported.",
+                    "Secret of the key manager with the credentials for another cloud, as JSON:"
+                    ' {"auth_type": "v3applicationcredential", "auth": {"auth_url": ...}}.',
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
                 "ca_cert": declare.string(
-                    "Certificates of another cloud; not supported.",
+                    "Certificates to check those of the services against, as PEM.",
                     update_allowed=True,
                     support=_SINCE_12,
                 ),
                 "insecure": declare.boolean(
-                    "Do not verify the certificates of another cloud.",
+                    "Do not check the certificates of the services.",
                     default=False,
                     update_allowed=True,
                     support=_SINCE_12,
@@ -75,17 +78,6 @@ class RemoteStack(ManagedType):
         "outputs": Attribute("Outputs of the stack by name.", Type.MAP),
     }
 
-    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Another cloud cannot be reached."""
-        context = properties.get("context")
-        if not isinstance(context, Mapping):
-            return []
-        return [
-            Diagnostic("other-cloud", "stacks are made in this cloud alone", path=("context", name))
-            for name in _ELSEWHERE
-            if context.get(name)
-        ]
-
     def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
         """The template and the values of its parameters; None as long as it is not known."""
         template, given = properties.get("template"), properties.get("parameters")
@@ -95,22 +87,17 @@ class RemoteStack(ManagedType):
 
     def needs_replacement(self, call: Call) -> bool:
         """A stack does not move to another region."""
-        return call.update.changed == {"context"} or _region(call.properties) != _region(
-            call.update.previous
-        )
+        return _region(call.properties) != _region(call.update.previous)
 
     def create(self, call: Call) -> Outcome:
         """Ask for the stack, then wait for it."""
-        elsewhere = _other_region(call)
-        if elsewhere is not None:
-            return elsewhere
         if call.physical_id is not None:
             return _judge(call, call.physical_id)
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
         try:
-            made = send(call.cloud.orchestration, "POST", "/stacks", json=body)
+            made = send(_service(call), "POST", "/stacks", json=body)
         except CloudFault as fault:
-            if status_of(fault) == _FORBIDDEN:
+            if status_of(fault) == _FORBIDDEN and not _credentials(call):
                 return Failed(f"{describe(fault)}; {_HAND_ON}")
             return refusal(fault)
         return Wait(after=0.1, physical_id=str(_STACKS.object_in(made)["id"]))
@@ -122,7 +109,7 @@ class RemoteStack(ManagedType):
         path = _path(call, call.object_id)
         # an update is answered with a line of plain text
         with suppress(UnreadableAnswer):
-            send(call.cloud.orchestration, "PUT", path, json=_wanted(call))
+            send(_service(call), "PUT", path, json=_wanted(call))
         return Wait(after=0.1, progress={"asked": True})
 
     def delete(self, call: Call) -> Outcome:
@@ -137,7 +124,7 @@ class RemoteStack(ManagedType):
             return _failed(found)
         if not asked:
             with gone_is_fine():
-                send(call.cloud.orchestration, "DELETE", _path(call, call.physical_id))
+                send(_service(call), "DELETE", _path(call, call.physical_id))
         return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
 
     def suspend(self, call: Call) -> Outcome:
@@ -166,7 +153,7 @@ class RemoteStack(ManagedType):
     def find(self, call: Call) -> str | None:
         """The stack with the name that a create gives it."""
         query = {"name": call.physical_name}
-        listed = send(call.cloud.orchestration, "GET", "/stacks", params=query)
+        listed = send(_service(call), "GET", "/stacks", params=query)
         return next((str(stack["id"]) for stack in listed.get("stacks") or ()), None)
 
     def read(self, call: Call) -> Mapping[str, Any]:
@@ -192,11 +179,14 @@ def _region(properties: Mapping[str, Any]) -> str | None:
     return region
 
 
-def _other_region(call: Call) -> Failed | None:
-    region = _region(call.properties)
-    if region is None or region == (call.stack.region or call.cloud.config.region_name):
-        return None
-    return Failed(f'the region "{region}" has no orchestration service that is known here')
+def _credentials(call: Call) -> bool:
+    """Whether the stack is made with credentials of its own, and not by the trust."""
+    return bool((call.properties.get("context") or {}).get("credential_secret_id"))
+
+
+def _service(call: Call) -> Any:
+    """The orchestration service that has the stack."""
+    return elsewhere.connection(call.cloud, call.properties.get("context")).orchestration
 
 
 def _path(call: Call, physical_id: str) -> str:
@@ -206,7 +196,7 @@ def _path(call: Call, physical_id: str) -> str:
 def _stack(call: Call, physical_id: str) -> Object | None:
     """The stack, or None when there is none."""
     with gone_is_fine():
-        return dict(send(call.cloud.orchestration, "GET", _path(call, physical_id))["stack"])
+        return dict(send(_service(call), "GET", _path(call, physical_id))["stack"])
     return None
 
 
@@ -233,7 +223,7 @@ def _acted(call: Call, action: str) -> Outcome:
     path = f"{_path(call, call.object_id)}/actions"
     # it is answered with null
     with suppress(UnreadableAnswer):
-        send(call.cloud.orchestration, "POST", path, json={action: None})
+        send(_service(call), "POST", path, json={action: None})
     return Wait(after=0.1, progress={"asked": True})
 
 

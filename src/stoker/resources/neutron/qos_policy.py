@@ -15,6 +15,7 @@ class QoSPolicy(RestResource):
     type_name = "OS::Neutron::QoSPolicy"
     description = "A quality of service policy."
     service = "network"
+    extension = "qos"
     support = since("6.0.0")
     collection = QOS_POLICIES
     blanks = {"description": ""}

@@ -120,7 +120,7 @@ class Flavor(RestResource):
         """The flavor's fields; no swap disk is an empty text in the service's words."""
         return {**super().properties_of(call, found), "swap": found.get("swap") or 0}
 
-    def listed(self, call: Call, name: str) -> list[Object]:
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """All flavors, those of single projects too: the list cannot be narrowed."""
         return FLAVORS.select(call.cloud, is_public="None")
 

@@ -94,6 +94,8 @@ class Call:
     inherited: Inherited = _NOTHING
     signals: Mapping[str, Sequence[Signal]] = field(default_factory=dict)
     """By reference id (what ``get_resource`` gives) of the signalled resources of this stack."""
+    signal: Signal | None = None
+    """That which the type reacts to."""
     signalling: Signalling | None = None
     snapshot: SnapshotFacts = NO_SNAPSHOT
     cloud: Any = None
@@ -132,6 +134,9 @@ class Signalling(Protocol):
 
     def metadata_url(self, call: Call) -> str:
         """Where servers ask the CloudFormation API for metadata, as ``http://host:8000/v1/``."""
+
+    def watch_url(self, call: Call) -> str:
+        """Where servers reach the CloudWatch API, as ``http://host:8003/v1/``."""
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""

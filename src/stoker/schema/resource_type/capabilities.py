@@ -235,6 +235,22 @@ class RestartsResource(Protocol):
 
 
 @runtime_checkable
+class Reacts(Protocol):
+    """A signal to the resource has the type do something in the cloud."""
+
+    def react(self, call: Call) -> Outcome:
+        """Do what ``call.signal`` asks for: once, though this is called again after a crash."""
+
+
+@runtime_checkable
+class UpdatesAnyway(Protocol):
+    """The type is updated though nothing has changed, if the user asks for that."""
+
+    def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
+        """Whether these properties ask for it."""
+
+
+@runtime_checkable
 class Validates(Protocol):
     """The type checks more than its declarations can say."""
 

@@ -58,5 +58,9 @@ class ScalableType(NestingType):
         """The group with its new size. Raises :class:`NoChange`."""
 
     @abstractmethod
+    def capacity(self, call: NestingCall) -> int:
+        """How many members the group has by its data."""
+
+    @abstractmethod
     def settled(self, call: NestingCall, adjustment: Adjustment) -> Mapping[str, Any]:
         """The data once the new size is reached."""

@@ -22,6 +22,10 @@ class ResourceType(ABC):
     support: ClassVar[SupportStatus] = SUPPORTED
     service: ClassVar[str | None] = None
     """Service type of the catalog without which the type is not available, as ``network``."""
+    extension: ClassVar[str] = ""
+    """Extension of the network service's API without which the type is not available."""
+    undeployable: ClassVar[str] = ""
+    """Why no stack can have such a resource, in words that follow the name of the type."""
     physical_name_limit: ClassVar[int] = 255
     unique: ClassVar[bool] = False
     """The service makes no second object for the same properties: a create whose answer got lost

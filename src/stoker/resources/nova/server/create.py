@@ -11,9 +11,15 @@ from stoker.clouds.faults import CloudFault, is_conflict
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
-from stoker.resources.nova.server.user_data import render
-from stoker.resources.rest import polling_pause, refusal
-from stoker.resources.server_software import credentials, metadata_address, retract_moved, told
+from stoker.resources.nova.server.user_data import Addresses, render
+from stoker.resources.rest import polling_pause, refusal, sighted
+from stoker.resources.server_software import (
+    credentials,
+    metadata_address,
+    retract_moved,
+    told,
+    watch_address,
+)
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.software import TOLD
 
@@ -41,7 +47,7 @@ def request(call: Call) -> Outcome:
 
 def settle(call: Call) -> Outcome:
     """Wait until the server is active, then lead its floating IPs to it."""
-    server = live(call)
+    server = sighted(call, SERVERS) or live(call)
     status, task = server.get("status"), server.get(TASK)
     if status in BROKEN:
         return broken_by(call, server)
@@ -70,8 +76,12 @@ def user_data(call: Call) -> str:
     metadata = call.metadata
     if takes_deployments(call.properties):
         metadata = {**metadata, **told(call)}
-    address = metadata_address(call) if form == "HEAT_CFNTOOLS" else None
-    return render(form, text, metadata, address)
+    return render(form, text, metadata, _addresses(call) if form == "HEAT_CFNTOOLS" else None)
+
+
+def _addresses(call: Call) -> Addresses | None:
+    metadata, watch = metadata_address(call), watch_address(call)
+    return Addresses(metadata, watch) if metadata and watch else None
 
 
 def takes_deployments(properties: Mapping[str, Any]) -> bool:

@@ -193,7 +193,7 @@ def _listed(text: Any) -> set[str]:
     """The ids in a list of Heat's; none in anything else."""
     try:
         entries = json.loads(text) if isinstance(text, str) else []
-    except ValueError:
+    except (ValueError, RecursionError):
         return set()
     known = entries if isinstance(entries, list) else []
     return {str(entry.get("id")) for entry in known if isinstance(entry, dict)}

@@ -6,7 +6,7 @@ from stoker.clouds.collection import Object
 from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudFault, describe, is_conflict
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
-from stoker.resources.rest import polling_pause
+from stoker.resources.rest import polling_pause, sighted
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 
 _SNAPSHOT_ID_IN_BODY = "2.45"
@@ -118,7 +118,7 @@ def is_removed(call: Call) -> bool:
         return True
     if not call.progress.get("asked"):
         return not SERVERS.delete(call.cloud, call.physical_id)
-    server = SERVERS.find(call.cloud, call.physical_id)
+    server = sighted(call, SERVERS)
     if server is None or server.get("status") in GONE:
         return True
     if not server.get(TASK):

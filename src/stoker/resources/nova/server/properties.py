@@ -16,8 +16,8 @@ _REBUILT = Interruption(
 )
 _DEVICE: Mapping[str, Property] = {
     "delete_on_termination": declare.boolean("Whether the disk goes with the server."),
-    "snapshot_id": declare.checked("cinder.snapshot", "Snapshot that a volume is made from."),
-    "volume_id": declare.checked("cinder.volume", "Volume."),
+    "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot that a volume is made from"),
+    "volume_id": declare.by_name("cinder.volume", "Volume"),
     "volume_size": declare.integer("Size of a new volume in GiB."),
 }
 """What both forms of block devices have."""
@@ -61,8 +61,8 @@ PROPERTIES: Mapping[str, Property] = {
                 "image", "glance.image", hidden("9.0.0", deprecated("7.0.0", was="5.0.0"))
             ),
             "swap_size": declare.integer("Size of a swap disk in MiB."),
-            "volume_type": declare.checked(
-                "cinder.vtype", "Type of a new volume.", support=since("26.0.0")
+            "volume_type": declare.by_name(
+                "cinder.vtype", "Type of a new volume", support=since("26.0.0")
             ),
         },
     ),

@@ -1,7 +1,8 @@
 """What a server releases for its replacement, and reclaims if it stays after all.
 
 A port belongs to one server at a time, and so does a fixed address: the ports that the user names
-are detached, those made for the server lose the addresses that the user has chosen.
+are detached, those made for the server lose the addresses that the user has chosen. The volumes
+that the user names are detached, too.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from stoker.clouds.collections import PORTS, SERVERS
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, unbind
 from stoker.resources.nova.server.ports import nics, own_ports
 from stoker.resources.nova.server.states import TASK
+from stoker.resources.nova.server.volumes import held_volumes, let_go_of, take_again
 from stoker.resources.port_addresses import addresses_of, free_addresses, give_addresses_back
 from stoker.resources.rest import polling_pause
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 RELEASED = "released"
 """Key of the data: port -> its addresses before, for one made for the server; else None."""
+VOLUMES = "released_volumes"
+"""Key of the data: volume -> its device."""
 _ASKED = "asked_to_detach"
 _DETACHES = frozenset({"ACTIVE", "PAUSED", "SHUTOFF"})
 
@@ -26,8 +30,10 @@ _DETACHES = frozenset({"ACTIVE", "PAUSED", "SHUTOFF"})
 def release(call: Call) -> Outcome:
     """Put on record what the server has, then free it."""
     if RELEASED not in call.data:
-        held = _held(call)
-        return Wait(after=0.0, data={**call.data, RELEASED: held}) if held else Done()
+        held, volumes = _held(call), held_volumes(call)
+        if not held and not volumes:
+            return Done()
+        return Wait(after=0.0, data={**call.data, RELEASED: held, VOLUMES: volumes})
     held = call.data[RELEASED]
     left = _leave(call, held)
     if left:
@@ -36,12 +42,17 @@ def release(call: Call) -> Outcome:
     for port_id, addresses in held.items():
         if addresses:
             free_addresses(call.cloud, port_id, addresses)
+    still = let_go_of(call, call.data.get(VOLUMES, {})) if call.physical_id else []
+    if still:
+        reason = f"waiting until the server has let go of {', '.join(sorted(still))}"
+        return Wait(polling_pause(call), reason=reason)
     return Done()
 
 
 def reclaim(call: Call) -> Outcome:
     """Restore the addresses of the ports, and attach the ports again."""
-    kept = {key: value for key, value in call.data.items() if key not in (RELEASED, _ASKED)}
+    apart = (RELEASED, VOLUMES, _ASKED)
+    kept = {key: value for key, value in call.data.items() if key not in apart}
     if SERVERS.find(call.cloud, call.object_id) is None:
         return Done(data=kept)
     tags = {
@@ -56,6 +67,10 @@ def reclaim(call: Call) -> Outcome:
             give_addresses_back(call.cloud, port_id, addresses)
         if port.get("device_id") != call.object_id:
             attach(call, port_id, tags.get(port_id))
+    missing = take_again(call, call.data.get(VOLUMES, {}))
+    if missing:
+        reason = f"waiting until the server has {', '.join(sorted(missing))} again"
+        return Wait(polling_pause(call), reason=reason)
     return Done(data=kept)
 
 

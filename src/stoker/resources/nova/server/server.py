@@ -108,7 +108,7 @@ class Server(ManagedType):
         return Done() if found.get("status") == ACTIVE else not_active(found)
 
     def release(self, call: Call) -> Outcome:
-        """Let go of ports and addresses that a replacement needs."""
+        """Let go of ports, addresses and volumes that a replacement needs."""
         return release(call)
 
     def reclaim(self, call: Call) -> Outcome:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from typing import Any
@@ -69,12 +70,20 @@ _KINDS = (
 )
 
 
-def render(form: str, text: str, metadata: Mapping[str, Any], metadata_address: str | None) -> str:
-    """The user data of a server.
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the tools inside a server reach this service."""
 
-    ``form`` is the property ``user_data_format``; ``metadata_address`` the address below which
-    the CloudFormation interface answers, for the tools inside the server.
-    """
+    metadata: str
+    """Below which the CloudFormation interface answers, as ``http://host:8000/v1/``."""
+    watch: str
+    """Below which the CloudWatch interface answers."""
+
+
+def render(
+    form: str, text: str, metadata: Mapping[str, Any], addresses: Addresses | None = None
+) -> str:
+    """The user data of a server; ``form`` is the property ``user_data_format``."""
     if form == "RAW":
         return text
     parts = [text_part(_PART_HANDLER, "part-handler", "part-handler.py")]
@@ -85,16 +94,17 @@ def render(form: str, text: str, metadata: Mapping[str, Any], metadata_address: 
         parts.append(text_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
     if metadata:
         parts.append(text_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
-    if form == "HEAT_CFNTOOLS" and metadata_address:
+    if form == "HEAT_CFNTOOLS" and addresses is not None:
         # the tools take the port from its end, and put the version behind it
-        root = metadata_address.removesuffix("/v1/")
+        root = addresses.metadata.removesuffix("/v1/")
         parts.append(text_part(root, "x-cfninitdata", "cfn-metadata-server"))
-        parts.append(text_part(_boto_config(metadata_address), "x-cfninitdata", "cfn-boto-cfg"))
+        parts.append(text_part(_boto_config(addresses), "x-cfninitdata", "cfn-boto-cfg"))
     return _joined(parts)
 
 
-def _boto_config(address: str) -> str:
-    url = urlsplit(address)
+def _boto_config(addresses: Addresses) -> str:
+    """What boto reads; the tools have the port of the CloudWatch interface, 8003, in themselves."""
+    url = urlsplit(addresses.metadata)
     is_secure = int(url.scheme == "https")
     return (
         "[Boto]\n"
@@ -103,6 +113,8 @@ def _boto_config(address: str) -> str:
         "https_validate_certificates = 1\n"
         "cfn_region_name = heat\n"
         f"cfn_region_endpoint = {url.hostname}\n"
+        "cloudwatch_region_name = heat\n"
+        f"cloudwatch_region_endpoint = {urlsplit(addresses.watch).hostname}\n"
     )
 
 

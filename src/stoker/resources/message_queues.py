@@ -1,4 +1,7 @@
-"""Queues of the messaging service, through which servers get deployments and answer."""
+"""Queues of the messaging service, through which servers get deployments and answer.
+
+They lie in the project of the stack user that the server is: each project has its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
+from keystoneauth1.exceptions import Unauthorized
+
 from stoker.clouds.faults import fault_from
+from stoker.resources.stack_user import login
 from stoker.resources.temp_url import endpoint, has_endpoint
 from stoker.schema.resource_type import Call
 
@@ -46,7 +52,10 @@ def remove(call: Call, queue: str) -> None:
     """Remove a queue with its messages; none, or no messaging service, is fine."""
     if not has_endpoint(call, "message"):
         return
-    answer = _answer(call, "DELETE", _path(queue))
+    try:
+        answer = _answer(call, "DELETE", _path(queue))
+    except Unauthorized:  # the user is gone already, and nobody can ask for the queue any more
+        return
     if answer.status_code != HTTPStatus.NOT_FOUND and answer.status_code >= _ERRORS:
         raise fault_from(answer)
 
@@ -63,6 +72,9 @@ def _sent(call: Call, method: str, path: str, body: Any = None) -> None:
 
 def _answer(call: Call, method: str, path: str, body: Any = None) -> Any:
     # the service wants to know which client it speaks to
-    headers = {"Client-ID": call.resource_id, "X-Project-Id": call.stack.project_id}
-    more = {} if body is None else {"json": body}
+    headers = {"Client-ID": call.resource_id}
+    more: dict[str, Any] = {} if body is None else {"json": body}
+    auth = login(call)
+    if auth is not None:
+        more["auth"] = auth
     return call.cloud.message.request(path, method, headers=headers, **more)

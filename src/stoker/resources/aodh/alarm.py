@@ -1,0 +1,71 @@
+"""OS::Aodh::Alarm: watches a meter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources import declare
+from stoker.resources.aodh.alarms import (
+    COMMON,
+    COMPARISON_OPERATOR,
+    EVALUATION_PERIODS,
+    THRESHOLD,
+    Alarm,
+    query,
+)
+from stoker.schema.resource_type import Call
+from stoker.schema.support import deprecated
+
+_METADATA = "metadata."
+"""What the names of fields with metadata begin with."""
+_CONDITIONS = ("query", "matching_metadata")
+
+
+class CeilometerAlarm(Alarm):
+    """An alarm on a meter, as earlier releases of OpenStack had them."""
+
+    type_name = "OS::Aodh::Alarm"
+    description = "Watches a meter."
+    support = deprecated("10.0.0", was="2014.1")
+    kind = "threshold"
+    properties = {
+        **COMMON,
+        "comparison_operator": COMPARISON_OPERATOR,
+        "evaluation_periods": EVALUATION_PERIODS,
+        "matching_metadata": declare.mapping(
+            "Metadata of what is looked at.", default={}, update_allowed=True
+        ),
+        "meter_name": declare.string("Name of the meter.", required=True),
+        "period": declare.integer("Seconds of a period.", update_allowed=True),
+        "query": query("2015.1"),
+        "statistic": declare.choice(
+            ["count", "avg", "sum", "min", "max"], "How values are made one.", update_allowed=True
+        ),
+        "threshold": THRESHOLD,
+    }
+
+    def rule(self, properties: Mapping[str, Any]) -> Object:
+        """What is watched; metadata are conditions, too."""
+        rule = super().rule(properties)
+        metadata = rule.pop("matching_metadata", None) or {}
+        matching = [
+            {"field": f"{_METADATA}{key.removeprefix(_METADATA)}", "op": "eq", "value": str(value)}
+            for key, value in metadata.items()
+        ]
+        return {**rule, "query": [*(rule.get("query") or []), *matching]}
+
+    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+        """The rule; conditions are the given ones if they are those that there are."""
+        told = super().told_rule(call, rule)
+        live = rule.get("query") or []
+        if live == self.rule(call.properties)["query"]:
+            return {**told, **{name: call.properties[name] for name in _CONDITIONS}}
+        metadata = {
+            each["field"].removeprefix(_METADATA): each["value"]
+            for each in live
+            if each["field"].startswith(_METADATA)
+        }
+        rest = [each for each in live if not each["field"].startswith(_METADATA)]
+        return {**told, "query": rest, "matching_metadata": metadata}

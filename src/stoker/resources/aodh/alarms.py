@@ -1,0 +1,200 @@
+"""What all alarms of the alarm service have in common.
+
+The service takes a change as the whole alarm, and can narrow its list by nothing that is a token:
+alarms are found by their names, which users cannot choose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Property
+from stoker.schema.resource_type import Call, Done, Outcome
+from stoker.schema.support import since
+
+_ALARMS = collection("alarm", "alarm", id_field="alarm_id", plural="items", path="/alarms")
+_STATES = {
+    "alarm": "when it rings",
+    "insufficient_data": "when data are missing",
+    "ok": "when all is well",
+}
+_QUEUE = "trust+zaqar://?queue_name="
+_TOLD_QUEUE = re.compile(r"trust\+zaqar:(?://)?\?queue_name=(.*)")
+"""The service leaves the slashes out when it tells an address without a host."""
+COMPARISON = ["le", "ge", "eq", "lt", "gt", "ne"]
+
+
+def _actions() -> dict[str, Property]:
+    found = {}
+    for state, words in _STATES.items():
+        found[f"{state}_actions"] = declare.sequence(
+            f"Addresses that are called {words}.", update_allowed=True
+        )
+        found[f"{state}_queues"] = declare.sequence(
+            f"Queues that get a message {words}.",
+            default=[],
+            update_allowed=True,
+            support=since("8.0.0"),
+            items=declare.by_name("zaqar.queue", "Queue"),
+        )
+    return found
+
+
+COMMON: Mapping[str, Property] = {
+    **_actions(),
+    "description": declare.DESCRIPTION,
+    "enabled": declare.boolean(
+        "Whether the alarm is watched.", default="true", update_allowed=True
+    ),
+    "repeat_actions": declare.boolean(
+        "Whether actions are repeated for as long as the state lasts.",
+        default="true",
+        update_allowed=True,
+    ),
+    "severity": declare.choice(
+        ["low", "moderate", "critical"],
+        "How bad it is.",
+        default="low",
+        update_allowed=True,
+        support=since("5.0.0"),
+    ),
+    "time_constraints": declare.records(
+        "Times at which the alarm is watched; always if none are given.",
+        default=[],
+        support=since("5.0.0"),
+        entries={
+            "description": declare.string("Description of the time."),
+            "duration": declare.at_least(0, "For how many seconds.", required=True),
+            "name": declare.string("Name of the time.", required=True),
+            "start": declare.checked("cron_expression", "When it begins.", required=True),
+            "timezone": declare.checked("timezone", "Time zone of the beginning."),
+        },
+    ),
+}
+EVALUATION_PERIODS = declare.integer("How many periods in a row must say so.", update_allowed=True)
+COMPARISON_OPERATOR = declare.choice(
+    COMPARISON, "How the value is compared with the threshold.", update_allowed=True
+)
+THRESHOLD = declare.number("The threshold.", required=True, update_allowed=True)
+GNOCCHI: Mapping[str, Property] = {
+    "aggregation_method": declare.string("How values are made one.", update_allowed=True),
+    "comparison_operator": COMPARISON_OPERATOR,
+    "evaluation_periods": EVALUATION_PERIODS,
+    "granularity": declare.integer("Seconds of a period.", update_allowed=True),
+    "threshold": THRESHOLD,
+}
+METRIC = declare.string("Name of the metric.", required=True, update_allowed=True)
+RESOURCE_TYPE = declare.string("Type of the resources.", required=True, update_allowed=True)
+
+
+def query(support: str | None = None) -> Property:
+    """Conditions on what is looked at."""
+    return declare.records(
+        "Conditions on what is looked at.",
+        update_allowed=True,
+        **({} if support is None else {"support": since(support)}),
+        entries={
+            "field": declare.string("Name of the field."),
+            "op": declare.choice(COMPARISON, "How the field is compared."),
+            "type": declare.choice(
+                ["integer", "float", "string", "boolean", "datetime"],
+                "Type of the value.",
+                default="string",
+                **({} if support is None else {"support": since("8.0.0")}),
+            ),
+            "value": declare.string("What it is compared with."),
+        },
+    )
+
+
+class Alarm(RestResource):
+    """An alarm. Its own properties are its rule."""
+
+    service = "alarm"
+    collection = _ALARMS
+    bears_name = True
+    marker = ""
+    kind: ClassVar[str]
+    """What the service calls alarms of this type."""
+
+    @property
+    def rule_field(self) -> str:
+        """The field with the rule."""
+        return (
+            f"{self.kind.removesuffix('_threshold')}_threshold_rule"
+            if (self.kind.startswith("gnocchi"))
+            else f"{self.kind}_rule"
+        )
+
+    def rule(self, properties: Mapping[str, Any]) -> Object:
+        """What is watched."""
+        own = {name: value for name, value in properties.items() if name not in COMMON}
+        return super().fields(own)
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The whole alarm."""
+        shared = {name: properties.get(name) for name in COMMON if not name.endswith("_queues")}
+        body = {"type": self.kind, **super().fields(shared), self.rule_field: self.rule(properties)}
+        for state in _STATES:
+            queues = [f"{_QUEUE}{queue}" for queue in properties.get(f"{state}_queues") or ()]
+            body[f"{state}_actions"] = [*(properties.get(f"{state}_actions") or ()), *queues]
+        return body
+
+    def changed_fields(self, call: Call) -> Object:
+        """The whole alarm: the service takes nothing less."""
+        return self.creation_body(call)
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The alarm, its rule, and the queues among its actions."""
+        told = super().properties_of(call, found)
+        for state in _STATES:
+            name = f"{state}_actions"
+            live = _parted(call.properties[name] or (), found.get(name) or ())
+            told[name], told[f"{state}_queues"] = live
+        return told | self.told_rule(call, found.get(self.rule_field) or {})
+
+    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+        """The properties that the rule tells."""
+        return {name: rule[name] for name in self.properties if name in rule}
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All alarms: the list cannot be narrowed in this way."""
+        return _ALARMS.select(call.cloud)
+
+    def suspend(self, call: Call) -> Outcome:
+        """Stop watching."""
+        body = {**self.creation_body(call), "enabled": False}
+        _ALARMS.update(call.cloud, call.object_id, body)
+        return Done()
+
+    def resume(self, call: Call) -> Outcome:
+        """Watch again."""
+        _ALARMS.update(call.cloud, call.object_id, self.creation_body(call))
+        return Done()
+
+
+def _parted(given: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Actions and queues out of live actions; a queue that was given as an action is one."""
+    asked = {_queue_of(each): each for each in given}
+    actions, queues = [], []
+    for each in live:
+        queue = _queue_of(each)
+        if queue is None:
+            actions.append(each)
+        elif queue in asked:
+            actions.append(asked[queue])
+        else:
+            queues.append(queue)
+    return actions, queues
+
+
+def _queue_of(action: str) -> str | None:
+    """The queue that an action writes to."""
+    found = _TOLD_QUEUE.fullmatch(action)
+    return None if found is None else found[1]

@@ -1,0 +1,69 @@
+"""OS::Aodh::CompositeAlarm: rings by several rules together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources import declare
+from stoker.resources.aodh.alarms import COMMON, Alarm
+from stoker.schema.constraints import Length
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class CompositeAlarm(Alarm):
+    """An alarm that joins others."""
+
+    type_name = "OS::Aodh::CompositeAlarm"
+    description = "Rings by several rules together."
+    support = since("8.0.0")
+    kind = "composite"
+    properties = {
+        **COMMON,
+        "composite_rule": declare.mapping(
+            "The rules and how they are joined.",
+            required=True,
+            update_allowed=True,
+            entries={
+                "operator": declare.choice(
+                    ["or", "and"], "How the rules are joined.", required=True, update_allowed=True
+                ),
+                "rules": declare.sequence(
+                    "The rules, composite ones among them.",
+                    required=True,
+                    update_allowed=True,
+                    constraints=(Length(min=2),),
+                ),
+            },
+        ),
+    }
+
+    def rule(self, properties: Mapping[str, Any]) -> Object:
+        """The rules under how they are joined."""
+        return dict(_joined(properties.get("composite_rule") or {}))
+
+    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+        """The rule that was given if it means what there is."""
+        given = call.properties["composite_rule"]
+        if _is_in(_joined(given), rule):
+            return {"composite_rule": given}
+        return {"composite_rule": {"operator": next(iter(rule), None), "rules": [*rule.values()]}}
+
+
+def _joined(rule: Any) -> Any:
+    """A rule in the service's words: a composite one maps its operator to its rules."""
+    if not isinstance(rule, Mapping) or "operator" not in rule:
+        return rule
+    return {rule["operator"]: [_joined(each) for each in rule.get("rules") or ()]}
+
+
+def _is_in(given: Any, live: Any) -> bool:
+    """Whether all that was given is so: the service tells the defaults of each rule, too."""
+    if isinstance(given, Mapping) and isinstance(live, Mapping):
+        return all(_is_in(value, live.get(name)) for name, value in given.items())
+    if isinstance(given, list) and isinstance(live, list):
+        pairs = zip(given, live, strict=False)
+        return len(given) == len(live) and all(_is_in(one, other) for one, other in pairs)
+    return bool(given == live)

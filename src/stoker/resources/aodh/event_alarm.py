@@ -1,0 +1,23 @@
+"""OS::Aodh::EventAlarm: rings when something happens."""
+
+from __future__ import annotations
+
+from stoker.resources import declare
+from stoker.resources.aodh.alarms import COMMON, Alarm, query
+from stoker.schema.support import since
+
+
+class EventAlarm(Alarm):
+    """An alarm on events."""
+
+    type_name = "OS::Aodh::EventAlarm"
+    description = "Rings when something happens."
+    support = since("8.0.0")
+    kind = "event"
+    properties = {
+        **COMMON,
+        "event_type": declare.string(
+            "Type of the event, with * for any text.", default="*", update_allowed=True
+        ),
+        "query": query(),
+    }

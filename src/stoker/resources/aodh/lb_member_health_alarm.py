@@ -1,0 +1,41 @@
+"""OS::Aodh::LBMemberHealthAlarm: rings when members of a load balancer are ill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources import declare
+from stoker.resources.aodh.alarms import COMMON, Alarm
+from stoker.resources.rest import renamed
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class LBMemberHealthAlarm(Alarm):
+    """An alarm on members of a load balancer."""
+
+    type_name = "OS::Aodh::LBMemberHealthAlarm"
+    description = "Rings when members of a load balancer are ill."
+    support = since("13.0.0")
+    kind = "loadbalancer_member_health"
+    properties = {
+        **COMMON,
+        "autoscaling_group_id": declare.string(
+            "Id of the group that the members are of.", required=True, update_allowed=True
+        ),
+        "pool": declare.string("Id of the pool.", required=True, update_allowed=True),
+        "stack": declare.string("Id of the stack of the group.", required=True),
+    }
+
+    def rule(self, properties: Mapping[str, Any]) -> Object:
+        """The pool, the group and its stack."""
+        return renamed(super().rule(properties), _WIRE)
+
+    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+        """The pool, the group and its stack, in the words of templates."""
+        return renamed(rule, {field: name for name, field in _WIRE.items()})
+
+
+_WIRE = {"pool": "pool_id", "stack": "stack_id"}

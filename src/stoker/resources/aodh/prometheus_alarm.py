@@ -1,0 +1,22 @@
+"""OS::Aodh::PrometheusAlarm: watches a query of Prometheus."""
+
+from __future__ import annotations
+
+from stoker.resources import declare
+from stoker.resources.aodh.alarms import COMMON, COMPARISON_OPERATOR, THRESHOLD, Alarm
+from stoker.schema.support import since
+
+
+class PrometheusAlarm(Alarm):
+    """An alarm on a query of Prometheus."""
+
+    type_name = "OS::Aodh::PrometheusAlarm"
+    description = "Watches a query of Prometheus."
+    support = since("22.0.0")
+    kind = "prometheus"
+    properties = {
+        **COMMON,
+        "comparison_operator": COMPARISON_OPERATOR,
+        "query": declare.string("The query.", required=True, update_allowed=True),
+        "threshold": THRESHOLD,
+    }

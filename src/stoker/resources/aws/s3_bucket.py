@@ -1,0 +1,77 @@
+"""AWS::S3::Bucket: a container of the object store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.object_containers import ObjectContainer
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+
+_PAGES = {
+    "IndexDocument": "X-Container-Meta-Web-Index",
+    "ErrorDocument": "X-Container-Meta-Web-Error",
+}
+
+
+class S3Bucket(ObjectContainer):
+    """A bucket of objects."""
+
+    type_name = "AWS::S3::Bucket"
+    description = "A container of the object store."
+
+    properties = {
+        "AccessControl": declare.choice(
+            [
+                "Private",
+                "PublicRead",
+                "PublicReadWrite",
+                "AuthenticatedRead",
+                "BucketOwnerRead",
+                "BucketOwnerFullControl",
+            ],
+            "Who may use the objects.",
+        ),
+        "Tags": declare.records(
+            "Labels of the bucket.",
+            entries={
+                "Key": declare.string("Name of the label.", required=True),
+                "Value": declare.string("Value of the label.", required=True),
+            },
+        ),
+        "WebsiteConfiguration": declare.mapping(
+            "Pages, for a bucket that is read as a web site.",
+            entries={
+                "ErrorDocument": declare.string("Page for what is not there."),
+                "IndexDocument": declare.string("Page for the bucket itself."),
+            },
+        ),
+    }
+    attributes = {
+        "DomainName": Attribute("Host of the object store.", Type.STRING),
+        "WebsiteURL": Attribute("Address of the bucket.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
+        """The access lists, the pages and the labels."""
+        told = {}
+        project = f"{call.stack.project_id}:*"
+        match properties.get("AccessControl"):
+            case "PublicRead":
+                told = {"X-Container-Read": ".r:*"}
+            case "PublicReadWrite":
+                told = {"X-Container-Read": ".r:*", "X-Container-Write": "*:*"}
+            case "AuthenticatedRead" | "BucketOwnerRead":
+                told = {"X-Container-Read": project}
+            case "BucketOwnerFullControl":
+                told = {"X-Container-Read": project, "X-Container-Write": project}
+        pages = properties.get("WebsiteConfiguration") or {}
+        for name, header in _PAGES.items():
+            if pages.get(name):
+                told[header] = pages[name]
+        for tag in properties.get("Tags") or ():
+            told[f"X-Container-Meta-S3-Tag-{tag['Key']}"] = tag["Value"]
+        return told

@@ -1,0 +1,71 @@
+"""AWS::EC2::Volume: a disk that outlives instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources import declare
+from stoker.resources.volumes import BACKUP, BlockVolume
+from stoker.schema.resource_type import Call
+
+_FROM_BACKUPS = "3.47"
+
+
+class EC2Volume(BlockVolume):
+    """A volume in CloudFormation's form."""
+
+    type_name = "AWS::EC2::Volume"
+    description = "A disk that can be attached to instances, and outlives them."
+    bears_name = True
+    properties = {
+        "AvailabilityZone": declare.string(
+            "Availability zone of the volume.", required=True, immutable=True
+        ),
+        "Size": declare.at_least(1, "Size in GiB.", immutable=True),
+        "SnapshotId": declare.by_name(
+            "cinder.backup", "Backup that the volume is made of", immutable=True
+        ),
+        "Tags": declare.records(
+            "Metadata of the volume.",
+            immutable=True,
+            entries={
+                "Key": declare.string("Name of the entry.", required=True),
+                "Value": declare.string("Text of the entry.", required=True),
+            },
+        ),
+    }
+    attributes = {"show": declare.SHOW}
+
+    def version(self, properties: Mapping[str, Any]) -> str | None:
+        """The version that makes volumes of backups, where one is named."""
+        return _FROM_BACKUPS if properties.get("SnapshotId") else None
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields of the volume; name and description are generated."""
+        given = call.properties
+        body: Object = {
+            "name": call.physical_name,
+            "description": call.physical_name,
+            "availability_zone": given["AvailabilityZone"],
+            "metadata": {tag["Key"]: tag["Value"] for tag in given.get("Tags") or ()},
+        }
+        fields = (("size", given.get("Size")), ("backup_id", given.get("SnapshotId")))
+        return body | {name: value for name, value in fields if value is not None}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The properties that the volume tells of itself."""
+        own = {**(found.get("metadata") or {})}
+        tags = [tag for tag in call.properties.get("Tags") or () if tag["Key"] in own]
+        told = [{"Key": tag["Key"], "Value": own[tag["Key"]]} for tag in tags]
+        return {
+            "AvailabilityZone": found.get("availability_zone"),
+            "Size": found.get("size"),
+            "Tags": told or None,
+        }
+
+    def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The backup in the place of the one that the volume was made of."""
+        backup_id = data.get(BACKUP)
+        return properties if backup_id is None else {**properties, "SnapshotId": backup_id}

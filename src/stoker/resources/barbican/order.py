@@ -1,0 +1,128 @@
+"""OS::Barbican::Order: a key or certificate that the key manager makes.
+
+The name is that of the key: a lost create is found by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.clouds.kinds import KINDS
+from stoker.clouds.payloads import payload_of
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.barbican.containers import refs_in
+from stoker.resources.rest import Readiness, RestResource, renamed
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_ORDERS = collection("key_manager", "order", id_field="order_ref")
+_CONTAINERS = KINDS["key-manager", "container"]
+
+
+class Order(RestResource):
+    """An order."""
+
+    type_name = "OS::Barbican::Order"
+    description = "A key, key pair or certificate that the key manager makes."
+    service = "key-manager"
+    support = since("2014.2")
+    collection = _ORDERS
+    marker = ""
+    readiness = Readiness(pending=frozenset({"PENDING"}), reason="error_reason")
+    secrets = frozenset({"private_key"})
+
+    properties = {
+        "algorithm": declare.string("Algorithm that the key is for."),
+        "bit_length": declare.integer("Length of the key in bits."),
+        "ca_id": declare.string(
+            "Id of the authority that signs the certificate.", support=since("5.0.0")
+        ),
+        "expiration": declare.checked("expiration", "When the key ends, as 2030-01-31T12:00:00."),
+        "mode": declare.string("Mode of the algorithm."),
+        "name": declare.string("Name of the key. If not given, a name is generated."),
+        "pass_phrase": declare.string(
+            "Passphrase of the private key.", sensitive=True, support=since("5.0.0")
+        ),
+        "payload_content_type": declare.string("Kind of the payload."),
+        "profile": declare.string(
+            "Profile of the certificate at the authority.", support=since("5.0.0")
+        ),
+        "request_data": declare.string(
+            "The request for the certificate itself.", support=since("5.0.0")
+        ),
+        "request_type": declare.choice(
+            ["stored-key", "simple-cmc", "custom"],
+            "Kind of the request for a certificate.",
+            support=since("5.0.0"),
+        ),
+        "source_container_ref": declare.by_name(
+            "barbican.container",
+            "Container with the key pair of the certificate",
+            support=since("5.0.0"),
+        ),
+        "subject_dn": declare.string("Whom the certificate is for.", support=since("5.0.0")),
+        "type": declare.choice(
+            ["key", "asymmetric", "certificate"],
+            "What is made.",
+            required=True,
+            support=since("5.0.0"),
+        ),
+    }
+    attributes = {
+        "certificate": Attribute("The certificate.", Type.STRING),
+        "container_ref": Attribute("Address of the container with what was made.", Type.STRING),
+        "intermediates": Attribute(
+            "Certificates of those that vouch for the certificate.", Type.STRING
+        ),
+        "order_ref": Attribute("Address of the order.", Type.STRING),
+        "private_key": Attribute("The private key.", Type.STRING),
+        "public_key": Attribute("The public key.", Type.STRING),
+        "secret_ref": Attribute("Address of the secret that was made.", Type.STRING),
+        "status": Attribute("Status of the object.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def creation_body(self, call: Call) -> Object:
+        """What is made, and the particulars."""
+        given = renamed(call.properties, {"source_container_ref": "container_ref"})
+        kind = given.pop("type")
+        return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
+
+    def alike(self, call: Call) -> list[Object]:
+        """The orders of a key with this name."""
+        name = self.creation_body(call)["meta"]["name"]
+        listed = _ORDERS.select(call.cloud)
+        return [item for item in listed if (item.get("meta") or {}).get("name") == name]
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """What is made, and the particulars as the order has them."""
+        meta = dict(found.get("meta") or {})
+        container = meta.pop("container_ref", None)
+        told = {name: value for name, value in meta.items() if name in self.properties}
+        return {**told, "type": found.get("type"), "source_container_ref": container}
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes, with keys and certificates out of the container."""
+        read = dict(super().read(call))
+        container = read["show"].get("container_ref")
+        found = None if container is None else _CONTAINERS.find(call.cloud, container)
+        for name, ref in refs_in(found or {}).items():
+            if name in self.attributes:
+                read[name] = payload_of(call.cloud, ref)
+        return read
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Keys need algorithm and length."""
+        kind = properties.get("type")
+        if kind not in ("key", "asymmetric"):
+            return []
+        return [
+            Diagnostic("invalid-order", f"{name} must be given with the type {kind}", ("type",))
+            for name in ("algorithm", "bit_length")
+            if properties.get(name) is None
+        ]

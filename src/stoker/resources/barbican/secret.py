@@ -1,0 +1,75 @@
+"""OS::Barbican::Secret: a secret that the key manager keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.payloads import SECRETS, payload_in
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class Secret(RestResource):
+    """A secret."""
+
+    type_name = "OS::Barbican::Secret"
+    description = "A text or key that the key manager keeps."
+    service = "key-manager"
+    support = since("2014.2")
+    collection = SECRETS
+    marker = ""
+    readiness = Readiness(pending=frozenset({"PENDING"}))
+    secrets = frozenset({"decrypted_payload"})
+
+    properties = {
+        "algorithm": declare.string("Algorithm that the secret is for."),
+        "bit_length": declare.at_least(0, "Length of the key in bits."),
+        "expiration": declare.checked(
+            "expiration", "When the secret ends, as 2030-01-31T12:00:00."
+        ),
+        "mode": declare.string("Mode of the algorithm."),
+        "name": declare.string("Name of the object. If not given, a name is generated."),
+        "payload": declare.string("What is kept.", sensitive=True),
+        "payload_content_encoding": declare.choice(["base64"], "How the payload is written here."),
+        "payload_content_type": declare.choice(
+            ["text/plain", "application/octet-stream"], "Kind of the payload."
+        ),
+        "secret_type": declare.choice(
+            ["symmetric", "public", "private", "certificate", "passphrase", "opaque"],
+            "What the secret is for.",
+            default="opaque",
+            support=since("5.0.0"),
+        ),
+    }
+    attributes = {
+        "decrypted_payload": Attribute(
+            "What is kept; content that is no text in base64.", Type.STRING
+        ),
+        "status": Attribute("Status of the object.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes, with what the secret holds."""
+        read = dict(super().read(call))
+        return {**read, "decrypted_payload": payload_in(call.cloud, read["show"])}
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """A payload needs its kind, and bytes need to be encoded."""
+        kind = properties.get("payload_content_type")
+        if properties.get("payload") is not None and kind is None:
+            message = "payload_content_type must be given with payload"
+            return [Diagnostic("invalid-secret", message, ("payload",))]
+        if kind is not None and properties.get("payload") is None:
+            message = "payload_content_type cannot be given without payload"
+            return [Diagnostic("invalid-secret", message, ("payload_content_type",))]
+        encoding = properties.get("payload_content_encoding")
+        if kind == "application/octet-stream" and encoding is None:
+            message = f"payload_content_encoding must be given with the type {kind}"
+            return [Diagnostic("invalid-secret", message, ("payload_content_type",))]
+        return []

@@ -1,0 +1,104 @@
+"""OS::Cinder::EncryptedVolumeType: that volumes of a type are encrypted, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import VOLUME_TYPES
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources import declare
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.support import since
+
+_FIELDS = ("provider", "control_location", "cipher", "key_size")
+
+
+class EncryptedVolumeType(ManagedType):
+    """The encryption of a type of volumes. Its physical id is the id of the type."""
+
+    type_name = "OS::Cinder::EncryptedVolumeType"
+    description = "How volumes of a type are encrypted."
+    service = "block-storage"
+    support = since("5.0.0")
+    unique = True
+    properties = {
+        "cipher": declare.choice(
+            ["aes-xts-plain64", "aes-cbc-essiv"], "Cipher and mode.", update_allowed=True
+        ),
+        "control_location": declare.choice(
+            ["front-end", "back-end"],
+            "Where it is encrypted.",
+            default="front-end",
+            update_allowed=True,
+        ),
+        "key_size": declare.integer("Size of the key in bits.", update_allowed=True),
+        "provider": declare.string("What encrypts.", required=True, update_allowed=True),
+        "volume_type": declare.by_name("cinder.vtype", "Type of volumes", required=True),
+    }
+    attributes = {"show": declare.SHOW}
+
+    def create(self, call: Call) -> Outcome:
+        """Say how volumes of the type are to be encrypted."""
+        kind = str(call.properties["volume_type"])
+        if not _encryption(call, kind):
+            _ask(call, "POST", kind, "", json={"encryption": _wanted(call)})
+        return Done(kind)
+
+    def update(self, call: Call) -> Outcome:
+        """Change how."""
+        kind = call.object_id
+        found = _encryption(call, kind)
+        body = {"encryption": _wanted(call)}
+        _ask(call, "PUT", kind, f"/{found.get('encryption_id', 'provider')}", json=body)
+        return Done()
+
+    def delete(self, call: Call) -> Outcome:
+        """Have new volumes of the type not encrypted."""
+        if call.physical_id is None:
+            return Done()
+        with gone_is_fine():
+            found = _encryption(call, call.physical_id)
+            if found:
+                encryption_id = found.get("encryption_id", "provider")
+                _ask(call, "DELETE", call.physical_id, f"/{encryption_id}")
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The encryption of the type, if it is as it should be."""
+        kind = str(call.properties["volume_type"])
+        found = _encryption(call, kind)
+        return kind if found and _wanted(call).items() <= found.items() else None
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The encryption as the service shows it."""
+        return {"show": _encryption(call, call.object_id)}
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """How volumes of the type are encrypted; None if they are not."""
+        found = {}
+        with gone_is_fine():
+            found = _encryption(call, call.object_id)
+        if not found:
+            return None
+        return {**{name: found.get(name) for name in _FIELDS}, "volume_type": call.object_id}
+
+    def check(self, call: Call) -> Outcome:
+        """Whether volumes of the type are encrypted."""
+        if call.physical_id is None or self.live(call) is None:
+            return Failed(f"the volume type {call.physical_id} is no longer encrypted")
+        return Done()
+
+
+def _wanted(call: Call) -> Object:
+    return {name: call.properties.get(name) for name in _FIELDS}
+
+
+def _encryption(call: Call, kind: str) -> Object:
+    return _ask(call, "GET", kind, "")
+
+
+def _ask(call: Call, method: str, kind: str, suffix: str, **more: Any) -> Object:
+    path = VOLUME_TYPES.at(kind, f"/encryption{suffix}")
+    return VOLUME_TYPES.ask(call.cloud, method, path, **more)

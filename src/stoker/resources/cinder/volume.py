@@ -1,0 +1,195 @@
+"""OS::Cinder::Volume: a disk that outlives servers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.cinder.volume_changes import apply_changes, set_read_only
+from stoker.resources.rest import Extra
+from stoker.resources.volumes import BACKUP, BlockVolume
+from stoker.schema.properties import Attribute, Interruption, Type
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since
+from stoker.schema.unknown import Unknown
+
+_FROM_BACKUPS = "3.47"
+_SOURCES = ("image", "imageRef", "source_volid", "snapshot_id")
+_TOLD_AS_TEXT = (
+    "availability_zone", "bootable", "created_at", "encrypted", "size", "snapshot_id",
+    "source_volid", "status", "volume_type",
+)  # fmt: skip
+_HINTS = "OS-SCH-HNT:scheduler_hints"
+_KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})
+"""Metadata that the service sets itself."""
+
+
+class Volume(BlockVolume):
+    """A volume."""
+
+    type_name = "OS::Cinder::Volume"
+    description = "A disk that can be attached to servers, and outlives them."
+    wire = {"image": "imageRef", "scheduler_hints": _HINTS}
+    extras = (Extra("read_only", set_read_only, lambda call: _is_read_only(call)),)
+
+    properties = {
+        "availability_zone": declare.string("Availability zone of the volume."),
+        "backup_id": declare.by_name(
+            "cinder.backup",
+            "Backup that the volume is made of; a changed one is restored into the volume",
+            update_allowed=True,
+            interruption=Interruption("what it holds is overwritten by the backup"),
+        ),
+        "description": declare.string("Description of the object.", update_allowed=True),
+        "image": declare.by_name("glance.image", "Image that the volume is made of"),
+        "imageRef": declare.string(
+            "Id of the image that the volume is made of.",
+            support=hidden("5.0.0", deprecated("2014.1")),
+        ),
+        "metadata": declare.mapping(
+            "Keys and texts that the service keeps with the volume.",
+            default={},
+            update_allowed=True,
+        ),
+        "multiattach": declare.boolean(
+            "Whether several servers can have the volume. Use a type of volumes for that.",
+            default=False,
+            support=SupportStatus(Support.HIDDEN, "13.0.0", previous=since("6.0.0")),
+        ),
+        "name": declare.NAME,
+        "read_only": declare.boolean(
+            "Whether servers can only read the volume.", update_allowed=True, support=since("5.0.0")
+        ),
+        "scheduler_hints": declare.mapping(
+            "Hints on where to place the volume.", support=since("2015.1")
+        ),
+        "size": declare.at_least(
+            1, "Size in GiB. It can grow, and not shrink.", update_allowed=True
+        ),
+        "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot that the volume is made of"),
+        "source_volid": declare.by_name("cinder.volume", "Volume that this is a copy of"),
+        "volume_type": declare.by_name("cinder.vtype", "Type of the volume", update_allowed=True),
+    }
+    attributes = {
+        "attachments": Attribute(
+            "Attachments of the volume, as JSON.",
+            Type.STRING,
+            cached=False,
+            support=SupportStatus(Support.DEPRECATED, "9.0.0", previous=since("2015.1")),
+        ),
+        "attachments_list": Attribute(
+            "Attachments of the volume.", Type.LIST, cached=False, support=since("9.0.0")
+        ),
+        "availability_zone": Attribute("Availability zone of the volume.", Type.STRING),
+        "bootable": Attribute("Whether servers can boot from the volume.", Type.STRING),
+        "created_at": Attribute("When the volume was made.", Type.STRING),
+        "display_description": Attribute("Description of the volume.", Type.STRING),
+        "display_name": Attribute("Name of the volume.", Type.STRING),
+        "encrypted": Attribute("Whether the volume is encrypted.", Type.STRING),
+        "metadata": Attribute("Metadata of the volume, as JSON.", Type.STRING),
+        "metadata_values": Attribute("Metadata of the volume.", Type.MAP),
+        "multiattach": Attribute(
+            "Whether several servers can have the volume.", Type.BOOLEAN, support=since("6.0.0")
+        ),
+        "show": declare.SHOW,
+        "size": Attribute("Size in GiB.", Type.STRING),
+        "snapshot_id": Attribute("Snapshot that the volume was made of.", Type.STRING),
+        "source_volid": Attribute("Volume that this is a copy of.", Type.STRING),
+        "status": Attribute("State of the volume.", Type.STRING, cached=False),
+        "volume_type": Attribute("Type of the volume.", Type.STRING),
+    }
+
+    def version(self, properties: Mapping[str, Any]) -> str | None:
+        """The version that makes volumes of backups, where one is named."""
+        return _FROM_BACKUPS if properties.get("backup_id") else None
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields of the volume; one that is made of a backup is made of nothing else."""
+        body = super().creation_body(call)
+        unwanted = ("imageRef", "source_volid", "snapshot_id") if body.get("backup_id") else ()
+        silent = () if body.get("multiattach") else ("multiattach",)
+        return {name: value for name, value in body.items() if name not in (*unwanted, *silent)}
+
+    def update(self, call: Call) -> Outcome:
+        """Rename, retype, grow or overwrite the volume."""
+        outcome = apply_changes(call)
+        if outcome is not None:
+            return outcome
+        return self.judge(call, self.collection.get(call.cloud, call.object_id))
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The attributes, which are texts, as in Heat."""
+        attachments = found.get("attachments") or []
+        metadata = found.get("metadata") or {}
+        return {
+            **{name: str(found.get(name)) for name in _TOLD_AS_TEXT},
+            "attachments": json.dumps(attachments),
+            "attachments_list": attachments,
+            "display_description": found.get("description"),
+            "display_name": found.get("name"),
+            "metadata": json.dumps(metadata),
+            "metadata_values": metadata,
+            "multiattach": bool(found.get("multiattach")),
+        }
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The properties that the volume tells of itself, as far as the user has given them."""
+        told: dict[str, Any] = {
+            name: found.get(name) for name in ("name", "description", "size", "availability_zone")
+        }
+        own = {**(found.get("metadata") or {})}
+        given = call.properties.get("metadata") or {}
+        told["metadata"] = {
+            key: value for key, value in own.items() if key in given or key not in _KEPT_BY_SERVICE
+        }
+        for name in ("snapshot_id", "source_volid"):
+            told[name] = found.get(name)
+        if call.properties.get("volume_type"):
+            told["volume_type"] = _as_given(call.properties["volume_type"], found)
+        if call.properties.get("multiattach"):
+            told["multiattach"] = found.get("multiattach")
+        if call.properties.get("image"):
+            image = found.get("volume_image_metadata") or {}
+            told["image"] = image.get("image_id", call.properties["image"])
+        return told
+
+    def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The backup: it is restored into a volume that exists, or a new one is made of it."""
+        backup_id = data.get(BACKUP)
+        return properties if backup_id is None else {**properties, "backup_id": backup_id}
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """A volume is made of one thing, and has a size or takes it over."""
+        named = [name for name in _SOURCES if properties.get(name) is not None]
+        if isinstance(properties.get("size"), Unknown):
+            return []
+        listed = f"currently specified options: {named}."
+        sources = ", ".join(f'"{name}"' for name in _SOURCES)
+        if properties.get("size") is None and properties.get("backup_id") is None:
+            if len(named) != 1:
+                message = (
+                    'If neither "backup_id" nor "size" is provided, one and only one of '
+                    f"{sources} must be specified, but {listed}"
+                )
+                return [Diagnostic("invalid-volume", message, ())]
+        elif len(named) > 1:
+            message = f'If "size" is provided, only one of {sources} can be specified, but {listed}'
+            return [Diagnostic("invalid-volume", message, (named[1],))]
+        return []
+
+
+def _as_given(given: Any, found: Object) -> Any:
+    """The type of a volume, by id where the user has named it so."""
+    if given in (found.get("volume_type"), found.get("volume_type_id")):
+        return given
+    return found.get("volume_type")
+
+
+def _is_read_only(call: Call) -> bool:
+    found = Volume.collection.get(call.cloud, call.object_id)
+    told = (found.get("metadata") or {}).get("readonly", "False")
+    return str(told).lower() == "true"

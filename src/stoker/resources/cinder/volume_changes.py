@@ -1,0 +1,172 @@
+"""Changes of a volume in place: one step for each kind, each safe to repeat.
+
+A step that takes time asks once and then watches the volume. To restore a backup, and to grow
+where the cloud cannot do that under a server, the volume is taken from its servers for a while;
+which they were is progress, so that they get it back whatever dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
+from stoker.clouds.faults import CloudFault
+from stoker.resources.rest import polling_pause, went_to
+from stoker.resources.volumes import READINESS, attached, give_back, let_go
+from stoker.schema.resource_type import Call, Failed, Outcome, Wait
+
+_GROWS_IN_USE = "3.42"
+_REFUSED = frozenset({400, 406})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of change."""
+
+    name: str
+    properties: frozenset[str]
+    run: Callable[[Call, Object], Outcome | None]
+    """Called with the volume as it is; None when the change is done."""
+
+
+def apply_changes(call: Call) -> Outcome | None:
+    """Do what ``call.update.changed`` needs, in a fixed order; None when all of it is done."""
+    done = list(call.progress.get("done", []))
+    for step in _STEPS:
+        if step.name in done or call.update.changed.isdisjoint(step.properties):
+            continue
+        outcome = step.run(call, VOLUMES.get(call.cloud, call.object_id))
+        if isinstance(outcome, Wait):
+            progress = {**call.progress, **(outcome.progress or {}), "done": done}
+            return Wait(outcome.after, progress=progress, reason=outcome.reason)
+        if outcome is not None:
+            return outcome
+        done.append(step.name)
+    return None
+
+
+def set_read_only(call: Call) -> None:
+    """Say whether servers can write to the volume."""
+    wanted = bool(call.properties.get("read_only"))
+    _act(call, {"os-update_readonly_flag": {"readonly": wanted}})
+
+
+def _act(call: Call, body: Object, microversion: str | None = None) -> None:
+    path = VOLUMES.at(call.object_id, "/action")
+    VOLUMES.ask(call.cloud, "POST", path, json=body, microversion=microversion)
+
+
+def _describe(call: Call, volume: Object) -> None:
+    body: Object = {}
+    if "name" in call.update.changed:
+        body["name"] = call.properties.get("name") or call.physical_name
+    if "description" in call.update.changed:
+        body["description"] = call.properties.get("description")
+    VOLUMES.update(call.cloud, call.object_id, body)
+
+
+def _set_metadata(call: Call, volume: Object) -> None:
+    path = VOLUMES.at(call.object_id, "/metadata")
+    texts = {key: str(value) for key, value in (call.properties.get("metadata") or {}).items()}
+    VOLUMES.ask(call.cloud, "PUT", path, json={"metadata": texts})
+
+
+def _set_read_only(call: Call, volume: Object) -> None:
+    set_read_only(call)
+
+
+def _retype(call: Call, volume: Object) -> Outcome | None:
+    wanted = call.properties.get("volume_type")
+    if _is_pending(volume):
+        return _waiting(call, volume)
+    if volume.get("status") in READINESS.failed:
+        return _failed(volume)
+    if wanted is None or wanted in {volume.get("volume_type"), _type_id(call, volume)}:
+        return None
+    if call.progress.get("retyped"):
+        return Failed(f"the volume is still of type {volume.get('volume_type')}")
+    _act(call, {"os-retype": {"new_type": wanted, "migration_policy": "never"}})
+    return _waiting(call, volume, retyped=True)
+
+
+def _type_id(call: Call, volume: Object) -> str | None:
+    name = volume.get("volume_type")
+    listed = VOLUME_TYPES.select(call.cloud) if name else []
+    return next((str(each["id"]) for each in listed if each.get("name") == name), None)
+
+
+def _grow(call: Call, volume: Object) -> Outcome | None:
+    size, wanted = int(volume.get("size") or 0), call.properties.get("size")
+    if _is_pending(volume):
+        return _waiting(call, volume)
+    if volume.get("status") in READINESS.failed:
+        return _failed(volume)
+    if wanted is not None and wanted < size:
+        return Failed("Shrinking volume is not supported.", kind="NotSupported")
+    if wanted is None or wanted == size:
+        return _back_to_servers(call)
+    if call.progress.get("held") is not None:
+        if not let_go(call, call.progress["held"]):
+            return _waiting(call, volume)
+        _act(call, {"os-extend": {"new_size": wanted}})
+        return _waiting(call, volume)
+    try:
+        version = _GROWS_IN_USE if volume.get("status") == "in-use" else None
+        _act(call, {"os-extend": {"new_size": wanted}}, version)
+    except CloudFault as fault:
+        if fault.status_code not in _REFUSED or volume.get("status") != "in-use":
+            raise
+        return _waiting(call, volume, held=attached(volume))
+    return _waiting(call, volume)
+
+
+def _overwrite(call: Call, volume: Object) -> Outcome | None:
+    backup_id = call.properties.get("backup_id")
+    if backup_id is None:
+        return None
+    if "held" not in call.progress:
+        return _waiting(call, volume, held=attached(volume))
+    if call.progress.get("restored"):
+        if _is_pending(volume):
+            return _waiting(call, volume)
+        if volume.get("status") in READINESS.failed:
+            return _failed(volume)
+        return _back_to_servers(call)
+    if not let_go(call, call.progress["held"]):
+        return _waiting(call, volume)
+    path = BACKUPS.at(str(backup_id), "/restore")
+    BACKUPS.ask(call.cloud, "POST", path, json={"restore": {"volume_id": call.object_id}})
+    return _waiting(call, volume, restored=True)
+
+
+def _back_to_servers(call: Call) -> Outcome | None:
+    held = call.progress.get("held") or []
+    if not held or give_back(call, held):
+        return None
+    return Wait(polling_pause(call), reason="the volume goes back to its servers")
+
+
+def _is_pending(volume: Object) -> bool:
+    return volume.get("status") in READINESS.pending
+
+
+def _failed(volume: Object) -> Failed:
+    return went_to(str(volume["status"]), "Unknown")
+
+
+def _waiting(call: Call, volume: Object, **progress: Any) -> Wait:
+    reason = f"the volume is {volume.get('status')}"
+    return Wait(polling_pause(call), progress=progress, reason=reason)
+
+
+_STEPS = (
+    Step("description", frozenset({"name", "description"}), _describe),
+    Step("metadata", frozenset({"metadata"}), _set_metadata),
+    Step("backup", frozenset({"backup_id"}), _overwrite),
+    Step("type", frozenset({"volume_type"}), _retype),
+    Step("size", frozenset({"size"}), _grow),
+    Step("read_only", frozenset({"read_only"}), _set_read_only),
+)

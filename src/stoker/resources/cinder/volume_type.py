@@ -1,0 +1,116 @@
+"""OS::Cinder::VolumeType: a kind of volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import VOLUME_TYPES
+from stoker.clouds.faults import CloudFault, gone_is_fine, is_conflict
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_IS_PUBLIC = "os-volume-type-access:is_public"
+
+
+class VolumeType(RestResource):
+    """A type of volumes. For administrators only."""
+
+    type_name = "OS::Cinder::VolumeType"
+    description = "A kind of volumes, with what the service is to know of it."
+    service = "block-storage"
+    support = since("2015.1")
+    collection = VOLUME_TYPES
+    unique = True
+    marker = ""
+    extras = (
+        Extra("projects", lambda call: _set_projects(call), lambda call: _projects(call)),
+        Extra("metadata", lambda call: _set_specs(call), lambda call: _specs(call)),
+    )
+    properties = {
+        "description": declare.string(
+            "Description of the type.", update_allowed=True, support=since("5.0.0")
+        ),
+        "is_public": declare.boolean(
+            "Whether every project can use the type.",
+            default=True,
+            update_allowed=True,
+            support=since("5.0.0"),
+        ),
+        "metadata": declare.mapping("Extra specs of the type.", update_allowed=True),
+        "name": declare.string("Name of the type.", required=True, update_allowed=True),
+        "projects": declare.sequence(
+            "Projects that can use the type, if it is not public.",
+            default=[],
+            update_allowed=True,
+            support=since("5.0.0"),
+            items=declare.by_name("keystone.project", "Project"),
+        ),
+    }
+    attributes = {"show": declare.SHOW}
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields of the type; whether it is public has another name here."""
+        body = super().creation_body(call)
+        body[_IS_PUBLIC] = body.pop("is_public")
+        return body
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All types, also those that are not public."""
+        return VOLUME_TYPES.select(call.cloud, is_public="None")
+
+    def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
+        """A public type has no list of projects."""
+        if properties.get("is_public") is True and properties.get("projects"):
+            message = 'Can not specify property "projects" if the volume type is public.'
+            return [Diagnostic("invalid-volume-type", message, ("projects",))]
+        return []
+
+
+def _set_specs(call: Call) -> None:
+    """Bring the extra specs to what they should be."""
+    path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
+    wanted = {key: str(value) for key, value in (call.properties.get("metadata") or {}).items()}
+    for key in _specs(call).keys() - wanted.keys():
+        with gone_is_fine():
+            VOLUME_TYPES.ask(call.cloud, "DELETE", f"{path}/{key}")
+    if wanted:
+        VOLUME_TYPES.ask(call.cloud, "POST", path, json={"extra_specs": wanted})
+
+
+def _specs(call: Call) -> dict[str, Any]:
+    path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
+    return dict(VOLUME_TYPES.ask(call.cloud, "GET", path).get("extra_specs") or {})
+
+
+def _set_projects(call: Call) -> None:
+    """Let exactly these projects use a type that is not public."""
+    if call.properties.get("is_public"):
+        return
+    wanted, present = set(call.properties.get("projects") or ()), set(_projects(call))
+    for project in sorted(wanted - present):
+        _grant(call, "addProjectAccess", project)
+    for project in sorted(present - wanted):
+        _grant(call, "removeProjectAccess", project)
+
+
+def _grant(call: Call, action: str, project: str) -> None:
+    path = VOLUME_TYPES.at(call.object_id, "/action")
+    try:
+        with gone_is_fine():
+            VOLUME_TYPES.ask(call.cloud, "POST", path, json={action: {"project": project}})
+    except CloudFault as fault:
+        if not is_conflict(fault):  # it has been granted already
+            raise
+
+
+def _projects(call: Call) -> list[str]:
+    path = VOLUME_TYPES.at(call.object_id, "/os-volume-type-access")
+    with gone_is_fine():  # a public type has no list
+        answer = VOLUME_TYPES.ask(call.cloud, "GET", path)
+        return [str(each["project_id"]) for each in answer.get("volume_type_access") or ()]
+    return []

@@ -1,0 +1,85 @@
+"""OS::Designate::RecordSet: the records of one name and type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.constraints import Length, Range
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_ZONES = KINDS["dns", "zone"]
+
+
+class RecordSet(RestResource):
+    """A record set."""
+
+    type_name = "OS::Designate::RecordSet"
+    description = "What a DNS zone answers for one name and type."
+    service = "dns"
+    support = since("8.0.0")
+    collection = replace(
+        collection("dns", "recordset", path="/zones/{}/recordsets", words="record set"),
+        update_method="PUT",
+    )
+    within = "zone"
+    readiness = Readiness(pending=frozenset({"PENDING"}))
+    lingers = True
+
+    properties = {
+        "description": declare.string(
+            "Description of the object.", update_allowed=True, constraints=(Length(max=160),)
+        ),
+        "name": declare.string(
+            "Name, with the zone and the final dot. If not given, a name is generated.",
+            constraints=(Length(max=255),),
+        ),
+        "records": declare.sequence("What is answered.", required=True, update_allowed=True),
+        "ttl": declare.integer(
+            "For how many seconds answers may be kept.",
+            update_allowed=True,
+            constraints=(Range(min=1, max=2147483647),),
+        ),
+        "type": declare.choice(
+            [
+                "A",
+                "AAAA",
+                "CNAME",
+                "MX",
+                "SRV",
+                "TXT",
+                "SPF",
+                "NS",
+                "PTR",
+                "SSHFP",
+                "SOA",
+                "CAA",
+                "CERT",
+                "NAPTR",
+            ],
+            "Type of the records.",
+            required=True,
+        ),
+        "zone": declare.by_name("designate.zone", "Zone", required=True),
+    }
+
+    def creation_body(self, call: Call) -> Object:
+        """The fields; a generated name lies in the zone."""
+        body = super().creation_body(call)
+        if not call.properties.get("name"):
+            zone = _ZONES.get(call.cloud, call.properties["zone"])
+            body["name"] = f"{call.physical_name}.{zone['name']}"
+        return body
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; a generated name without the zone."""
+        told = super().properties_of(call, found)
+        if not call.properties.get("name"):
+            told["name"] = str(told["name"]).partition(".")[0]
+        return told

@@ -1,0 +1,75 @@
+"""OS::Designate::Zone: a DNS zone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.kinds import KINDS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.rest import Readiness, RestResource
+from stoker.schema.constraints import Length, Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.support import deprecated, since
+
+_TTL = 3600
+"""What the service gives a zone without one, unless it is configured otherwise."""
+
+
+class Zone(RestResource):
+    """A DNS zone."""
+
+    type_name = "OS::Designate::Zone"
+    description = "A part of the domain name system that the DNS service answers for."
+    service = "dns"
+    support = since("8.0.0")
+    collection = KINDS["dns", "zone"]
+    readiness = Readiness(pending=frozenset({"PENDING"}))
+    lingers = True
+    wire = {"primaries": "masters"}
+    blanks = {"ttl": _TTL}
+
+    properties = {
+        "attributes": declare.mapping("Hints for where the zone is kept.", support=since("24.0.0")),
+        "description": declare.string(
+            "Description of the object.", update_allowed=True, constraints=(Length(max=160),)
+        ),
+        "email": declare.string("Whom to write to about a primary zone.", update_allowed=True),
+        "masters": declare.sequence(
+            "Old name of primaries.",
+            update_allowed=True,
+            renamed_to="primaries",
+            support=deprecated("15.0.0"),
+        ),
+        "name": declare.string(
+            "Name of the zone, as example.org., with the dot.",
+            required=True,
+            constraints=(Length(max=255),),
+        ),
+        "primaries": declare.sequence(
+            "Servers of which a secondary zone is a copy.", update_allowed=True
+        ),
+        "ttl": declare.integer(
+            "For how many seconds answers may be kept.",
+            update_allowed=True,
+            constraints=(Range(min=1, max=2147483647),),
+        ),
+        "type": declare.choice(
+            ["PRIMARY", "SECONDARY"],
+            "Whether the zone is kept here, or copied from elsewhere.",
+            default="PRIMARY",
+        ),
+    }
+    attributes = {
+        "serial": Attribute("Serial number of the zone.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """A primary zone needs an address of somebody, a secondary one those of servers."""
+        kind = properties.get("type")
+        needed = {"PRIMARY": "email", "SECONDARY": "primaries"}.get(str(kind))
+        if needed is None or properties.get(needed) is not None:
+            return []
+        return [Diagnostic("invalid-zone", f"{needed} must be given with the type {kind}")]

@@ -1,0 +1,191 @@
+"""OS::Glance::WebImage: an image that the image service fetches from the web.
+
+Images have neither description nor another field for a mark: one that the user has named is found
+among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import IMAGES
+from stoker.clouds.faults import fault_from
+from stoker.resources import declare
+from stoker.resources.rest import Extra, Readiness, RestResource
+from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+from stoker.schema.support import since
+
+_APART = frozenset({"active", "extra_properties", "location", "members"})
+_ASKED = "asked"
+"""Key of the progress: the service has been told where the image is."""
+_BLANKS: Object = {"tags": [], "owner": None}
+"""What stands for nothing in fields that every image has."""
+_ERRORS = 400
+
+
+def _members(call: Call) -> list[str]:
+    answer = IMAGES.ask(call.cloud, "GET", IMAGES.at(call.object_id, "/members"))
+    return [str(entry["member_id"]) for entry in answer.get("members", [])]
+
+
+def _share(call: Call) -> None:
+    wanted, present = call.properties.get("members") or [], _members(call)
+    path = IMAGES.at(call.object_id, "/members")
+    for member in wanted:
+        if member not in present:
+            IMAGES.ask(call.cloud, "POST", path, json={"member": member})
+    for member in present:
+        if member not in wanted:
+            IMAGES.ask(call.cloud, "DELETE", f"{path}/{member}")
+
+
+def _activate(call: Call) -> None:
+    action = "reactivate" if call.properties["active"] else "deactivate"
+    IMAGES.ask(call.cloud, "POST", IMAGES.at(call.object_id, f"/actions/{action}"))
+
+
+class WebImage(RestResource):
+    """An image."""
+
+    type_name = "OS::Glance::WebImage"
+    description = "An image that the image service fetches from the web."
+    service = "image"
+    support = since("12.0.0")
+    collection = IMAGES
+    marker = ""
+    readiness = Readiness(
+        pending=frozenset({"queued", "importing", "saving", "uploading"}),
+        failed=frozenset({"killed", "deleted", "pending_delete"}),
+        reason="message",
+    )
+    extras = (Extra("members", _share, _members),)
+
+    properties = {
+        "active": declare.boolean(
+            "Whether servers can be made of the image.",
+            default=True,
+            update_allowed=True,
+            support=since("16.0.0"),
+        ),
+        "architecture": declare.string("Processor that the system is for.", update_allowed=True),
+        "container_format": declare.choice(
+            ["ami", "ari", "aki", "bare", "ovf", "ova", "docker"],
+            "Form of the container.",
+            required=True,
+        ),
+        "disk_format": declare.choice(
+            ["ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop"],
+            "Form of the disk.",
+            required=True,
+        ),
+        "extra_properties": declare.mapping(
+            "Further properties, by name.", default={}, update_allowed=True, support=since("17.0.0")
+        ),
+        "id": declare.string("Id of the image. If not given, one is generated."),
+        "kernel_id": declare.string(
+            "Image of the kernel.",
+            update_allowed=True,
+            constraints=(
+                declare.pattern(
+                    "^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$"
+                ),
+            ),
+        ),
+        "location": declare.string("Address from which the image is fetched.", required=True),
+        "members": declare.sequence(
+            "Projects that share the image.",
+            update_allowed=True,
+            support=since("16.0.0"),
+            items=declare.string(),
+        ),
+        "min_disk": declare.at_least(0, "GiB of disk that the image needs.", default=0),
+        "min_ram": declare.at_least(0, "MiB of memory that the image needs.", default=0),
+        "name": declare.string("Name of the image. If not given, a name is generated."),
+        "os_distro": declare.string("Distribution of the system.", update_allowed=True),
+        "os_version": declare.string("Version of the system.", update_allowed=True),
+        "owner": declare.string("Project that owns the image.", update_allowed=True),
+        "protected": declare.boolean(
+            "Whether nobody can delete the image.", default=False, update_allowed=True
+        ),
+        "ramdisk_id": declare.string(
+            "Image of the RAM disk.",
+            update_allowed=True,
+            constraints=(
+                declare.pattern(
+                    "^([0-9a-fA-F]){8}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){4}-([0-9a-fA-F]){12}$"
+                ),
+            ),
+        ),
+        "tags": declare.sequence("Tags of the image.", update_allowed=True),
+        "visibility": declare.choice(
+            ["public", "private", "community", "shared"],
+            "Who may see the image.",
+            default="private",
+            update_allowed=True,
+        ),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The fields, with the further properties among them."""
+        own = {name: value for name, value in properties.items() if name not in _APART}
+        return {**super().fields(own), **(properties.get("extra_properties") or {})}
+
+    def create(self, call: Call) -> Outcome:
+        """Make the record, have the service fetch the image, and wait for that."""
+        if call.physical_id is None:
+            return super().create(call)
+        image = IMAGES.get(call.cloud, call.physical_id)
+        if image.get("os_glance_failed_import"):
+            return Failed(f"the image could not be fetched from {call.properties['location']}")
+        if image["status"] == "queued" and not call.progress.get(_ASKED):
+            uri = call.properties["location"]
+            body = {"method": {"name": "web-download", "uri": uri}}
+            IMAGES.ask(call.cloud, "POST", IMAGES.at(call.physical_id, "/import"), json=body)
+            return Wait(after=0.1, progress={_ASKED: True}, reason="the image is being fetched")
+        outcome = super().create(call)
+        if isinstance(outcome, Done) and call.properties["active"] is False:
+            _activate(call)
+        return outcome
+
+    def update(self, call: Call) -> Outcome:
+        """Change fields one by one, then who shares the image, and whether it is active."""
+        if changes := self._changes(call):
+            answer = call.cloud.image.request(
+                IMAGES.at(call.object_id),
+                "PATCH",
+                json=changes,
+                headers={"Content-Type": "application/openstack-images-v2.1-json-patch"},
+            )
+            if answer.status_code >= _ERRORS:
+                raise fault_from(answer)
+        if "members" in call.update.changed:
+            _share(call)
+        if "active" in call.update.changed:
+            _activate(call)
+        return Done()
+
+    def _changes(self, call: Call) -> list[Object]:
+        names = call.update.changed
+        before = self.fields({name: call.update.previous.get(name) for name in names})
+        after = self.fields({name: call.properties.get(name) for name in names})
+        gone = before.keys() - after.keys()
+        changes: list[Object] = [
+            {"op": "replace", "path": f"/{name}", "value": _BLANKS[name]}
+            if name in _BLANKS
+            else {"op": "remove", "path": f"/{name}"}
+            for name in sorted(gone)
+        ]
+        return changes + [
+            {"op": "add", "path": f"/{name}", "value": value} for name, value in after.items()
+        ]
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields, the further properties that were given, and whether it is active."""
+        further = call.properties.get("extra_properties") or {}
+        return {
+            **super().properties_of(call, found),
+            "active": found["status"] != "deactivated",
+            "extra_properties": {name: found[name] for name in further if name in found},
+        }

@@ -1,0 +1,60 @@
+"""OS::Ironic::Port: a network interface of a bare metal node.
+
+A hardware address is there once: a lost create is found by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class Port(RestResource):
+    """A port of a node."""
+
+    type_name = "OS::Ironic::Port"
+    description = "A network interface of a bare metal node."
+    service = "baremetal"
+    support = since("13.0.0")
+    unique = True
+    collection = collection("baremetal", "port", id_field="uuid", microversion="1.53")
+    marker = ""
+    likeness = ("address",)
+    wire = {"node": "node_uuid", "portgroup": "portgroup_uuid"}
+
+    properties = {
+        "address": declare.string("Hardware address.", required=True, update_allowed=True),
+        "extra": declare.mapping("Anything that is kept with the port.", update_allowed=True),
+        "is_smartnic": declare.boolean("Whether it is a smart card.", update_allowed=True),
+        "local_link_connection": declare.mapping("The port of the switch.", update_allowed=True),
+        "node": declare.by_name("ironic.node", "Node", required=True, update_allowed=True),
+        "physical_network": declare.string("Physical network.", update_allowed=True),
+        "portgroup": declare.by_name("ironic.portgroup", "Port group", update_allowed=True),
+        "pxe_enabled": declare.boolean(
+            "Whether the node boots from the network by it.", update_allowed=True
+        ),
+    }
+    attributes = {
+        "address": Attribute("Hardware address.", Type.STRING),
+        "extra": Attribute("Anything that is kept with the port.", Type.MAP),
+        "internal_info": Attribute("What the service notes of the port.", Type.MAP),
+        "is_smartnic": Attribute("Whether it is a smart card.", Type.BOOLEAN),
+        "local_link_connection": Attribute("The port of the switch.", Type.MAP),
+        "node_uuid": Attribute("Id of the node.", Type.STRING),
+        "physical_network": Attribute("Physical network.", Type.STRING),
+        "portgroup_uuid": Attribute("Id of the port group.", Type.STRING),
+        "pxe_enabled": Attribute("Whether the node boots from the network by it.", Type.BOOLEAN),
+        "show": declare.SHOW,
+    }
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """The port with the address."""
+        return self.collection.select(call.cloud, address=like["address"])

@@ -1,0 +1,35 @@
+"""OS::Keystone::Domain: a realm of projects, users and groups."""
+
+from __future__ import annotations
+
+from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import since
+
+
+class Domain(RestResource):
+    """A domain. For administrators only."""
+
+    type_name = "OS::Keystone::Domain"
+    description = "A realm of projects, users and groups."
+    service = "identity"
+    support = since("8.0.0")
+    collection = KINDS["identity", "domain"]
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "enabled": declare.boolean(
+            "Whether the object can be used.", default=True, update_allowed=True
+        ),
+        "name": declare.NAME,
+    }
+
+    def delete(self, call: Call) -> Outcome:
+        """Switch the domain off, without which the service does not remove it; then remove it."""
+        if call.physical_id is not None:
+            with gone_is_fine():
+                self.collection.update(call.cloud, call.physical_id, {"enabled": False})
+        return super().delete(call)

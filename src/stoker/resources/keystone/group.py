@@ -1,0 +1,45 @@
+"""OS::Keystone::Group: a group of users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.kinds import KINDS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.keystone.roles import ROLES, role_findings, roles_of
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class Group(RestResource):
+    """A group of users. For administrators only."""
+
+    type_name = "OS::Keystone::Group"
+    description = "Users who have roles together."
+    service = "identity"
+    support = since("2015.1")
+    collection = KINDS["identity", "group"]
+    wire = {"domain": "domain_id"}
+    extras = (roles_of("groups"),)
+
+    properties = {
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "domain": declare.by_name(
+            "keystone.domain", "Domain", default="default", update_allowed=True
+        ),
+        "name": declare.NAME,
+        "roles": ROLES,
+    }
+
+    def needs_replacement(self, call: Call) -> bool:
+        """The service moves nothing to another domain."""
+        return "domain" in call.update.changed
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Each role is held in a project or in a domain."""
+        return role_findings(properties)

@@ -1,0 +1,24 @@
+"""OS::Keystone::GroupRoleAssignment: roles of a group that is there already."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.keystone.role_assignment import RoleAssignment
+from stoker.resources.keystone.roles import ROLES
+from stoker.schema.support import since
+
+
+class GroupRoleAssignment(RoleAssignment):
+    """Roles of a group. For administrators only."""
+
+    type_name = "OS::Keystone::GroupRoleAssignment"
+    description = "Roles of a group in projects and domains."
+    support = since("5.0.0")
+    holders = KINDS["identity", "group"]
+    holder = "group"
+
+    properties = {
+        "group": declare.by_name("keystone.group", "Group", required=True, update_allowed=True),
+        "roles": ROLES,
+    }

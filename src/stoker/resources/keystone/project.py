@@ -1,0 +1,50 @@
+"""OS::Keystone::Project: a project, to which the objects of other services belong."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class Project(RestResource):
+    """A project. For administrators only."""
+
+    type_name = "OS::Keystone::Project"
+    description = "A project, to which the objects of other services belong."
+    service = "identity"
+    support = since("2015.1")
+    collection = KINDS["identity", "project"]
+    wire = {"domain": "domain_id", "parent": "parent_id"}
+
+    properties = {
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "domain": declare.by_name(
+            "keystone.domain", "Domain", default="default", update_allowed=True
+        ),
+        "enabled": declare.boolean(
+            "Whether the object can be used.", default=True, update_allowed=True
+        ),
+        "name": declare.NAME,
+        "parent": declare.by_name("keystone.project", "Project above it", support=since("6.0.0")),
+        "tags": declare.sequence(
+            "Tags of the object.", default=[], update_allowed=True, support=since("10.0.0")
+        ),
+    }
+    attributes = {
+        "domain_id": Attribute("Id of the domain.", Type.STRING),
+        "enabled": Attribute("Whether the object can be used.", Type.BOOLEAN),
+        "is_domain": Attribute("Whether the project stands for a domain.", Type.BOOLEAN),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "parent_id": Attribute("Id of the project above it.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def needs_replacement(self, call: Call) -> bool:
+        """The service moves nothing to another domain."""
+        return "domain" in call.update.changed

@@ -1,0 +1,31 @@
+"""OS::Keystone::Region: a part of the cloud with endpoints of its own."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class Region(RestResource):
+    """A region. For administrators only."""
+
+    type_name = "OS::Keystone::Region"
+    description = "A part of the cloud with endpoints of its own."
+    service = "identity"
+    support = since("6.0.0")
+    collection = KINDS["identity", "region"]
+    wire = {"parent_region": "parent_region_id"}
+    blanks = {"description": ""}
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "enabled": declare.boolean(
+            "Whether the object can be used.", default=True, update_allowed=True
+        ),
+        "id": declare.string("Id of the region. If not given, one is generated."),
+        "parent_region": declare.by_name(
+            "keystone.region", "Region of which it is a part", update_allowed=True
+        ),
+    }

@@ -1,0 +1,28 @@
+"""OS::Keystone::Role: what users and groups may be allowed to do.
+
+The name of a role is unique in its domain.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class Role(RestResource):
+    """A role. For administrators only."""
+
+    type_name = "OS::Keystone::Role"
+    description = "What users and groups may be allowed to do."
+    service = "identity"
+    support = since("2015.1")
+    collection = KINDS["identity", "role"]
+    marker = ""
+    wire = {"domain": "domain_id"}
+
+    properties = {
+        "domain": declare.by_name("keystone.domain", "Domain", support=since("16.0.0")),
+        "name": declare.NAME,
+    }

@@ -1,0 +1,86 @@
+"""Roles of users and groups in projects and domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import send
+from stoker.clouds.faults import gone_is_fine
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.rest import Extra
+from stoker.schema.resource_type import Call
+
+Role = Mapping[str, Any]
+"""An entry of the property: ``role``, and ``project`` or ``domain``, all of them ids."""
+
+ROLES = declare.records(
+    "Roles, each in a project or a domain.",
+    update_allowed=True,
+    entries={
+        "domain": declare.by_name("keystone.domain", "Domain in which the role is held"),
+        "project": declare.by_name("keystone.project", "Project in which the role is held"),
+        "role": declare.by_name("keystone.role", "Role", required=True),
+    },
+)
+
+
+def roles_of(kind: str) -> Extra:
+    """The ``roles`` of ``users`` or ``groups``."""
+
+    def grant(call: Call) -> None:
+        before = call.update.previous.get("roles") or ()
+        hold(call, kind, call.object_id, call.properties.get("roles") or (), before)
+
+    def told(call: Call) -> list[Role]:
+        return held(call, kind, call.object_id)
+
+    return Extra("roles", grant, told)
+
+
+def hold(
+    call: Call, kind: str, holder: str, wanted: Iterable[Role], before: Iterable[Role] = ()
+) -> None:
+    """Give a user or group these roles, and take those from it that it is not to have any more."""
+    paths = [_path(kind, holder, role) for role in wanted]
+    for path in paths:
+        send(call.cloud.identity, "PUT", path)
+    for path in {_path(kind, holder, role) for role in before}.difference(paths):
+        with gone_is_fine():
+            send(call.cloud.identity, "DELETE", path)
+
+
+def held(call: Call, kind: str, holder: str) -> list[Role]:
+    """Those of the roles of the property that the user or group has."""
+    query = {f"{kind.removesuffix('s')}.id": holder}
+    answer = send(call.cloud.identity, "GET", "/role_assignments", params=query)
+    present = {_path(kind, holder, _entry(item)) for item in answer.get("role_assignments", [])}
+    wanted = call.properties.get("roles") or ()
+    return [dict(role) for role in wanted if _path(kind, holder, role) in present]
+
+
+def role_findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+    """Each role is held in a project or in a domain."""
+    return [
+        Diagnostic(
+            "invalid-role", "one of project and domain must be given, not both", ("roles", index)
+        )
+        for index, role in declare.records_in(properties.get("roles"))
+        if (role.get("project") is None) == (role.get("domain") is None)
+    ]
+
+
+def _entry(assignment: Mapping[str, Any]) -> Role:
+    scope = assignment.get("scope") or {}
+    return {
+        "role": assignment["role"]["id"],
+        "project": (scope.get("project") or {}).get("id"),
+        "domain": (scope.get("domain") or {}).get("id"),
+    }
+
+
+def _path(kind: str, holder: str, role: Role) -> str:
+    scope = "projects" if role.get("project") else "domains"
+    place = role.get("project") or role.get("domain")
+    return f"/{scope}/{place}/{kind}/{holder}/roles/{role['role']}"

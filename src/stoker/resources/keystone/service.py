@@ -1,0 +1,33 @@
+"""OS::Keystone::Service: an entry of the catalog."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class Service(RestResource):
+    """A service. For administrators only."""
+
+    type_name = "OS::Keystone::Service"
+    description = "A service that the catalog names."
+    service = "identity"
+    support = since("5.0.0")
+    collection = KINDS["identity", "service"]
+    blanks = {"description": ""}
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "enabled": declare.boolean(
+            "Whether the object can be used.",
+            default=True,
+            update_allowed=True,
+            support=since("6.0.0"),
+        ),
+        "name": declare.NAME,
+        "type": declare.string(
+            "Type of the service, as compute.", required=True, update_allowed=True
+        ),
+    }

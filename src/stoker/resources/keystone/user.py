@@ -1,0 +1,87 @@
+"""OS::Keystone::User: a user, with groups and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import send
+from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.kinds import KINDS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.keystone.roles import ROLES, role_findings, roles_of
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+def _join(call: Call) -> None:
+    wanted = call.properties.get("groups") or []
+    for group in wanted:
+        send(call.cloud.identity, "PUT", f"/groups/{group}/users/{call.object_id}")
+    for group in call.update.previous.get("groups") or []:
+        if group not in wanted:
+            with gone_is_fine():
+                send(call.cloud.identity, "DELETE", f"/groups/{group}/users/{call.object_id}")
+
+
+def _joined(call: Call) -> list[str]:
+    answer = send(call.cloud.identity, "GET", f"/users/{call.object_id}/groups")
+    present = {group["id"] for group in answer.get("groups", [])}
+    return [group for group in call.properties.get("groups") or [] if group in present]
+
+
+class User(RestResource):
+    """A user. For administrators only."""
+
+    type_name = "OS::Keystone::User"
+    description = "Somebody who can use the cloud."
+    service = "identity"
+    support = since("2015.1")
+    collection = KINDS["identity", "user"]
+    wire = {"default_project": "default_project_id", "domain": "domain_id"}
+    extras = (Extra("groups", _join, _joined), roles_of("users"))
+
+    properties = {
+        "default_project": declare.by_name(
+            "keystone.project", "Project for requests that name none", update_allowed=True
+        ),
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "domain": declare.by_name(
+            "keystone.domain", "Domain", default="default", update_allowed=True
+        ),
+        "email": declare.string("Address for mail.", update_allowed=True),
+        "enabled": declare.boolean(
+            "Whether the object can be used.", default=True, update_allowed=True
+        ),
+        "groups": declare.sequence(
+            "Groups of the user.",
+            update_allowed=True,
+            items=declare.by_name("keystone.group", "Group"),
+        ),
+        "name": declare.NAME,
+        "password": declare.string("Password of the user.", update_allowed=True, sensitive=True),
+        "roles": ROLES,
+    }
+    attributes = {
+        "default_project_id": Attribute(
+            "Id of the project for requests that name none.", Type.STRING
+        ),
+        "domain_id": Attribute("Id of the domain.", Type.STRING),
+        "enabled": Attribute("Whether the object can be used.", Type.BOOLEAN),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "password_expires_at": Attribute("When the password ends.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def needs_replacement(self, call: Call) -> bool:
+        """The service moves nothing to another domain."""
+        return "domain" in call.update.changed
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Each role is held in a project or in a domain."""
+        return role_findings(properties)

@@ -1,0 +1,24 @@
+"""OS::Keystone::UserRoleAssignment: roles of a user that is there already."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.keystone.role_assignment import RoleAssignment
+from stoker.resources.keystone.roles import ROLES
+from stoker.schema.support import since
+
+
+class UserRoleAssignment(RoleAssignment):
+    """Roles of a user. For administrators only."""
+
+    type_name = "OS::Keystone::UserRoleAssignment"
+    description = "Roles of a user in projects and domains."
+    support = since("5.0.0")
+    holders = KINDS["identity", "user"]
+    holder = "user"
+
+    properties = {
+        "roles": ROLES,
+        "user": declare.by_name("keystone.user", "User", required=True, update_allowed=True),
+    }

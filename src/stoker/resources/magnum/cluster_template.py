@@ -1,0 +1,77 @@
+"""OS::Magnum::ClusterTemplate: what clusters are made like.
+
+Templates have no description: one that the user has named is found among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class ClusterTemplate(RestResource):
+    """A cluster template."""
+
+    type_name = "OS::Magnum::ClusterTemplate"
+    description = "What clusters of containers are made like."
+    service = "container-infrastructure-management"
+    support = since("9.0.0")
+    collection = KINDS["container-infrastructure-management", "cluster_template"]
+    marker = ""
+    wire = {
+        "external_network": "external_network_id",
+        "flavor": "flavor_id",
+        "image": "image_id",
+        "keypair": "keypair_id",
+        "master_flavor": "master_flavor_id",
+    }
+
+    properties = {
+        "coe": declare.choice(
+            ["kubernetes", "swarm", "mesos"], "What orchestrates the containers.", required=True
+        ),
+        "dns_nameserver": declare.checked("ip_addr", "Name server of the nodes."),
+        "docker_storage_driver": declare.choice(
+            ["devicemapper", "overlay"],
+            "Driver for the storage of containers.",
+            default="devicemapper",
+        ),
+        "docker_volume_size": declare.at_least(1, "GiB for the storage of containers."),
+        "external_network": declare.by_name("neutron.network", "External network", required=True),
+        "fixed_network": declare.by_name("neutron.network", "Network of the nodes"),
+        "fixed_subnet": declare.by_name("neutron.subnet", "Subnet of the nodes"),
+        "flavor": declare.by_name("nova.flavor", "Flavor of the nodes"),
+        "floating_ip_enabled": declare.boolean("Whether nodes have floating IPs.", default=True),
+        "http_proxy": declare.string("Proxy for HTTP."),
+        "https_proxy": declare.string("Proxy for HTTPS."),
+        "image": declare.by_name("glance.image", "Image of the nodes", required=True),
+        "keypair": declare.by_name("nova.keypair", "Key pair for the nodes"),
+        "labels": declare.mapping("Further settings, by key."),
+        "master_flavor": declare.by_name("nova.flavor", "Flavor of the masters"),
+        "master_lb_enabled": declare.boolean(
+            "Whether the masters are behind a load balancer.", default=True
+        ),
+        "name": declare.string("Name of the object. If not given, a name is generated."),
+        "network_driver": declare.string("Driver for the network of containers."),
+        "no_proxy": declare.string("What is reached without a proxy."),
+        "public": declare.boolean(
+            "Whether all projects may use the template.", default=False, update_allowed=True
+        ),
+        "registry_enabled": declare.boolean(
+            "Whether there is a registry of images.", default=False
+        ),
+        "server_type": declare.choice(["vm", "bm"], "Kind of the nodes.", default="vm"),
+        "tls_disabled": declare.boolean("Whether the cluster goes without TLS.", default=False),
+        "volume_driver": declare.choice(["cinder", "rexray"], "Driver for volumes of containers."),
+    }
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All templates: the list cannot be narrowed."""
+        return self.collection.select(call.cloud)

@@ -1,0 +1,34 @@
+"""OS::Manila::SecurityService: who knows the users of a share."""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class SecurityService(RestResource):
+    """A security service."""
+
+    type_name = "OS::Manila::SecurityService"
+    description = "A directory that knows the users of shares."
+    service = "shared-file-system"
+    support = since("5.0.0")
+    collection = collection(
+        "shared_file_system", "security_service", detailed="/security-services/detail"
+    )
+    blanks = {"description": ""}
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "dns_ip": declare.string("Name server of the directory.", update_allowed=True),
+        "domain": declare.string("Domain of the directory.", update_allowed=True),
+        "name": declare.NAME,
+        "password": declare.string("Password of the user.", update_allowed=True, sensitive=True),
+        "server": declare.string("Address of the directory.", update_allowed=True),
+        "type": declare.choice(
+            ["ldap", "kerberos", "active_directory"], "Kind of the directory.", required=True
+        ),
+        "user": declare.string("Who may ask the directory.", update_allowed=True),
+    }

@@ -1,0 +1,135 @@
+"""OS::Manila::Share: a file system that servers mount.
+
+A description has another name when it is changed, so it bears no mark: a share that the user has
+named is found among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import Extra, Readiness, RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_SHARES = collection("shared_file_system", "share", microversion="2.7")
+_WITH_STATES = "2.28"
+"""The first version that tells the state of each rule."""
+_GOING = frozenset({"queued_to_deny", "denying", "deleting"})
+"""States of rules that are there for a while after they were taken away."""
+_IN_UPDATES = {"name": "display_name", "description": "display_description"}
+
+
+def _updated(body: Object) -> Object:
+    return {_IN_UPDATES.get(name, name): value for name, value in body.items()}
+
+
+def _act(call: Call, action: str, body: Object | None) -> Object:
+    path = _SHARES.at(call.object_id, "/action")
+    return _SHARES.ask(call.cloud, "POST", path, json={action: body}, microversion=_WITH_STATES)
+
+
+def _present(call: Call) -> list[Object]:
+    listed = _act(call, "access_list", None).get("access_list") or []
+    return [entry for entry in listed if entry.get("state") not in _GOING]
+
+
+def _rule(entry: Mapping[str, Any]) -> Object:
+    names = ("access_type", "access_to", "access_level")
+    return {name: entry[name] for name in names if entry.get(name) is not None}
+
+
+def _allowed(call: Call) -> list[Object]:
+    return [_rule(entry) for entry in _present(call)]
+
+
+def _allow(call: Call) -> None:
+    wanted = [_rule(entry) for entry in call.properties.get("access_rules") or ()]
+    present = _present(call)
+    for entry in present:
+        if _rule(entry) not in wanted:
+            _act(call, "deny_access", {"access_id": entry["id"]})
+    known = [_rule(entry) for entry in present]
+    for rule in wanted:
+        if rule not in known:
+            _act(call, "allow_access", rule)
+
+
+def _label(call: Call) -> None:
+    wanted, path = call.properties.get("metadata") or {}, _SHARES.at(call.object_id, "/metadata")
+    _SHARES.ask(call.cloud, "PUT", path, json={"metadata": wanted})
+
+
+class Share(RestResource):
+    """A share."""
+
+    type_name = "OS::Manila::Share"
+    description = "A file system that servers mount."
+    service = "shared-file-system"
+    support = since("5.0.0")
+    collection = _SHARES
+    readiness = Readiness(pending=frozenset({"creating"}), failed=frozenset({"error"}))
+    lingers = True
+    marker = ""
+    wire = {
+        "share_network": "share_network_id",
+        "share_protocol": "share_proto",
+        "snapshot": "snapshot_id",
+    }
+    extras = (Extra("access_rules", _allow, _allowed), Extra("metadata", _label))
+
+    properties = {
+        "access_rules": declare.records(
+            "Who may use the share.",
+            default=[],
+            update_allowed=True,
+            entries={
+                "access_level": declare.choice(["ro", "rw"], "What they may do."),
+                "access_to": declare.string("Who, or from where.", required=True),
+                "access_type": declare.choice(
+                    ["ip", "user", "cert", "cephx"], "What they are told by.", required=True
+                ),
+            },
+        ),
+        "description": declare.DESCRIPTION,
+        "is_public": declare.boolean(
+            "Whether all projects see the share.", default=False, update_allowed=True
+        ),
+        "metadata": declare.mapping("Anything that is kept with the share.", update_allowed=True),
+        "name": declare.NAME,
+        "share_network": declare.by_name("manila.share_network", "Share network"),
+        "share_protocol": declare.choice(
+            ["NFS", "CIFS", "GlusterFS", "HDFS", "CEPHFS"], "Protocol of the share.", required=True
+        ),
+        "share_type": declare.by_name("manila.share_type", "Share type"),
+        "size": declare.integer("Size in GiB.", required=True),
+        "snapshot": declare.by_name(
+            "manila.share_snapshot", "Snapshot that the share is made from"
+        ),
+    }
+    attributes = {
+        "availability_zone": Attribute("Availability zone.", Type.STRING),
+        "created_at": Attribute("When the object was created.", Type.STRING),
+        "export_locations": Attribute("Where the share is mounted from.", Type.LIST),
+        "host": Attribute("Host of the share.", Type.STRING),
+        "project_id": Attribute("Id of the project.", Type.STRING),
+        "share_server_id": Attribute("Id of the server of the share.", Type.STRING),
+        "status": Attribute("Status of the object.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def changed_fields(self, call: Call) -> Object:
+        """The changed fields; name and description have other names in updates."""
+        return _updated(super().changed_fields(call))
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; the type by its id where that was given."""
+        told = super().properties_of(call, found)
+        names = (found.get("share_type"), found.get("share_type_name"))
+        given = call.properties.get("share_type")
+        return {**told, "share_type": given if given in names else names[0]}

@@ -1,0 +1,68 @@
+"""OS::Manila::ShareNetwork: where share servers are in the network."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import Support, SupportStatus, since
+
+_NETWORKS = KINDS["shared-file-system", "share_network"]
+
+
+def _services_of(call: Call) -> list[str]:
+    query = {"share_network_id": call.object_id}
+    answer = _NETWORKS.ask(call.cloud, "GET", "/security-services", params=query)
+    return [str(each["id"]) for each in answer.get("security_services", [])]
+
+
+def _secure(call: Call) -> None:
+    wanted, present = call.properties.get("security_services") or [], _services_of(call)
+    path = _NETWORKS.at(call.object_id, "/action")
+    for action, services in (
+        ("remove_security_service", [each for each in present if each not in wanted]),
+        ("add_security_service", [each for each in wanted if each not in present]),
+    ):
+        for each in services:
+            body = {action: {"security_service_id": each}}
+            _NETWORKS.ask(call.cloud, "POST", path, json=body)
+
+
+class ShareNetwork(RestResource):
+    """A share network."""
+
+    type_name = "OS::Manila::ShareNetwork"
+    description = "Where share servers are in the network."
+    service = "shared-file-system"
+    support = since("5.0.0")
+    collection = _NETWORKS
+    blanks = {"description": ""}
+    wire = {"neutron_network": "neutron_net_id", "neutron_subnet": "neutron_subnet_id"}
+    extras = (Extra("security_services", _secure, _services_of),)
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "name": declare.NAME,
+        "neutron_network": declare.by_name("neutron.network", "Network", update_allowed=True),
+        "neutron_subnet": declare.by_name("neutron.subnet", "Subnet", update_allowed=True),
+        "nova_network": declare.string(
+            "Network of earlier releases of compute.",
+            update_allowed=True,
+            support=SupportStatus(Support.HIDDEN, "21.0.0"),
+        ),
+        "security_services": declare.sequence(
+            "Security services, by id.",
+            default=[],
+            update_allowed=True,
+            items=declare.string("Id of a security service."),
+        ),
+    }
+    attributes = {
+        "cidr": Attribute("Range of the addresses.", Type.STRING),
+        "ip_version": Attribute("IP version of the addresses.", Type.STRING),
+        "network_type": Attribute("Kind of the network.", Type.STRING),
+        "segmentation_id": Attribute("Number of the segment.", Type.STRING),
+        "show": declare.SHOW,
+    }

@@ -1,0 +1,82 @@
+"""OS::Manila::ShareType: a kind of share.
+
+Share types have unique names: a lost create is the one that was not there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import Extra, RestResource, renamed
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_TYPES = KINDS["shared-file-system", "share_type"]
+_TRAITS = ("driver_handles_share_servers", "snapshot_support")
+
+
+def _specs_of(call: Call) -> Object:
+    answer = _TYPES.ask(call.cloud, "GET", _TYPES.at(call.object_id, "/extra_specs"))
+    return {k: v for k, v in (answer.get("extra_specs") or {}).items() if k not in _TRAITS}
+
+
+def _specify(call: Call) -> None:
+    wanted, path = (
+        call.properties.get("extra_specs") or {},
+        _TYPES.at(call.object_id, "/extra_specs"),
+    )
+    texts = {key: str(value) for key, value in wanted.items()}
+    if texts:
+        _TYPES.ask(call.cloud, "POST", path, json={"extra_specs": texts})
+    for key in _specs_of(call):
+        if key not in texts:
+            _TYPES.ask(call.cloud, "DELETE", f"{path}/{key}")
+
+
+class ShareType(RestResource):
+    """A share type. For administrators only."""
+
+    type_name = "OS::Manila::ShareType"
+    description = "A kind of share."
+    service = "shared-file-system"
+    support = since("5.0.0")
+    collection = _TYPES
+    marker = ""
+    extras = (Extra("extra_specs", _specify, _specs_of),)
+
+    properties = {
+        "driver_handles_share_servers": declare.boolean(
+            "Whether each share has a server of its own.", required=True
+        ),
+        "extra_specs": declare.mapping("Further traits, by key.", update_allowed=True),
+        "is_public": declare.boolean("Whether all projects may use the type.", default=True),
+        "name": declare.string("Name of the type.", required=True),
+        "snapshot_support": declare.boolean(
+            "Whether shares can be snapshotted.", default=True, support=since("6.0.0")
+        ),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The type, with the two traits that every type has."""
+        own = {"share_type_access:is_public": properties.get("is_public")}
+        specs = {name: properties.get(name) for name in _TRAITS}
+        return {**renamed(own), "extra_specs": renamed(specs)}
+
+    def changed_fields(self, call: Call) -> Object:
+        """None: all that changes are the traits, by requests of their own."""
+        return {}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The type, with the two traits that every type has."""
+        specs = found.get("extra_specs") or {}
+        public = found.get("share_type_access:is_public")
+        told = {name: specs.get(name) for name in _TRAITS}
+        return {**told, "name": found.get("name"), "is_public": public}
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All types: the list cannot be narrowed."""
+        return _TYPES.select(call.cloud)

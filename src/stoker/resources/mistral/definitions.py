@@ -1,0 +1,67 @@
+"""Workflows in Mistral's language, made of properties and read back into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from stoker.resources.mistral.tasks import DEFAULTS, TASK
+
+VERSION = "2.0"
+_SAME = ("type", "description", "tags", "output")
+"""Properties that are keys of the language."""
+_APART = frozenset({"name", "policies"})
+"""What a task says of itself that is no key of the language."""
+
+
+def definition_of(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with the workflow ``name``."""
+    # the language has no empty output
+    body = {key: properties[key] for key in _SAME if properties.get(key) not in (None, {})}
+    if properties.get("input"):
+        body["input"] = list(properties["input"])
+    if properties.get("task_defaults"):
+        body["task-defaults"] = _keys(properties["task_defaults"])
+    body["tasks"] = {task["name"]: _task(task) for task in properties["tasks"]}
+    return {"version": VERSION, name: body}
+
+
+def _task(task: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: value for key, value in task.items() if key not in _APART}
+    return _keys({**own, **(task.get("policies") or {})})
+
+
+def _keys(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Under the keys of the language, without what is not given."""
+    return {key.replace("_", "-"): value for key, value in values.items() if value is not None}
+
+
+def properties_in(definition: str, name: str) -> dict[str, Any] | None:
+    """The properties that a document tells of the workflow; None where it cannot be read.
+
+    The language knows the names of inputs alone, so their values are None.
+    """
+    try:
+        body = yaml.safe_load(definition)[name]
+        inputs = [next(iter(each)) if isinstance(each, dict) else each for each in _inputs(body)]
+        return {
+            **{key: body.get(key) for key in _SAME},
+            "input": dict.fromkeys(inputs),
+            "task_defaults": _names(DEFAULTS, body.get("task-defaults")),
+            "tasks": [{**_names(TASK, task), "name": key} for key, task in body["tasks"].items()],
+        }
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _inputs(body: Mapping[str, Any]) -> list[Any]:
+    given = body.get("input") or []
+    return given.split(",") if isinstance(given, str) else list(given)
+
+
+def _names(declared: Iterable[str], values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All that could be said, under the names of properties."""
+    told = {key.replace("-", "_"): value for key, value in (values or {}).items()}
+    return {**dict.fromkeys(declared), **told}

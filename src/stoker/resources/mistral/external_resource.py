@@ -1,0 +1,145 @@
+"""OS::Mistral::ExternalResource: something that workflows make, change and remove."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.mistral import executions
+from stoker.resources.rest import polling_pause, went_to
+from stoker.schema.properties import Attribute, Property, Type
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
+from stoker.schema.support import since
+
+ACTIONS = ("CREATE", "DELETE", "RESUME", "SUSPEND", "UPDATE")
+OUTPUT = "output"
+"""Key of the data: what the last workflow has shown."""
+_RUN = "execution"
+"""Key of the progress: the id of the run."""
+_IDS = uuid.UUID("7d2f4c86-31c9-4c0a-9a55-5a1a3f0c6d9e")
+"""The name space of the ids of runs."""
+
+
+def _action(action: str) -> Property:
+    return declare.mapping(
+        f"The workflow that runs for {action}.",
+        entries={
+            "params": declare.mapping("Parameters of the run.", default={}),
+            "workflow": declare.by_name("mistral.workflow", "Workflow", required=True),
+        },
+    )
+
+
+class ExternalResource(ManagedType):
+    """What workflows manage."""
+
+    type_name = "OS::Mistral::ExternalResource"
+    description = "Has workflows create, update, suspend, resume and delete something."
+    service = "workflow"
+    support = since("9.0.0")
+    unique = True
+
+    properties = {
+        "actions": declare.mapping(
+            "The workflow for each action; actions without one do nothing.",
+            required=True,
+            entries={action: _action(action) for action in ACTIONS},
+        ),
+        "always_update": declare.boolean(
+            "Whether each update of the stack runs the workflow for UPDATE.", default=False
+        ),
+        "description": declare.string("Description of the runs.", default="Heat managed"),
+        "input": declare.mapping("Input of all workflows.", default={}, update_allowed=True),
+        "replace_on_change_inputs": declare.sequence(
+            "Names of inputs whose change makes a new resource.", default=[]
+        ),
+    }
+    attributes = {
+        "output": Attribute("The output of the last run.", Type.MAP),
+        "show": declare.SHOW,
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Run the workflow for CREATE; the id is resource_id of its output, if that has one."""
+        return self._done(call, "CREATE")
+
+    def update(self, call: Call) -> Outcome:
+        """Run the workflow for UPDATE."""
+        return self._done(call, "UPDATE")
+
+    def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
+        """Whether the user wants it."""
+        return bool(properties.get("always_update"))
+
+    def needs_replacement(self, call: Call) -> bool:
+        """Whether one of the inputs has changed that ask for it."""
+        before, after = call.update.previous.get("input") or {}, call.properties.get("input") or {}
+        deciding = call.properties.get("replace_on_change_inputs") or ()
+        return any(before.get(name) != after.get(name) for name in deciding)
+
+    def suspend(self, call: Call) -> Outcome:
+        """Run the workflow for SUSPEND."""
+        return self._done(call, "SUSPEND")
+
+    def resume(self, call: Call) -> Outcome:
+        """Run the workflow for RESUME."""
+        return self._done(call, "RESUME")
+
+    def delete(self, call: Call) -> Outcome:
+        """Run the workflow for DELETE."""
+        return Done() if call.physical_id is None else self._done(call, "DELETE")
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """What the last run has shown, and the run that made the resource."""
+        made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
+        return {"output": call.data.get(OUTPUT), "show": made or {}}
+
+    def find(self, call: Call) -> str | None:
+        """The run of a lost create, whose id follows from the token."""
+        made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
+        return None if made is None else call.physical_name
+
+    def _done(self, call: Call, action: str) -> Outcome:
+        """Where the run for an action has come to; it is started by the first call."""
+        wanted = (call.properties.get("actions") or {}).get(action)
+        if wanted is None:
+            return Done(call.physical_id or call.physical_name)
+        known = call.progress.get(_RUN)
+        if known is None:
+            params = dict(wanted.get("params") or {})
+            if OUTPUT in call.data:
+                told = {"heat_extresource_data": call.data[OUTPUT]}
+                params["env"] = {**(params.get("env") or {}), **told}
+            run = executions.start(
+                call.cloud,
+                _id_of(call, action),
+                wanted["workflow"],
+                dict(call.properties.get("input") or {}),
+                params,
+                call.properties["description"],
+            )
+        else:
+            run = executions.read(executions.EXECUTIONS.get(call.cloud, known))
+        return _judged(call, run)
+
+
+def _id_of(call: Call, action: str) -> str:
+    """The id of the run for an action: the same when the call is repeated after a crash."""
+    begun = "" if action == "CREATE" else f" {call.started_at}"
+    return str(uuid.uuid5(_IDS, f"{call.token} {action}{begun}"))
+
+
+def _judged(call: Call, run: Mapping[str, Any]) -> Outcome:
+    state, physical_id = str(run.get("state")), call.physical_id or call.physical_name
+    if state in executions.GOES_ON:
+        reason = f"the workflow {run.get('workflow_name')} is {state}"
+        progress = {_RUN: run["id"]}
+        return Wait(polling_pause(call), physical_id, progress=progress, reason=reason)
+    if state != executions.SUCCESS:
+        return went_to(state, str(run.get("state_info") or "Unknown"), physical_id)
+    output = run.get("output")
+    output = dict(output) if isinstance(output, Mapping) else {}
+    physical_id = str(output.get("resource_id") or physical_id)
+    return Done(physical_id, {"output": output}, {**call.data, OUTPUT: output})

@@ -1,0 +1,255 @@
+"""OS::Mistral::Workflow: what the service does when it is asked to.
+
+The name is what a lost create is found by. A signal runs the workflow; the run has the id of the
+signal, so that it is made once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from stoker.clouds.collection import Collection, Object
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.errors import Invalid
+from stoker.resources import declare
+from stoker.resources.mistral import executions
+from stoker.resources.mistral.definitions import definition_of, properties_in
+from stoker.resources.mistral.tasks import DEFAULTS, TASK
+from stoker.resources.rest import RestResource
+from stoker.schema.constraints import Length
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.support import since
+
+EXECUTIONS = "executions"
+"""Key of the data: the ids of the runs that signals have started, oldest first."""
+MOST_EXECUTIONS = 100
+WHOLE_BODY = "use_request_body_as_input"
+_UNDEFINED = frozenset({"params", WHOLE_BODY})
+"""Properties of which the service knows nothing."""
+
+
+class Workflows(Collection):
+    """The collection takes documents of the service's own language."""
+
+    def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:
+        """Make the workflow of a document."""
+        answer = self.ask(cloud, "POST", self.path, text=_written(body), **more)
+        return self.object_in(next(iter(answer.get(self.plural) or ()), {}))
+
+    def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
+        """Replace the workflow that the document names."""
+        answer = self.ask(cloud, "PUT", self.path, text=_written(body))
+        return self.object_in(next(iter(answer.get(self.plural) or ()), {}))
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(dict(document), sort_keys=False)
+
+
+class Workflow(RestResource):
+    """A workflow, and the runs that signals have started."""
+
+    type_name = "OS::Mistral::Workflow"
+    description = "Defines a workflow; a signal runs it."
+    service = "workflow"
+    support = since("2015.1")
+    collection = Workflows(
+        "workflow", "/workflows", "", "workflows", id_field="name", words="workflow"
+    )
+    marker = ""
+    secrets = frozenset({"alarm_url", "password", "secret"})
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "input": declare.mapping(
+            "Inputs, each with the value that it has unless a signal says otherwise.",
+            update_allowed=True,
+        ),
+        "name": declare.string("Name of the workflow. If not given, a name is generated."),
+        "output": declare.mapping(
+            "What a run shows as its output, as expressions of the service.", update_allowed=True
+        ),
+        "params": declare.mapping(
+            "Parameters of each run. For a reverse workflow, task_name is the task to reach.",
+            update_allowed=True,
+        ),
+        "tags": declare.sequence(
+            "Tags of the workflow.", update_allowed=True, support=since("10.0.0")
+        ),
+        "task_defaults": declare.mapping(
+            "What holds for all tasks that do not say otherwise.",
+            update_allowed=True,
+            support=since("5.0.0"),
+            entries=DEFAULTS,
+        ),
+        "tasks": declare.records(
+            "The tasks.",
+            required=True,
+            update_allowed=True,
+            constraints=(Length(min=1),),
+            entries=TASK,
+        ),
+        "type": declare.choice(
+            ["direct", "reverse"],
+            "Whether tasks name those that follow, or those that come first.",
+            required=True,
+            update_allowed=True,
+        ),
+        "use_request_body_as_input": declare.boolean(
+            "Whether the body of a signal is the input; else it is a map of input and params.",
+            update_allowed=True,
+            support=since("6.0.0"),
+        ),
+    }
+    attributes = {
+        "alarm_url": Attribute("A signed address; a POST to it runs the workflow.", Type.STRING),
+        "data": Attribute("Name and input, as OS::Mistral::CronTrigger takes them.", Type.MAP),
+        "executions": Attribute(
+            f"The last {MOST_EXECUTIONS} runs that signals have started.", Type.LIST, cached=False
+        ),
+        "show": declare.SHOW,
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """What a workflow of its type can have, and tasks that contradict themselves."""
+        return [*_of_whole(properties), *_of_tasks(properties)]
+
+    def create(self, call: Call) -> Outcome:
+        """A stack user first, whose key signs the address, then the workflow."""
+        if call.signalling is not None and "user_id" not in call.data:
+            user = call.signalling.create_user(call)
+            keys = call.signalling.create_keypair(call, user["user_id"])
+            return Wait(0.0, data={**call.data, **user, **keys})
+        return super().create(call)
+
+    def creation_body(self, call: Call) -> Object:
+        """The document."""
+        name = call.physical_id or call.properties.get("name") or call.physical_name
+        return definition_of(name, call.properties)
+
+    def changed_fields(self, call: Call) -> Object:
+        """The document, unless nothing of it has changed."""
+        return self.creation_body(call) if call.update.changed - _UNDEFINED else {}
+
+    def alike(self, call: Call) -> list[Object]:
+        """The workflow of that name."""
+        return self.collection.named(call.cloud, call.properties.get("name") or call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the workflow, its runs, and the stack user."""
+        for execution_id in _started(call):
+            executions.forget(call.cloud, execution_id)
+        if call.signalling is not None:
+            call.signalling.delete_user(call)
+        return super().delete(call)
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """All attributes; runs that somebody has removed are left out."""
+        found = self.collection.get(call.cloud, call.object_id)
+        told: dict[str, Any] = {
+            "data": {"name": call.object_id, "input": call.properties.get("input")},
+            "executions": list(_runs(call)),
+            "show": found,
+        }
+        if call.signalling is not None and "secret" in call.data:
+            url = call.signalling.presigned_url(call, "signal", never_expire=True)
+            told["alarm_url"] = url
+        return told
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The properties that the document of the live workflow tells."""
+        name, text = str(found["name"]), str(found.get("definition") or "")
+        told = properties_in(text, name)
+        if told is None:
+            return {"name": name}
+        if yaml.safe_load(text) == definition_of(name, call.properties):
+            told = {key: call.properties.get(key) for key in told}
+        else:
+            values = call.properties.get("input") or {}
+            told["input"] = {key: values.get(key, "") for key in told["input"]}
+        return {"name": name, **told}
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Input and parameters of the run. Raises Invalid for inputs that there are not."""
+        asked = {"input": details} if call.properties.get(WHOLE_BODY) else details
+        if unknown := asked.keys() - {"input", "params"}:
+            raise Invalid(
+                f"a signal to a workflow has the keys input and params, not {sorted(unknown)}"
+            )
+        inputs, params = asked.get("input") or {}, asked.get("params") or {}
+        for key, value in (("input", inputs), ("params", params)):
+            if not isinstance(value, Mapping):
+                raise Invalid(f"{key} of a signal to a workflow is a map")
+        if missing := inputs.keys() - (call.properties.get("input") or {}).keys():
+            raise Invalid(f"the workflow has no input {sorted(missing)}")
+        return {"input": dict(inputs), "params": dict(params)}
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        """What comes of the signal has its own event."""
+        return "Signal received"
+
+    def react(self, call: Call) -> Outcome:
+        """Run the workflow, as the run of the signal's id."""
+        assert call.signal is not None
+        own, asked = call.properties, call.signal.details
+        run = executions.start(
+            call.cloud,
+            call.signal.id,
+            call.object_id,
+            {**(own.get("input") or {}), **asked.get("input", {})},
+            {**(own.get("params") or {}), **asked.get("params", {})},
+        )
+        known = [each for each in _started(call) if each != run["id"]]
+        return Done(data={**call.data, EXECUTIONS: [*known, run["id"]][-MOST_EXECUTIONS:]})
+
+
+_TOLD = ("id", "workflow_name", "created_at", "updated_at", "state", "input", "output")
+
+
+def _started(call: Call) -> list[str]:
+    """The ids of runs; those of a resource that Heat has abandoned are one text."""
+    known = call.data.get(EXECUTIONS) or []
+    return known.split(",") if isinstance(known, str) else list(known)
+
+
+def _runs(call: Call) -> Iterator[dict[str, Any]]:
+    for execution_id in _started(call):
+        found = executions.EXECUTIONS.find(call.cloud, execution_id)
+        if found is not None:
+            run = executions.read(found)
+            yield {key: run.get(key) for key in _TOLD}
+
+
+def _of_whole(properties: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    params = properties.get("params")
+    is_reverse = properties.get("type") == "reverse"
+    if is_reverse and (
+        params is None or (isinstance(params, Mapping) and "task_name" not in params)
+    ):
+        message = "a reverse workflow needs the name of the task to reach, as task_name"
+        yield Diagnostic("no-task-name", message, ("params",))
+
+
+def _of_tasks(properties: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    tasks = declare.records_in(properties.get("tasks"))
+    names = Counter(task["name"] for _, task in tasks if isinstance(task.get("name"), str))
+    for index, task in tasks:
+        place = ("tasks", index)
+        if task.get("requires") is not None and properties.get("type") == "direct":
+            message = "only a task of a reverse workflow can have it"
+            yield Diagnostic("requires-in-direct", message, (*place, "requires"))
+        if task.get("action") is not None and task.get("workflow") is not None:
+            message = "a task has an action or a workflow, not both"
+            yield Diagnostic("two-actions", message, (*place, "workflow"))
+        if task.get("concurrency") is not None and task.get("with_items") is None:
+            message = "it is for tasks that have with_items"
+            yield Diagnostic("no-items", message, (*place, "concurrency"))
+        name = task.get("name")
+        if isinstance(name, str) and names[name] > 1:
+            message = f'there is more than one task "{name}"'
+            yield Diagnostic("same-name", message, (*place, "name"))

@@ -1,0 +1,98 @@
+"""AWS::EC2::EIPAssociation: leads a floating IP to a server, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collections import FLOATING_IPS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.network_order import Others
+from stoker.resources.neutron.ec2 import address_called, port_of
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+
+_OUT = "AWS::EC2::VPCGatewayAttachment"
+
+
+class ElasticIPAssociation(ManagedType):
+    """Leads a floating IP to a server or an interface."""
+
+    type_name = "AWS::EC2::EIPAssociation"
+    description = "Associates an address with a server or an interface."
+    service = "network"
+    unique = True
+
+    properties = {
+        "AllocationId": declare.string("Id of the address.", update_allowed=True),
+        "EIP": declare.checked("ip_addr", "The address.", update_allowed=True),
+        "InstanceId": declare.by_name("nova.server", "Server", update_allowed=True),
+        "NetworkInterfaceId": declare.string("Id of the network interface.", update_allowed=True),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Associate the address; repeating it changes nothing."""
+        address, port = _address(call), _port(call)
+        FLOATING_IPS.update(call.cloud, address, {"port_id": port})
+        return Done(f"{address}:{port}")
+
+    def update(self, call: Call) -> Outcome:
+        """Move the association."""
+        address, port = _address(call), _port(call)
+        if f"{address}:{port}" != call.physical_id:
+            self.delete(call)
+        return self.create(call)
+
+    def delete(self, call: Call) -> Outcome:
+        """Disassociate the address, unless it leads elsewhere."""
+        address, _, port = (call.physical_id or "").partition(":")
+        found = FLOATING_IPS.find(call.cloud, address) if address else None
+        if found is not None and found.get("port_id") == port:
+            FLOATING_IPS.update(call.cloud, address, {"port_id": None})
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The association, if the address leads to the port."""
+        address, port = _address(call), _port(call)
+        found = FLOATING_IPS.find(call.cloud, address)
+        return f"{address}:{port}" if found and found.get("port_id") == port else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties as they were given, if the address leads to the port."""
+        address, _, port = call.object_id.partition(":")
+        found = FLOATING_IPS.find(call.cloud, address)
+        if found is None or not found.get("port_id"):
+            return None
+        if found["port_id"] == port:
+            return dict(call.properties)
+        return {**call.properties, "InstanceId": None, "NetworkInterfaceId": found["port_id"]}
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the address still leads to the port."""
+        address, _, port = (call.physical_id or "").partition(":")
+        found = FLOATING_IPS.find(call.cloud, address) if address else None
+        if found is None or found.get("port_id") != port:
+            return Failed(f"the address {address} no longer leads to the port {port}")
+        return Done()
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """One address, and one place to lead it to."""
+        return [
+            Diagnostic("invalid-association", f"one of {one} and {other} must be given")
+            for one, other in (("EIP", "AllocationId"), ("InstanceId", "NetworkInterfaceId"))
+            if properties.get(one) is None and properties.get(other) is None
+        ]
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The ways out: without one no router leads to the external network."""
+        return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)
+
+
+def _address(call: Call) -> str:
+    given = call.properties.get("AllocationId")
+    return str(given or address_called(call.cloud, call.properties["EIP"])["id"])
+
+
+def _port(call: Call) -> str:
+    given = call.properties.get("NetworkInterfaceId")
+    return str(given or port_of(call.cloud, call.properties["InstanceId"]))

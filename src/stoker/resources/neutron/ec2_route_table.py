@@ -1,0 +1,39 @@
+"""AWS::EC2::RouteTable: the routes of subnets, in CloudFormation's words. It is a router."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import ROUTERS
+from stoker.resources import declare
+from stoker.resources.neutron.ec2 import TAGS, table_mark
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+
+class RouteTable(RestResource):
+    """A router for subnets of a virtual private cloud."""
+
+    type_name = "AWS::EC2::RouteTable"
+    description = "The routes of subnets of a virtual private cloud."
+    service = "network"
+    support = since("2014.1")
+    collection = ROUTERS
+    bears_name = True
+    marker = ""
+
+    properties = {
+        "Tags": TAGS,
+        "VpcId": declare.string("Id of the virtual private cloud.", required=True),
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """A description that says what it is for."""
+        return {"description": table_mark(properties["VpcId"])}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """What it is for."""
+        return {"VpcId": str(found.get("description")).removeprefix(table_mark(""))}

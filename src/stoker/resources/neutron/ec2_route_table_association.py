@@ -1,0 +1,61 @@
+"""AWS::EC2::SubnetRouteTableAssociation: which routes a subnet has, in CloudFormation's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collections import SUBNETS
+from stoker.resources import declare
+from stoker.resources.neutron.ec2 import connect, disconnect, router_of, routers_at
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+
+
+class SubnetRouteTableAssociation(ManagedType):
+    """Moves a subnet from the router of its virtual private cloud to a route table."""
+
+    type_name = "AWS::EC2::SubnetRouteTableAssociation"
+    description = "Gives a subnet the routes of a route table."
+    service = "network"
+    unique = True
+
+    properties = {
+        "RouteTableId": declare.string("Id of the route table.", required=True),
+        "SubnetId": declare.by_name("neutron.subnet", "Subnet", required=True),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Take the subnet from the router that it has, and give it to the route table."""
+        table, subnet = call.properties["RouteTableId"], call.properties["SubnetId"]
+        for router in routers_at(call.cloud, subnet):
+            if router != table:
+                disconnect(call.cloud, router, subnet)
+        connect(call.cloud, table, subnet)
+        return Done(f"{table}:{subnet}")
+
+    def delete(self, call: Call) -> Outcome:
+        """Give the subnet back to the router of its virtual private cloud."""
+        table, _, subnet = (call.physical_id or "").partition(":")
+        found = SUBNETS.find(call.cloud, subnet) if subnet else None
+        if found is None:
+            return Done()
+        disconnect(call.cloud, table, subnet)
+        router = router_of(call.cloud, found["network_id"])
+        if router is not None and not routers_at(call.cloud, subnet):
+            connect(call.cloud, router["id"], subnet)
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The association, if the route table has the subnet."""
+        table, subnet = call.properties["RouteTableId"], call.properties["SubnetId"]
+        return f"{table}:{subnet}" if table in routers_at(call.cloud, subnet) else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The association as it was made, if it is there."""
+        return None if self.find(call) is None else dict(call.properties)
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the route table has the subnet."""
+        if self.find(call) is None:
+            return Failed(f"the route table does not have the subnet: {call.physical_id}")
+        return Done()

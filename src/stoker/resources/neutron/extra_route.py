@@ -1,0 +1,88 @@
+"""OS::Neutron::ExtraRoute: one route of a router, as earlier releases of Heat had it.
+
+It has no object of its own: its id is that of the router and the route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import ROUTERS
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources import declare
+from stoker.resources.network_order import Others, interfaces_of
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.support import Support, SupportStatus
+
+
+class ExtraRoute(ManagedType):
+    """A route."""
+
+    type_name = "OS::Neutron::ExtraRoute"
+    description = "A route added to a router, beside those that it has."
+    service = "network"
+    support = SupportStatus(Support.UNSUPPORTED)
+    extension = "extraroute-atomic"
+    unique = True
+
+    properties = {
+        "destination": declare.string("Destination network of the route.", required=True),
+        "nexthop": declare.string("Address of the next hop.", required=True),
+        "router_id": declare.by_name("neutron.router", "Router", required=True),
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Add the route."""
+        _change(call, "add_extraroutes")
+        return Done(_id(call))
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the route."""
+        if call.physical_id is not None:
+            with gone_is_fine():
+                _change(call, "remove_extraroutes")
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The route, if the router has it."""
+        router = ROUTERS.find(call.cloud, call.properties["router_id"])
+        present = (router or {}).get("routes") or []
+        return _id(call) if _route(call) in present else None
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The route as it was made, if the router has it."""
+        return None if self.find(call) is None else {**_route(call), **_router(call)}
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the router still has the route."""
+        if self.find(call) is None:
+            return Failed(f"the router {call.properties['router_id']} lacks the route")
+        return Done()
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """The router as it is."""
+        return {"show": ROUTERS.get(call.cloud, call.properties["router_id"])}
+
+    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+        """The router's interfaces: a next hop must be on one of them."""
+        return frozenset(interfaces_of(properties.get("router_id"), others))
+
+
+def _route(call: Call) -> Object:
+    return {name: call.properties[name] for name in ("destination", "nexthop")}
+
+
+def _router(call: Call) -> Object:
+    return {"router_id": call.properties["router_id"]}
+
+
+def _id(call: Call) -> str:
+    return ":".join(str(call.properties[name]) for name in ("router_id", "destination", "nexthop"))
+
+
+def _change(call: Call, action: str) -> None:
+    body = {"router": {"routes": [_route(call)]}}
+    path = ROUTERS.at(call.properties["router_id"], f"/{action}")
+    send(call.cloud.network, "PUT", path, json=body)

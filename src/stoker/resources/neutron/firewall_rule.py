@@ -1,0 +1,84 @@
+"""OS::Neutron::FirewallRule: which traffic a firewall lets through, or does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+
+
+class FirewallRule(RestResource):
+    """A firewall rule."""
+
+    type_name = "OS::Neutron::FirewallRule"
+    description = "Says which traffic a firewall lets through, or does not."
+    service = "network"
+    extension = "fwaas"
+    collection = collection(
+        "network", "firewall_rule", path="/fw/firewall_rules", words="firewall rule"
+    )
+    blanks = {"description": "", "protocol": None}
+
+    properties = {
+        "action": declare.choice(
+            ["allow", "deny"], "What becomes of the traffic.", default="deny", update_allowed=True
+        ),
+        "description": declare.DESCRIPTION,
+        "destination_ip_address": declare.checked(
+            "net_cidr", "Where the traffic goes, in CIDR notation.", update_allowed=True
+        ),
+        "destination_port": declare.string(
+            "Port or range of ports that it goes to.", update_allowed=True
+        ),
+        "enabled": declare.boolean("Whether the rule counts.", default=True, update_allowed=True),
+        "ip_version": declare.choice(
+            ["4", "6"], "IP version of the traffic.", default="4", update_allowed=True
+        ),
+        "name": declare.NAME,
+        "protocol": declare.choice(
+            ["tcp", "udp", "icmp", "any"],
+            "Protocol of the traffic.",
+            default="any",
+            update_allowed=True,
+        ),
+        "shared": declare.SHARED,
+        "source_ip_address": declare.checked(
+            "net_cidr", "Where the traffic comes from, in CIDR notation.", update_allowed=True
+        ),
+        "source_port": declare.string(
+            "Port or range of ports that it comes from.", update_allowed=True
+        ),
+    }
+    attributes = {
+        "action": Attribute("What becomes of the traffic.", Type.STRING),
+        "description": Attribute("Description of the object.", Type.STRING),
+        "destination_ip_address": Attribute("Where the traffic goes.", Type.STRING),
+        "destination_port": Attribute("Port that it goes to.", Type.STRING),
+        "enabled": Attribute("Whether the object can be used.", Type.STRING),
+        "firewall_policy_id": Attribute("Id of the policy.", Type.STRING),
+        "ip_version": Attribute("IP version of the traffic.", Type.STRING),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "position": Attribute("Place in the policy.", Type.STRING),
+        "protocol": Attribute("Protocol of the traffic.", Type.STRING),
+        "shared": Attribute("Whether other projects can use the object.", Type.STRING),
+        "source_ip_address": Attribute("Where the traffic comes from.", Type.STRING),
+        "source_port": Attribute("Port that it comes from.", Type.STRING),
+        "tenant_id": Attribute("Id of the project.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The fields; any protocol is none in the service's words."""
+        body = super().fields(properties)
+        return {**body, "protocol": None} if body.get("protocol") == "any" else body
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; no protocol is any."""
+        told = super().properties_of(call, found)
+        return {**told, "protocol": told.get("protocol") or "any"}

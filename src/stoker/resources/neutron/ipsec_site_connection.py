@@ -1,0 +1,99 @@
+"""OS::Neutron::IPsecSiteConnection: a VPN to another site."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource, renamed
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+
+_DPD = {"actions": "action"}
+
+
+class IPsecSiteConnection(RestResource):
+    """A VPN to another site."""
+
+    type_name = "OS::Neutron::IPsecSiteConnection"
+    description = "A VPN to another site."
+    service = "network"
+    extension = "vpnaas"
+    collection = collection(
+        "network",
+        "ipsec_site_connection",
+        path="/vpn/ipsec-site-connections",
+        words="IPsec connection",
+    )
+    blanks = {"description": ""}
+    secrets = frozenset({"psk"})
+
+    properties = {
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "description": declare.DESCRIPTION,
+        "dpd": declare.mapping(
+            "How a peer that is gone is noticed.",
+            entries={
+                "actions": declare.choice(
+                    ["clear", "disabled", "hold", "restart", "restart-by-peer"],
+                    "What is done then.",
+                    default="hold",
+                ),
+                "interval": declare.integer("Seconds between two looks.", default=30),
+                "timeout": declare.integer(
+                    "Seconds after which the peer counts as gone.", default=120
+                ),
+            },
+        ),
+        "ikepolicy_id": declare.string("Id of the IKE policy.", required=True),
+        "initiator": declare.choice(
+            ["bi-directional", "response-only"], "Which side may begin.", default="bi-directional"
+        ),
+        "ipsecpolicy_id": declare.string("Id of the IPsec policy.", required=True),
+        "mtu": declare.integer("Longest packet in bytes.", default=1500),
+        "name": declare.NAME,
+        "peer_address": declare.string("Address of the other end.", required=True),
+        "peer_cidrs": declare.sequence(
+            "Networks at the other end.",
+            required=True,
+            items=declare.checked("net_cidr", "A network."),
+        ),
+        "peer_id": declare.string("What the other end calls itself.", required=True),
+        "psk": declare.string("The key that both ends share.", required=True, sensitive=True),
+        "vpnservice_id": declare.string("Id of the VPN service.", required=True),
+    }
+    attributes = {
+        "admin_state_up": Attribute("Administrative state of the object.", Type.STRING),
+        "auth_mode": Attribute("How both ends prove what they are.", Type.STRING),
+        "description": Attribute("Description of the object.", Type.STRING),
+        "dpd": Attribute("How a peer that is gone is noticed.", Type.MAP),
+        "ikepolicy_id": Attribute("Id of the IKE policy.", Type.STRING),
+        "initiator": Attribute("Which side may begin.", Type.STRING),
+        "ipsecpolicy_id": Attribute("Id of the IPsec policy.", Type.STRING),
+        "mtu": Attribute("Longest packet in bytes.", Type.STRING),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "peer_address": Attribute("Address of the other end.", Type.STRING),
+        "peer_cidrs": Attribute("Networks at the other end.", Type.LIST),
+        "peer_id": Attribute("What the other end calls itself.", Type.STRING),
+        "psk": Attribute("The key that both ends share.", Type.STRING),
+        "route_mode": Attribute("How routes to the other end are found.", Type.STRING),
+        "status": Attribute("Status of the object.", Type.STRING),
+        "tenant_id": Attribute("Id of the project.", Type.STRING),
+        "vpnservice_id": Attribute("Id of the VPN service.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The fields; the service has one action, not several."""
+        body = super().fields(properties)
+        if body.get("dpd") is not None:
+            body["dpd"] = renamed(body["dpd"], _DPD)
+        return body
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields in the words of templates."""
+        told = super().properties_of(call, found)
+        return {**told, "dpd": renamed(found.get("dpd") or {}, {v: k for k, v in _DPD.items()})}

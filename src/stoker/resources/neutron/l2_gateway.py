@@ -1,0 +1,44 @@
+"""OS::Neutron::L2Gateway: devices by which networks meet physical ones.
+
+The service has no description for a gateway: one that the user has named is found
+among those of its name.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class L2Gateway(RestResource):
+    """A gateway of layer 2."""
+
+    type_name = "OS::Neutron::L2Gateway"
+    description = "Devices by which networks meet physical ones."
+    service = "network"
+    support = since("12.0.0")
+    extension = "l2-gateway"
+    collection = collection("network", "l2_gateway", path="/l2-gateways", words="L2 gateway")
+    marker = ""
+
+    properties = {
+        "devices": declare.records(
+            "The devices.",
+            required=True,
+            update_allowed=True,
+            entries={
+                "device_name": declare.string("Name of the device.", required=True),
+                "interfaces": declare.records(
+                    "Its interfaces.",
+                    required=True,
+                    entries={
+                        "name": declare.string("Name of the interface.", required=True),
+                        "segmentation_id": declare.sequence("VLANs of the interface."),
+                    },
+                ),
+            },
+        ),
+        "name": declare.string("Name of the gateway.", required=True, update_allowed=True),
+    }

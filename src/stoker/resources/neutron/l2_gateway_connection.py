@@ -1,0 +1,36 @@
+"""OS::Neutron::L2GatewayConnection: a network that meets a physical one.
+
+A gateway has one connection to a network.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class L2GatewayConnection(RestResource):
+    """A connection of a gateway of layer 2."""
+
+    type_name = "OS::Neutron::L2GatewayConnection"
+    description = "Lets a network meet a physical one."
+    service = "network"
+    support = since("12.0.0")
+    extension = "l2-gateway-connection"
+    unique = True
+    collection = collection(
+        "network",
+        "l2_gateway_connection",
+        path="/l2-gateway-connections",
+        words="L2 gateway connection",
+    )
+    marker = ""
+    likeness = ("l2_gateway_id", "network_id")
+
+    properties = {
+        "l2_gateway_id": declare.string("Id of the gateway.", required=True),
+        "network_id": declare.by_name("neutron.network", "Network", required=True),
+        "segmentation_id": declare.string("VLAN of the connection."),
+    }

@@ -1,0 +1,43 @@
+"""OS::Neutron::MeteringLabel: what the traffic of routers is counted under."""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.support import since
+
+
+class MeteringLabel(RestResource):
+    """A metering label."""
+
+    type_name = "OS::Neutron::MeteringLabel"
+    description = "A name under which the traffic of routers is counted."
+    service = "network"
+    support = since("2014.1")
+    extension = "metering"
+    collection = collection(
+        "network",
+        "metering_label",
+        path="/metering/metering-labels",
+        plural="metering_labels",
+        words="metering label",
+    )
+    marker = ""
+
+    properties = {
+        "description": declare.string("Description of the object."),
+        "name": declare.string("Name of the object. If not given, a name is generated."),
+        "shared": declare.boolean(
+            "Whether the label counts the traffic of all projects.",
+            default=False,
+            support=since("2015.1"),
+        ),
+    }
+    attributes = {
+        "description": Attribute("Description of the object.", Type.STRING),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "shared": Attribute("Whether other projects can use the object.", Type.STRING),
+        "show": declare.SHOW,
+    }

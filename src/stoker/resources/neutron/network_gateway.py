@@ -1,0 +1,108 @@
+"""OS::Neutron::NetworkGateway: devices by which networks meet physical ones.
+
+The service has no description for a gateway: one that the user has named is found
+among those of its name.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources import declare
+from stoker.resources.rest import Extra, RestResource, renamed
+from stoker.schema.constraints import Length, Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import deprecated, hidden, since
+
+_GATEWAYS = collection("network", "network_gateway")
+
+
+def _act(call: Call, action: str, body: Object) -> None:
+    _GATEWAYS.ask(call.cloud, "PUT", _GATEWAYS.at(call.object_id, f"/{action}"), json=body)
+
+
+def _present(call: Call) -> list[Object]:
+    ports = _GATEWAYS.get(call.cloud, call.object_id).get("ports") or []
+    names = ("network_id", "segmentation_id", "segmentation_type")
+    return [{name: each[name] for name in names if name in each} for each in ports]
+
+
+def _wanted(call: Call) -> list[Object]:
+    given = call.properties.get("connections") or []
+    return [renamed(each, {"network": "network_id"}) for each in given]
+
+
+def _connect(call: Call) -> None:
+    wanted, present = _wanted(call), _present(call)
+    for each in present:
+        if each not in wanted:
+            _act(call, "disconnect_network", each)
+    for each in wanted:
+        if each not in present:
+            _act(call, "connect_network", each)
+
+
+def _connected(call: Call) -> list[Object]:
+    return [renamed(each, {"network_id": "network"}) for each in _present(call)]
+
+
+class NetworkGateway(RestResource):
+    """A network gateway."""
+
+    type_name = "OS::Neutron::NetworkGateway"
+    description = "Devices by which networks meet physical ones."
+    service = "network"
+    support = since("2014.1")
+    extension = "network-gateway"
+    collection = _GATEWAYS
+    marker = ""
+    extras = (Extra("connections", _connect, _connected),)
+
+    properties = {
+        "connections": declare.records(
+            "Networks that are connected.",
+            default={},
+            update_allowed=True,
+            entries={
+                "network": declare.by_name(
+                    "neutron.network", "Network", required=True, support=since("2014.2")
+                ),
+                "network_id": declare.old_name(
+                    "network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
+                ),
+                "segmentation_id": declare.integer(
+                    "VLAN of the network.", constraints=(Range(min=0, max=4094),)
+                ),
+                "segmentation_type": declare.choice(
+                    ["flat", "vlan"], "Kind of the segment.", default="flat"
+                ),
+            },
+        ),
+        "devices": declare.sequence(
+            "The devices.",
+            required=True,
+            update_allowed=True,
+            constraints=(Length(min=1),),
+            items=declare.mapping(
+                entries={
+                    "id": declare.string("Id of the device.", required=True),
+                    "interface_name": declare.string("Name of its interface.", required=True),
+                }
+            ),
+        ),
+        "name": declare.NAME,
+    }
+    attributes = {
+        "default": Attribute("Whether it is the default gateway.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def delete(self, call: Call) -> Outcome:
+        """Disconnect the networks, then remove the gateway."""
+        if call.physical_id is not None:
+            with gone_is_fine():
+                for each in _present(call):
+                    _act(call, "disconnect_network", each)
+        return super().delete(call)

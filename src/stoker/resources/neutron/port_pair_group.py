@@ -1,0 +1,31 @@
+"""OS::Neutron::PortPairGroup: port pairs of functions that do the same."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import Support, SupportStatus
+
+
+class PortPairGroup(RestResource):
+    """A group of port pairs."""
+
+    type_name = "OS::Neutron::PortPairGroup"
+    description = "Port pairs of functions that do the same."
+    service = "network"
+    support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
+    extension = "sfc"
+    collection = KINDS["network", "port_pair_group"]
+    blanks = {"description": ""}
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "name": declare.NAME,
+        "port_pairs": declare.sequence(
+            "Port pairs.",
+            required=True,
+            update_allowed=True,
+            items=declare.by_name("neutron.port_pair", "Port pair"),
+        ),
+    }

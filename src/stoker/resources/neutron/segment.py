@@ -1,0 +1,34 @@
+"""OS::Neutron::Segment: a part of a network with a physical side of its own."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class Segment(RestResource):
+    """A segment. For administrators only."""
+
+    type_name = "OS::Neutron::Segment"
+    description = "A part of a network with a physical side of its own."
+    service = "network"
+    support = since("9.0.0")
+    extension = "segment"
+    collection = KINDS["network", "segment"]
+    wire = {"network": "network_id"}
+    blanks = {"description": ""}
+
+    properties = {
+        "description": declare.DESCRIPTION,
+        "name": declare.NAME,
+        "network": declare.by_name("neutron.network", "Network", required=True),
+        "network_type": declare.choice(
+            ["local", "vlan", "vxlan", "gre", "geneve", "flat"],
+            "Kind of the physical network.",
+            required=True,
+        ),
+        "physical_network": declare.string("Name of the physical network."),
+        "segmentation_id": declare.at_least(1, "Number of the segment, as of a VLAN."),
+    }

@@ -1,0 +1,42 @@
+"""OS::Neutron::TaaS::TapFlow: a port whose traffic is copied."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class TapFlow(RestResource):
+    """A tap flow."""
+
+    type_name = "OS::Neutron::TaaS::TapFlow"
+    description = "A port whose traffic is copied."
+    service = "network"
+    support = since("12.0.0")
+    extension = "taas"
+    collection = KINDS["network", "tap_flow"]
+    wire = {"port": "source_port", "tap_service": "tap_service_id"}
+
+    properties = {
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "direction": declare.choice(
+            ["IN", "OUT", "BOTH"], "Direction of the traffic.", default="BOTH"
+        ),
+        "name": declare.string(
+            "Name of the object. If not given, a name is generated.",
+            default="",
+            update_allowed=True,
+        ),
+        "port": declare.by_name("neutron.port", "Port whose traffic is copied", required=True),
+        "tap_service": declare.by_name(
+            "neutron.taas.tap_service", "Tap service that gets the copies", required=True
+        ),
+        "vlan_filter": declare.string(
+            "VLANs whose traffic is copied, as 1,5-9.",
+            constraints=(declare.pattern(r"^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),),
+        ),
+    }

@@ -1,0 +1,32 @@
+"""OS::Neutron::TaaS::TapService: a port that gets copies of traffic."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class TapService(RestResource):
+    """A tap service."""
+
+    type_name = "OS::Neutron::TaaS::TapService"
+    description = "A port that gets copies of the traffic of others."
+    service = "network"
+    support = since("12.0.0")
+    extension = "taas"
+    collection = KINDS["network", "tap_service"]
+    wire = {"port": "port_id"}
+
+    properties = {
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "name": declare.string(
+            "Name of the object. If not given, a name is generated.",
+            default="",
+            update_allowed=True,
+        ),
+        "port": declare.by_name("neutron.port", "Port that gets the copies", required=True),
+    }

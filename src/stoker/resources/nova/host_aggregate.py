@@ -1,0 +1,89 @@
+"""OS::Nova::HostAggregate: compute hosts that have something in common.
+
+Aggregates have unique names: a lost create is the one that was not there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object, send
+from stoker.clouds.collections import collection
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources import declare
+from stoker.resources.rest import Extra, RestResource
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import since
+
+_AGGREGATES = collection("compute", "aggregate", path="/os-aggregates", words="host aggregate")
+_ZONE = "availability_zone"
+
+
+def _act(call: Call, body: Object) -> None:
+    send(call.cloud.compute, "POST", _AGGREGATES.at(call.object_id, "/action"), json=body)
+
+
+def _hosts_of(call: Call) -> list[str]:
+    return list(_AGGREGATES.get(call.cloud, call.object_id).get("hosts") or [])
+
+
+def _set_hosts(call: Call) -> None:
+    wanted, present = call.properties.get("hosts") or [], _hosts_of(call)
+    for host in wanted:
+        if host not in present:
+            _act(call, {"add_host": {"host": host}})
+    for host in present:
+        if host not in wanted:
+            _act(call, {"remove_host": {"host": host}})
+
+
+def _set_metadata(call: Call) -> None:
+    wanted = call.properties.get("metadata") or {}
+    gone = dict.fromkeys((call.update.previous.get("metadata") or {}).keys() - wanted.keys())
+    texts = {key: str(value) for key, value in wanted.items()}
+    _act(call, {"set_metadata": {"metadata": {**texts, **gone}}})
+
+
+class HostAggregate(RestResource):
+    """A host aggregate. For administrators only."""
+
+    type_name = "OS::Nova::HostAggregate"
+    description = "Compute hosts that have something in common."
+    service = "compute"
+    support = since("6.0.0")
+    collection = _AGGREGATES
+    marker = ""
+    extras = (Extra("hosts", _set_hosts, _hosts_of), Extra("metadata", _set_metadata))
+
+    properties = {
+        "availability_zone": declare.string("Availability zone of the hosts.", update_allowed=True),
+        "hosts": declare.sequence(
+            "Names of the hosts.",
+            update_allowed=True,
+            items=declare.checked("nova.host", "Name of a host."),
+        ),
+        "metadata": declare.mapping(
+            "What the hosts have in common, by key.", default={}, update_allowed=True
+        ),
+        "name": declare.string("Name of the aggregate.", required=True, update_allowed=True),
+    }
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; the zone is no part of the metadata."""
+        told = super().properties_of(call, found)
+        metadata = told.get("metadata") or {}
+        rest = {key: value for key, value in metadata.items() if key != _ZONE}
+        return {**told, "metadata": rest}
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All aggregates: the list cannot be narrowed."""
+        return _AGGREGATES.select(call.cloud)
+
+    def delete(self, call: Call) -> Outcome:
+        """Take the hosts out, then remove the aggregate."""
+        if call.physical_id is not None:
+            with gone_is_fine():
+                for host in _hosts_of(call):
+                    _act(call, {"remove_host": {"host": host}})
+        return super().delete(call)

@@ -1,0 +1,144 @@
+"""Containers of the object store, under the names of OpenStack and of AWS.
+
+A container has no id but its name. To make one that is there changes nothing but its headers, so a
+create whose answer got lost is repeated.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+from urllib.parse import quote, urlsplit
+
+from stoker.clouds.faults import fault_from
+from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+
+_ERRORS = 400
+_AT_ONCE = 100
+"""Objects that are removed in one call."""
+
+
+class ObjectContainer(ManagedType):
+    """A container of objects."""
+
+    service = "object-store"
+    unique = True
+    name_property: ClassVar[str] = ""
+    """Property with the name, if users can choose it."""
+    purge_property: ClassVar[str] = ""
+    """Property that says whether objects go with the container."""
+
+    @abstractmethod
+    def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
+        """What the container is told of the properties, by header."""
+
+    def create(self, call: Call) -> Outcome:
+        """Make the container."""
+        name = self.container_name(call)
+        _sent(call, "PUT", name, self.headers(call.properties, call))
+        return Done(name)
+
+    def delete(self, call: Call) -> Outcome:
+        """Remove the container; its objects before, if the user wants that."""
+        if call.physical_id is None:
+            return Done()
+        purges = bool(self.purge_property and call.properties.get(self.purge_property))
+        if purges and _removed(call, call.physical_id):
+            return Wait(after=0.0, reason="the objects of the container are being deleted")
+        answer = _asked(call, "DELETE", call.physical_id)
+        if answer.status_code == HTTPStatus.CONFLICT and not purges:
+            return Failed(f"the container {call.physical_id} is not empty")
+        if answer.status_code != HTTPStatus.NOT_FOUND and answer.status_code >= _ERRORS:
+            raise fault_from(answer)
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """The container of that name."""
+        name = self.container_name(call)
+        return name if _head(call, name) is not None else None
+
+    def check(self, call: Call) -> Outcome:
+        """Whether the container is there."""
+        if call.physical_id is None or _head(call, call.physical_id) is None:
+            return Failed(f"the container {call.physical_id} no longer exists")
+        return Done()
+
+    def live(self, call: Call) -> Mapping[str, Any] | None:
+        """The properties whose headers the container has; the others as the headers say nothing."""
+        found = _head(call, call.object_id)
+        if found is None:
+            return None
+        told: dict[str, Any] = {self.name_property: call.object_id} if self.name_property else {}
+        for name, value in call.properties.items():
+            wanted = self.headers({**dict.fromkeys(call.properties), name: value}, call)
+            if wanted:
+                has = all(found.get(key.lower()) == text for key, text in wanted.items())
+                told[name] = value if has else None
+        return told
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """Where the container is, and what is in it."""
+        found = _head(call, call.object_id) or {}
+        root = str(call.cloud.object_store.get_endpoint_data().url).rstrip("/")
+        return {
+            "BytesUsed": int(found.get("x-container-bytes-used", 0)),
+            "DomainName": urlsplit(root).hostname,
+            "HeadContainer": found,
+            "ObjectCount": int(found.get("x-container-object-count", 0)),
+            "RootURL": root,
+            "WebsiteURL": f"{root}/{quote(call.object_id)}",
+            "show": found,
+        }
+
+    def container_name(self, call: Call) -> str:
+        """The user's name for the container, or a generated one."""
+        chosen = call.properties.get(self.name_property) if self.name_property else None
+        return str(chosen or call.physical_name)
+
+
+def _asked(
+    call: Call, method: str, name: str, headers: Mapping[str, str] | None = None, query: str = ""
+) -> Any:
+    path = f"/{quote(name, safe='')}{query}"
+    return call.cloud.object_store.request(path, method, headers=dict(headers or {}))
+
+
+def _sent(call: Call, method: str, path: str, headers: Mapping[str, str]) -> None:
+    answer = _asked(call, method, path, headers)
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+
+
+def set_account(call: Call, headers: Mapping[str, str]) -> None:
+    """Set headers of the whole account."""
+    answer = call.cloud.object_store.request("", "POST", headers=dict(headers))
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+
+
+def _head(call: Call, name: str) -> dict[str, str] | None:
+    """The headers of a container; None if there is none."""
+    answer = _asked(call, "HEAD", name)
+    if answer.status_code == HTTPStatus.NOT_FOUND:
+        return None
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+    return {str(key).lower(): str(value) for key, value in answer.headers.items()}
+
+
+def _removed(call: Call, name: str) -> bool:
+    """Whether there were objects, of which some are gone now."""
+    answer = _asked(call, "GET", name, query=f"?format=json&limit={_AT_ONCE}")
+    if answer.status_code == HTTPStatus.NOT_FOUND:
+        return False
+    if answer.status_code >= _ERRORS:
+        raise fault_from(answer)
+    listed = answer.json()
+    for item in listed:
+        path = f"/{quote(name)}/{quote(item['name'])}"
+        gone = call.cloud.object_store.request(path, "DELETE")
+        if gone.status_code != HTTPStatus.NOT_FOUND and gone.status_code >= _ERRORS:
+            raise fault_from(gone)
+    return bool(listed)

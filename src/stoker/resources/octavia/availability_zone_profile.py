@@ -1,0 +1,29 @@
+"""OS::Octavia::AvailabilityZoneProfile: what a provider is told of a place of load balancers."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class AvailabilityZoneProfile(RestResource):
+    """A profile of availability zones. For administrators only."""
+
+    type_name = "OS::Octavia::AvailabilityZoneProfile"
+    description = "What the provider is told of load balancers in a zone."
+    service = "load-balancer"
+    support = since("24.0.0")
+    collection = KINDS["load-balancer", "availabilityzoneprofile"]
+    marker = ""
+
+    properties = {
+        "availability_zone_data": declare.checked(
+            "json_string", "What the provider is told, as JSON.", required=True, update_allowed=True
+        ),
+        "name": declare.NAME,
+        "provider_name": declare.string(
+            "Driver that provides the load balancers.", update_allowed=True
+        ),
+    }

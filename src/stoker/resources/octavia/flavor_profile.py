@@ -1,0 +1,29 @@
+"""OS::Octavia::FlavorProfile: what a provider is told of a kind of load balancer."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.rest import RestResource
+from stoker.schema.support import since
+
+
+class FlavorProfile(RestResource):
+    """A profile of flavors. For administrators only."""
+
+    type_name = "OS::Octavia::FlavorProfile"
+    description = "What the provider is told of load balancers of a flavor."
+    service = "load-balancer"
+    support = since("14.0.0")
+    collection = KINDS["load-balancer", "flavorprofile"]
+    marker = ""
+
+    properties = {
+        "flavor_data": declare.checked(
+            "json_string", "What the provider is told, as JSON.", required=True, update_allowed=True
+        ),
+        "name": declare.NAME,
+        "provider_name": declare.string(
+            "Driver that provides the load balancers.", update_allowed=True
+        ),
+    }

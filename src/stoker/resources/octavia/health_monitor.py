@@ -1,0 +1,57 @@
+"""OS::Octavia::HealthMonitor: what finds out which servers of a pool are well.
+
+Health monitors have names in the service, though not in templates: a lost create is found by that.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.octavia.balanced import Balanced
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.support import since
+
+
+class HealthMonitor(Balanced):
+    """A health monitor."""
+
+    type_name = "OS::Octavia::HealthMonitor"
+    description = "Asks the servers of a pool whether they are well."
+    support = since("10.0.0")
+    collection = collection("load_balancer", "healthmonitor", words="health monitor")
+    bears_name = True
+    wire = {"pool": "pool_id", "tenant_id": "project_id"}
+    owners = {"pool": "pools"}
+
+    properties = {
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "delay": declare.at_least(
+            0, "Seconds between two questions.", required=True, update_allowed=True
+        ),
+        "expected_codes": declare.string(
+            "HTTP statuses of a server that is well, as 200, 200,202 or 200-204.",
+            update_allowed=True,
+        ),
+        "http_method": declare.choice(
+            ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "OPTIONS", "CONNECT", "PATCH"],
+            "HTTP method of the question.",
+            update_allowed=True,
+        ),
+        "max_retries": declare.integer(
+            "After so many failures a server is taken for ill.",
+            required=True,
+            update_allowed=True,
+            constraints=(Range(min=1, max=10),),
+        ),
+        "pool": declare.by_name("octavia.pool", "Pool", required=True),
+        "tenant_id": declare.TENANT_ID,
+        "timeout": declare.at_least(
+            0, "Seconds in which an answer must come.", required=True, update_allowed=True
+        ),
+        "type": declare.choice(
+            ["PING", "TCP", "HTTP", "HTTPS", "UDP-CONNECT"], "How servers are asked.", required=True
+        ),
+        "url_path": declare.string("Path that is asked for over HTTP.", update_allowed=True),
+    }
+    attributes = {"pools": Attribute("Ids of the pools.", Type.LIST), "show": declare.SHOW}

@@ -1,0 +1,68 @@
+"""OS::Octavia::L7Policy: what a listener does with requests that match rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.kinds import KINDS
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.octavia.balanced import Balanced
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call
+from stoker.schema.support import since
+
+_TARGETS = {"REDIRECT_TO_POOL": "redirect_pool", "REDIRECT_TO_URL": "redirect_url"}
+
+
+class L7Policy(Balanced):
+    """An L7 policy."""
+
+    type_name = "OS::Octavia::L7Policy"
+    description = "What becomes of the requests that match its rules."
+    support = since("10.0.0")
+    collection = KINDS["load-balancer", "l7policy"]
+    wire = {"listener": "listener_id", "redirect_pool": "redirect_pool_id"}
+
+    properties = {
+        "action": declare.choice(
+            ["REJECT", "REDIRECT_TO_POOL", "REDIRECT_TO_URL"],
+            "What becomes of the requests.",
+            required=True,
+            update_allowed=True,
+        ),
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "description": declare.DESCRIPTION,
+        "listener": declare.by_name("octavia.listener", "Listener", required=True),
+        "name": declare.NAME,
+        "position": declare.number(
+            "Place among the policies of the listener, from 1.",
+            update_allowed=True,
+            constraints=(Range(min=1),),
+        ),
+        "redirect_pool": declare.by_name(
+            "octavia.pool", "Pool that gets the requests", update_allowed=True
+        ),
+        "redirect_url": declare.string("Address to which clients are sent.", update_allowed=True),
+    }
+    attributes = {"rules": Attribute("Ids of the rules.", Type.LIST), "show": declare.SHOW}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; a place behind the last policy is the one after it."""
+        told = super().properties_of(call, found)
+        given, live = call.properties.get("position"), found.get("position")
+        if given is not None and live is not None and live < given:
+            told["position"] = given
+        return told
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """Each action needs its target."""
+        action = properties.get("action")
+        needed = _TARGETS.get(action) if isinstance(action, str) else None
+        if needed is None or properties.get(needed) is not None:
+            return []
+        message = f"{needed} must be given with action {action}"
+        return [Diagnostic("invalid-l7-policy", message, ("action",))]

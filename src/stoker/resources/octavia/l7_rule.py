@@ -1,0 +1,47 @@
+"""OS::Octavia::L7Rule: a condition of an L7 policy.
+
+Rules have neither name nor description: a lost create is the one that was not there before.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.octavia.balanced import Balanced
+from stoker.schema.support import since
+
+
+class L7Rule(Balanced):
+    """An L7 rule."""
+
+    type_name = "OS::Octavia::L7Rule"
+    description = "A condition that requests meet, or do not."
+    support = since("10.0.0")
+    collection = collection("load_balancer", "rule", path="/lbaas/l7policies/{}/rules")
+    within = "l7policy"
+    marker = ""
+    likeness = ("type", "compare_type", "value")
+
+    properties = {
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "compare_type": declare.choice(
+            ["REGEX", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "EQUAL_TO"],
+            "How the value is compared.",
+            required=True,
+            update_allowed=True,
+        ),
+        "invert": declare.boolean(
+            "Whether requests match that do not fulfil the condition.",
+            default=False,
+            update_allowed=True,
+        ),
+        "key": declare.string("Name of the header or cookie.", update_allowed=True),
+        "l7policy": declare.by_name("octavia.l7policy", "L7 policy", required=True),
+        "type": declare.choice(
+            ["HOST_NAME", "PATH", "FILE_TYPE", "HEADER", "COOKIE"],
+            "Part of the request that is compared.",
+            required=True,
+            update_allowed=True,
+        ),
+        "value": declare.string("What it is compared with.", required=True, update_allowed=True),
+    }

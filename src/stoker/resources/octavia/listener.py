@@ -1,0 +1,69 @@
+"""OS::Octavia::Listener: a port on which a load balancer takes connections."""
+
+from __future__ import annotations
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.resources.octavia.balanced import Balanced
+from stoker.schema.constraints import Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.support import since
+
+
+class Listener(Balanced):
+    """A listener."""
+
+    type_name = "OS::Octavia::Listener"
+    description = "A port of a load balancer, and what becomes of its traffic."
+    support = since("10.0.0")
+    collection = KINDS["load-balancer", "listener"]
+    wire = {
+        "default_pool": "default_pool_id",
+        "loadbalancer": "loadbalancer_id",
+        "tenant_id": "project_id",
+    }
+    owners = {"loadbalancer": "loadbalancers"}
+
+    properties = {
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "allowed_cidrs": declare.sequence(
+            "Networks that may connect; all if none is given.",
+            update_allowed=True,
+            support=since("14.0.0"),
+            items=declare.checked("net_cidr", "A network."),
+        ),
+        "connection_limit": declare.at_least(
+            -1,
+            "How many connections there may be at a time, or -1.",
+            default=-1,
+            update_allowed=True,
+        ),
+        "default_pool": declare.by_name(
+            "octavia.pool", "Pool that gets the traffic", update_allowed=True
+        ),
+        "default_tls_container_ref": declare.string(
+            "Secret with the certificate and its key, for TLS that ends here.", update_allowed=True
+        ),
+        "description": declare.string(
+            "Description of the object.", default="", update_allowed=True
+        ),
+        "loadbalancer": declare.by_name("octavia.loadbalancer", "Load balancer", required=True),
+        "name": declare.NAME,
+        "protocol": declare.choice(
+            ["TCP", "HTTP", "HTTPS", "TERMINATED_HTTPS", "PROXY", "UDP"],
+            "Protocol of the traffic.",
+            required=True,
+        ),
+        "protocol_port": declare.integer(
+            "The port.", required=True, constraints=(Range(min=1, max=65535),)
+        ),
+        "sni_container_refs": declare.sequence(
+            "Secrets with certificates for further names.", update_allowed=True
+        ),
+        "tenant_id": declare.TENANT_ID,
+    }
+    attributes = {
+        "default_pool_id": Attribute("Id of the pool that gets the traffic.", Type.STRING),
+        "loadbalancers": Attribute("Ids of the load balancers.", Type.LIST),
+        "show": declare.SHOW,
+    }

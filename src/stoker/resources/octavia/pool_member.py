@@ -1,0 +1,50 @@
+"""OS::Octavia::PoolMember: a server of a pool.
+
+Members have names in the service, though not in templates: a lost create is found by that.
+"""
+
+from __future__ import annotations
+
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.octavia.balanced import Balanced
+from stoker.schema.constraints import Range
+from stoker.schema.support import since
+
+
+class PoolMember(Balanced):
+    """A member of a pool."""
+
+    type_name = "OS::Octavia::PoolMember"
+    description = "A server that takes a share of the traffic of a pool."
+    support = since("10.0.0")
+    collection = collection("load_balancer", "member", path="/lbaas/pools/{}/members")
+    within = "pool"
+    bears_name = True
+    wire = {"subnet": "subnet_id"}
+
+    properties = {
+        "address": declare.checked("ip_addr", "Address of the server.", required=True),
+        "admin_state_up": declare.ADMIN_STATE_UP,
+        "monitor_address": declare.checked(
+            "ip_addr", "Address that the health monitor asks, if it is another."
+        ),
+        "monitor_port": declare.integer(
+            "Port that the health monitor asks, if it is another.",
+            constraints=(Range(min=1, max=65535),),
+        ),
+        "pool": declare.by_name("octavia.pool", "Pool", required=True),
+        "protocol_port": declare.integer(
+            "Port of the server.", required=True, constraints=(Range(min=1, max=65535),)
+        ),
+        "subnet": declare.by_name("neutron.subnet", "Subnet of the address"),
+        "tags": declare.sequence(
+            "Tags of the object.", update_allowed=True, support=since("13.0.0")
+        ),
+        "weight": declare.integer(
+            "Share of the traffic, compared with the other members.",
+            default=1,
+            update_allowed=True,
+            constraints=(Range(min=0, max=256),),
+        ),
+    }

@@ -1,0 +1,28 @@
+"""OS::Octavia::Quota: how much of load balancing a project may have."""
+
+from __future__ import annotations
+
+from stoker.resources.quotas import PROJECT, ProjectQuota, limit
+from stoker.schema.support import since
+
+
+class Quota(ProjectQuota):
+    """The load balancing quota of a project. For administrators only."""
+
+    type_name = "OS::Octavia::Quota"
+    description = "How much of load balancing a project may have."
+    service = "load-balancer"
+    support = since("14.0.0")
+    proxy = "load_balancer"
+    path = "/lbaas/quotas"
+    key = "quota"
+    wire = {"healthmonitor": "health_monitor", "loadbalancer": "load_balancer"}
+
+    properties = {
+        "healthmonitor": limit("health monitors"),
+        "listener": limit("listeners"),
+        "loadbalancer": limit("load balancers"),
+        "member": limit("members"),
+        "pool": limit("pools"),
+        "project": PROJECT,
+    }

@@ -1,0 +1,59 @@
+"""OS::Swift::Container: a container of the object store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.resources import declare
+from stoker.resources.object_containers import ObjectContainer, set_account
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import since
+
+
+class Container(ObjectContainer):
+    """A container of objects."""
+
+    type_name = "OS::Swift::Container"
+    description = "A container of the object store."
+    name_property = "name"
+    purge_property = "PurgeOnDelete"
+
+    properties = {
+        "PurgeOnDelete": declare.boolean(
+            "Whether the objects are deleted with the container.",
+            default=False,
+            support=since("2015.1"),
+        ),
+        "X-Account-Meta": declare.mapping("Metadata of the whole account.", default={}),
+        "X-Container-Meta": declare.mapping("Metadata of the container.", default={}),
+        "X-Container-Read": declare.string("Who may read the objects."),
+        "X-Container-Write": declare.string("Who may write objects."),
+        "name": declare.string("Name of the container. If not given, a name is generated."),
+    }
+    attributes = {
+        "BytesUsed": Attribute("How many bytes the objects have.", Type.INTEGER),
+        "DomainName": Attribute("Host of the object store.", Type.STRING),
+        "HeadContainer": Attribute("The headers of the container.", Type.MAP),
+        "ObjectCount": Attribute("How many objects there are.", Type.INTEGER),
+        "RootURL": Attribute("Address of the account.", Type.STRING),
+        "WebsiteURL": Attribute("Address of the container.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Make the container, and set the metadata of the account."""
+        account = call.properties.get("X-Account-Meta") or {}
+        if account:
+            set_account(call, {f"X-Account-Meta-{key}": str(v) for key, v in account.items()})
+        return super().create(call)
+
+    def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
+        """The access lists and the metadata."""
+        metadata = properties.get("X-Container-Meta") or {}
+        told = {f"X-Container-Meta-{key}": str(value) for key, value in metadata.items()}
+        for name in ("X-Container-Read", "X-Container-Write"):
+            if properties.get(name):
+                told[name] = properties[name]
+        return told

@@ -1,0 +1,111 @@
+"""OS::Trove::Cluster: databases that work together.
+
+Clusters have no description: one that the user has named is found among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.resources import declare
+from stoker.resources.rest import RestResource, polling_pause, renamed, went_to
+from stoker.resources.trove.networks import nics
+from stoker.schema.constraints import Length, Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Outcome, Wait
+from stoker.schema.support import since
+
+_CLUSTERS = collection("database", "cluster")
+
+
+def _member(entry: Mapping[str, Any]) -> Object:
+    return renamed(
+        {
+            "flavorRef": entry["flavor"],
+            "volume": {"size": entry["volume_size"]},
+            "nics": nics(entry.get("networks")),
+            "availability_zone": entry.get("availability_zone"),
+        }
+    )
+
+
+class TroveCluster(RestResource):
+    """A cluster of databases."""
+
+    type_name = "OS::Trove::Cluster"
+    description = "Databases that work together."
+    service = "database"
+    support = since("2015.1")
+    collection = _CLUSTERS
+    marker = ""
+    lingers = True
+
+    properties = {
+        "datastore_type": declare.string(
+            "Kind of the database.", required=True, constraints=(Length(max=255),)
+        ),
+        "datastore_version": declare.string(
+            "Version of the database.", required=True, constraints=(Length(max=255),)
+        ),
+        "instances": declare.records(
+            "The members.",
+            required=True,
+            entries={
+                "availability_zone": declare.string(
+                    "Availability zone of the member.", support=since("14.0.0")
+                ),
+                "flavor": declare.by_name("trove.flavor", "Flavor of the member", required=True),
+                "networks": declare.records(
+                    "Networks of the object.",
+                    default=[],
+                    support=since("10.0.0"),
+                    entries={
+                        "fixed_ip": declare.checked("ip_addr", "Address in the network."),
+                        "network": declare.by_name("neutron.network", "Network"),
+                        "port": declare.by_name("neutron.port", "Port"),
+                    },
+                ),
+                "volume_size": declare.integer(
+                    "GiB of the volume.", required=True, constraints=(Range(min=1, max=150),)
+                ),
+            },
+        ),
+        "name": declare.string(
+            "Name of the cluster. If not given, a name is generated.",
+            constraints=(Length(max=255),),
+        ),
+    }
+    attributes = {
+        "instances": Attribute("The members.", Type.LIST),
+        "ip": Attribute("Addresses.", Type.LIST),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The kind of the database, and the members in the service's words."""
+        store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
+        members = [_member(each) for each in properties.get("instances") or ()]
+        return {"datastore": store, "instances": members}
+
+    def judge(self, call: Call, found: Object) -> Outcome:
+        """Done when the service has nothing to do with the cluster any more."""
+        task = str((found.get("task") or {}).get("name", "NONE"))
+        if task != "NONE":
+            return Wait(polling_pause(call), str(found["id"]), reason=f"cluster is {task}")
+        failed = [each for each in found.get("instances") or () if each.get("status") == "ERROR"]
+        if failed:
+            return went_to("ERROR", str(failed[0].get("name")), str(found["id"]))
+        return super().judge(call, found)
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The name and the kind of the database."""
+        store = found.get("datastore") or {}
+        told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
+        return {**told, "name": found.get("name")}
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All clusters: the list cannot be narrowed."""
+        return _CLUSTERS.select(call.cloud)

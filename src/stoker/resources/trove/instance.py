@@ -1,0 +1,176 @@
+"""OS::Trove::Instance: a database.
+
+Instances have no description: one that the user has named is found among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources import declare
+from stoker.resources.rest import Extra, Readiness, RestResource, renamed
+from stoker.resources.trove.changes import (
+    INSTANCES,
+    databases_of,
+    set_databases,
+    set_users,
+    updated,
+    users_of,
+)
+from stoker.resources.trove.networks import nics
+from stoker.schema.constraints import Length, Range
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Outcome
+from stoker.schema.support import since
+
+_PLAIN = ("availability_zone", "replica_count", "replica_of")
+
+
+class TroveInstance(RestResource):
+    """A database."""
+
+    type_name = "OS::Trove::Instance"
+    description = "A server with a database."
+    service = "database"
+    support = since("2014.1")
+    collection = INSTANCES
+    marker = ""
+    lingers = True
+    readiness = Readiness(
+        pending=frozenset({"BUILD", "REBOOT", "RESIZE", "RESTART_REQUIRED", "BACKUP", "NEW"}),
+        failed=frozenset({"ERROR", "FAILED", "BLOCKED"}),
+        reason="fault",
+    )
+    extras = (Extra("databases", set_databases, databases_of), Extra("users", set_users, users_of))
+
+    properties = {
+        "availability_zone": declare.string("Availability zone."),
+        "databases": declare.records(
+            "Databases on the server.",
+            default=[],
+            update_allowed=True,
+            entries={
+                "character_set": declare.string("Character set of the database.", default="utf8"),
+                "collate": declare.string("Order of the letters.", default="utf8_general_ci"),
+                "name": declare.string(
+                    "Name of the database.",
+                    required=True,
+                    constraints=(
+                        Length(max=64),
+                        declare.pattern(r"[a-zA-Z0-9_\-]+[a-zA-Z0-9_@?#\s\-]*[a-zA-Z0-9_\-]+"),
+                    ),
+                ),
+            },
+        ),
+        "datastore_type": declare.string("Kind of the database.", constraints=(Length(max=255),)),
+        "datastore_version": declare.string(
+            "Version of the database.", constraints=(Length(max=255),)
+        ),
+        "flavor": declare.by_name("trove.flavor", "Flavor", required=True, update_allowed=True),
+        "name": declare.string(
+            "Name of the object. If not given, a name is generated.",
+            update_allowed=True,
+            constraints=(Length(max=255),),
+        ),
+        "networks": declare.records(
+            "Networks of the object.",
+            default=[],
+            entries={
+                "fixed_ip": declare.checked("ip_addr", "Address in the network."),
+                "network": declare.by_name("neutron.network", "Network"),
+                "port": declare.by_name("neutron.port", "Port"),
+            },
+        ),
+        "replica_count": declare.integer("How many copies are made.", support=since("5.0.0")),
+        "replica_of": declare.string(
+            "Id of the instance that this is a copy of.", support=since("5.0.0")
+        ),
+        "restore_point": declare.string("Id of the backup that the databases come from."),
+        "size": declare.integer(
+            "GiB of the volume.",
+            required=True,
+            update_allowed=True,
+            constraints=(Range(min=1, max=150),),
+        ),
+        "users": declare.records(
+            "Users of the databases.",
+            default=[],
+            update_allowed=True,
+            sensitive=True,
+            entries={
+                "databases": declare.sequence(
+                    "Databases that the user may use.",
+                    required=True,
+                    update_allowed=True,
+                    constraints=(Length(min=1),),
+                    items=declare.string(),
+                ),
+                "host": declare.string(
+                    "Address from which the user may connect.", default="%", update_allowed=True
+                ),
+                "name": declare.string(
+                    "Name of the user.",
+                    required=True,
+                    update_allowed=True,
+                    constraints=(
+                        Length(max=16),
+                        declare.pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),
+                    ),
+                ),
+                "password": declare.string(
+                    "Password of the user.",
+                    required=True,
+                    update_allowed=True,
+                    constraints=(declare.pattern(r"[a-zA-Z0-9_]+[a-zA-Z0-9_@?#\s]*[a-zA-Z0-9_]+"),),
+                ),
+            },
+        ),
+    }
+    attributes = {
+        "hostname": Attribute("Name of the server.", Type.STRING),
+        "href": Attribute("Address of the database.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The instance in the service's words."""
+        store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
+        backup, size = properties.get("restore_point"), properties.get("size")
+        own = {name: properties.get(name) for name in _PLAIN}
+        return renamed(
+            {
+                **own,
+                "flavorRef": properties.get("flavor"),
+                "volume": None if size is None else {"size": size},
+                "nics": nics(properties.get("networks")),
+                "datastore": renamed(store) or None,
+                "restorePoint": None if backup is None else {"backupRef": backup},
+            }
+        )
+
+    def update(self, call: Call) -> Outcome:
+        """Rename, resize, and change databases and users, one after another."""
+        return updated(self, call)
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The name, the flavor and the size, and the kind of the database."""
+        store = found.get("datastore") or {}
+        told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
+        return {
+            **told,
+            "name": found.get("name"),
+            "flavor": (found.get("flavor") or {}).get("id"),
+            "size": (found.get("volume") or {}).get("size"),
+        }
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All instances: the list cannot be narrowed."""
+        return INSTANCES.select(call.cloud)
+
+    def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The name of the server, and the address of the database in it."""
+        name = found.get("hostname") or next(iter(found.get("ip") or ()), None)
+        href = next((each["href"] for each in found.get("links") or ()), None)
+        return {"hostname": name, "href": href}

@@ -1,0 +1,16 @@
+"""Networks of databases, as the service takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.resources.rest import renamed
+
+_WIRE = {"fixed_ip": "v4-fixed-ip", "network": "net-id", "port": "port-id"}
+
+
+def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Object] | None:
+    """The networks, or None where none are given."""
+    return [renamed(each, _WIRE) for each in networks] if networks else None

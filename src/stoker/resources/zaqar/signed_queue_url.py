@@ -1,0 +1,86 @@
+"""OS::Zaqar::SignedQueueURL: a signed permission to use a queue.
+
+Nothing is kept at the service: a lost create has made nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from stoker.clouds.kinds import KINDS
+from stoker.resources import declare
+from stoker.schema.properties import Attribute
+from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.support import since
+
+_QUEUES = KINDS["message", "queue"]
+
+
+class SignedQueueURL(ManagedType):
+    """A signature for a queue."""
+
+    type_name = "OS::Zaqar::SignedQueueURL"
+    description = "Lets somebody without a token use a queue."
+    service = "message"
+    support = since("8.0.0")
+    unique = True
+    secrets = frozenset({"signature", "query_str"})
+
+    properties = {
+        "methods": declare.sequence(
+            "What may be done.",
+            items=declare.choice(["GET", "DELETE", "PATCH", "POST", "PUT"], "An HTTP method."),
+        ),
+        "paths": declare.sequence("Parts of the queue that may be used, as messages or claims."),
+        "queue": declare.string("Name of the queue.", required=True),
+        "ttl": declare.integer("For how many seconds the signature holds."),
+    }
+    attributes = {
+        "expires": Attribute("When the signature ends."),
+        "methods": Attribute("What may be done."),
+        "paths": Attribute("Paths that may be used."),
+        "project": Attribute("Id of the project."),
+        "query_str": Attribute("All of it as the query of an address."),
+        "signature": Attribute("The signature."),
+        "show": declare.SHOW,
+    }
+
+    def create(self, call: Call) -> Outcome:
+        """Have the permission signed."""
+        body = {name: call.properties[name] for name in ("methods", "paths")}
+        body = {name: value for name, value in body.items() if value is not None}
+        ttl = call.properties.get("ttl")
+        if ttl is not None:
+            end = datetime.fromtimestamp(call.now + ttl, UTC)
+            body["expires"] = end.strftime("%Y-%m-%dT%H:%M:%S")
+        path = _QUEUES.at(str(call.properties["queue"]), "/share")
+        signed = _QUEUES.ask(call.cloud, "POST", path, json=body)
+        return Done(call.physical_name, _attributes(signed), data={"signed": signed})
+
+    def delete(self, call: Call) -> Outcome:
+        """Nothing can be taken back: the signature ends by itself."""
+        return Done()
+
+    def find(self, call: Call) -> str | None:
+        """None: what was signed is not kept."""
+        return None
+
+    def read(self, call: Call) -> Mapping[str, Any]:
+        """What was signed."""
+        signed = dict(call.data.get("signed") or {})
+        return {**_attributes(signed), "show": signed}
+
+
+def _attributes(signed: Mapping[str, Any]) -> dict[str, Any]:
+    query = {
+        "signature": signed["signature"],
+        "expires": signed["expires"],
+        "paths": ",".join(signed["paths"]),
+        "methods": ",".join(signed["methods"]),
+        "project_id": signed["project"],
+    }
+    names = ("expires", "methods", "paths", "project", "signature")
+    return {**{name: signed[name] for name in names}, "query_str": urlencode(query)}

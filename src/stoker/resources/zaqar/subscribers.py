@@ -1,0 +1,67 @@
+"""Subscriptions: to whom a queue passes its messages on.
+
+A queue has each subscriber once only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.clouds.faults import CloudFault
+from stoker.resources import declare
+from stoker.resources.rest import RestResource, refusal
+from stoker.schema.constraints import Range
+from stoker.schema.resource_type import Call, Done, Outcome
+
+QUEUE_NAME = declare.by_name("zaqar.queue", "Queue", required=True)
+TTL = declare.integer(
+    "For how many seconds messages are passed on.",
+    default=220367260800,
+    update_allowed=True,
+    constraints=(Range(min=60),),
+)
+
+
+class Subscriber(RestResource):
+    """A subscription."""
+
+    service = "message"
+    unique = True
+    collection = replace(
+        collection("message", "subscription", path="/queues/{}/subscriptions"),
+        update_method="PATCH",
+    )
+    within = "queue_name"
+    marker = ""
+    likeness = ("subscriber",)
+
+    def create(self, call: Call) -> Outcome:
+        """Make the subscription, whose id has another name in the answer."""
+        if call.physical_id is not None:
+            return Done()
+        where = self.of(call)
+        try:
+            body = self.creation_body(call)
+            made = where.ask(call.cloud, "POST", where.path, json=body)
+        except CloudFault as fault:
+            return refusal(fault)
+        return Done(str(made["subscription_id"]))
+
+    def alike(self, call: Call) -> list[Object]:
+        """The subscription of the same subscriber; the list is not narrowed."""
+        wanted = self.creation_body(call)["subscriber"]
+        listed = self.of(call).select(call.cloud)
+        return [item for item in listed if item.get("subscriber") == wanted]
+
+    def changed_fields(self, call: Call) -> Object:
+        """All fields: what is not sent goes back to its default."""
+        return self.creation_body(call)
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """The fields; options that were not given are none."""
+        told: Mapping[str, Any] = super().properties_of(call, found)
+        return {**told, "options": found.get("options") or None}

@@ -1,0 +1,40 @@
+"""OS::Zaqar::Subscription: somebody who gets the messages of a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.resources import declare
+from stoker.resources.zaqar.subscribers import QUEUE_NAME, TTL, Subscriber
+from stoker.schema.support import since
+
+_SCHEMES = ("http:", "https:", "mailto:", "trust+http:", "trust+https:")
+
+
+class Subscription(Subscriber):
+    """A subscription."""
+
+    type_name = "OS::Zaqar::Subscription"
+    description = "Passes the messages of a queue on."
+    support = since("8.0.0")
+
+    properties = {
+        "options": declare.mapping("How messages are passed on.", update_allowed=True),
+        "queue_name": QUEUE_NAME,
+        "subscriber": declare.string(
+            "Address to which messages are passed on: http, https, mailto or trust+http.",
+            required=True,
+            update_allowed=True,
+        ),
+        "ttl": TTL,
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
+        """The service knows these kinds of addresses."""
+        subscriber = properties.get("subscriber")
+        if not isinstance(subscriber, str) or subscriber.startswith(_SCHEMES):
+            return []
+        message = f"{subscriber!r} does not begin with one of: {', '.join(_SCHEMES)}"
+        return [Diagnostic("invalid-subscription", message, ("subscriber",))]

@@ -1,0 +1,150 @@
+"""OS::Zun::Container: a container that runs by itself.
+
+Containers have no description: one that the user has named is found among those of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stoker.clouds.collection import Object
+from stoker.clouds.collections import collection
+from stoker.clouds.faults import gone_is_fine
+from stoker.resources import declare
+from stoker.resources.rest import Extra, Readiness, RestResource, renamed
+from stoker.schema.properties import Attribute, Type
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.support import since
+
+_CONTAINERS = collection("application_container", "container", id_field="uuid")
+
+
+def _text(body: Object, name: str) -> str | None:
+    return None if body.get(name) is None else str(body[name])
+
+
+def _nets(networks: Sequence[Mapping[str, Any]]) -> list[Object]:
+    return [renamed(each, {"fixed_ip": "v4-fixed-ip"}) for each in networks]
+
+
+def _plug(call: Call) -> None:
+    """Detach what is not wanted any more, attach what is new; a create has sent its networks."""
+    before = _nets(call.update.previous.get("networks") or ())
+    wanted = _nets(call.properties.get("networks") or ())
+    if not call.update.changed:
+        return
+    for action, nets in (
+        ("network_detach", [each for each in before if each not in wanted]),
+        ("network_attach", [each for each in wanted if each not in before]),
+    ):
+        for net in nets:
+            query = "&".join(f"{name}={value}" for name, value in net.items())
+            path = f"{_CONTAINERS.at(call.object_id, f'/{action}')}?{query}"
+            _CONTAINERS.ask(call.cloud, "POST", path)
+
+
+class Container(RestResource):
+    """A container."""
+
+    type_name = "OS::Zun::Container"
+    description = "A container that the container service runs."
+    service = "application-container"
+    support = since("9.0.0")
+    collection = _CONTAINERS
+    marker = ""
+    lingers = True
+    readiness = Readiness(pending=frozenset({"Creating", "Created"}), failed=frozenset({"Error"}))
+    extras = (Extra("networks", _plug),)
+
+    properties = {
+        "command": declare.string("What runs in the container."),
+        "cpu": declare.number("Number of processors.", update_allowed=True),
+        "environment": declare.mapping("Variables, by name."),
+        "hints": declare.mapping("Hints on where to run the container.", support=since("10.0.0")),
+        "hostname": declare.string("Name of the host inside.", support=since("10.0.0")),
+        "image": declare.string("Name of the image.", required=True),
+        "image_driver": declare.choice(["docker", "glance"], "Where the image comes from."),
+        "image_pull_policy": declare.choice(
+            ["ifnotpresent", "always", "never"], "When the image is fetched."
+        ),
+        "interactive": declare.boolean("Whether the input stays open."),
+        "labels": declare.mapping("Labels, by name."),
+        "memory": declare.integer("MiB of memory.", update_allowed=True),
+        "mounts": declare.records(
+            "Volumes in the container.",
+            entries={
+                "mount_path": declare.string("Where the volume is seen.", required=True),
+                "volume_id": declare.by_name("cinder.volume", "Volume"),
+                "volume_size": declare.integer("GiB of a new volume."),
+            },
+        ),
+        "name": declare.NAME,
+        "networks": declare.records(
+            "Networks of the object.",
+            update_allowed=True,
+            support=since("11.0.0"),
+            entries={
+                "fixed_ip": declare.checked("ip_addr", "Address in the network."),
+                "network": declare.by_name("neutron.network", "Network"),
+                "port": declare.by_name("neutron.port", "Port"),
+            },
+        ),
+        "restart_policy": declare.string("When the container is started again, as on-failure:2."),
+        "security_groups": declare.sequence(
+            "Security groups, by name or id.", default=[], support=since("10.0.0")
+        ),
+        "tty": declare.boolean("Whether there is a terminal.", support=since("14.0.0")),
+        "workdir": declare.string("Directory in which the command runs."),
+    }
+    attributes = {
+        "addresses": Attribute("Addresses, by network.", Type.MAP),
+        "name": Attribute("Name of the object.", Type.STRING),
+        "show": declare.SHOW,
+    }
+
+    def creation_body(self, call: Call) -> Object:
+        """The container, and its networks, which change by requests of their own."""
+        body = super().creation_body(call)
+        networks = call.properties.get("networks")
+        return {**body, "run": True, "nets": _nets(networks)} if networks else {**body, "run": True}
+
+    def fields(self, properties: Mapping[str, Any]) -> Object:
+        """The fields in the service's words."""
+        body = super().fields(properties)
+        for mount in body.get("mounts") or ():
+            if "volume_id" in mount:
+                mount["source"] = mount.pop("volume_id")
+            if "volume_size" in mount:
+                mount["size"] = str(mount.pop("volume_size"))
+            mount["destination"] = mount.pop("mount_path")
+        policy = body.get("restart_policy")
+        if policy is not None:
+            name, _, count = policy.partition(":")
+            retries = {"MaximumRetryCount": count} if count else {}
+            body["restart_policy"] = {"Name": name, **retries}
+        return renamed({**body, "memory": _text(body, "memory"), "cpu": body.get("cpu")})
+
+    def changed_fields(self, call: Call) -> Object:
+        """Processors, memory and the name."""
+        return {k: v for k, v in super().changed_fields(call).items() if v is not None}
+
+    def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
+        """What the service tells as it was given."""
+        told = {name: found.get(name) for name in ("name", "image", "cpu", "labels", "environment")}
+        memory = found.get("memory")
+        return {**told, "memory": None if memory is None else int(str(memory).rstrip("Mmi"))}
+
+    def delete(self, call: Call) -> Outcome:
+        """Stop the container and remove it."""
+        if call.physical_id is None or call.progress:
+            return super().delete(call)
+        with gone_is_fine():
+            path = f"{_CONTAINERS.at(call.physical_id)}?stop=true"
+            _CONTAINERS.ask(call.cloud, "DELETE", path)
+            return Wait(1.0, progress={"sent": True}, reason="the container is being deleted")
+        return Done()
+
+    def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
+        """All containers: the list cannot be narrowed."""
+        return _CONTAINERS.select(call.cloud)

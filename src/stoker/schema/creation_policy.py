@@ -1,0 +1,70 @@
+"""Creation policies of CloudFormation: a resource is complete when enough signals say so."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stoker.schema.conversion import Mismatch
+
+_DURATION = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?")
+_SECONDS = (86400, 3600, 60, 1)
+_LONGEST = 12 * 3600
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SignalsWanted:
+    """What a resource waits for."""
+
+    count: int = 1
+    needed: int = 1
+    """How many of them have to tell of success."""
+    seconds: float = 300.0
+    """Since the create has begun."""
+
+
+def signals_wanted(policy: Mapping[str, Any]) -> SignalsWanted | None:
+    """What a policy has a resource wait for; None for nothing. Raises Mismatch."""
+    known = {"ResourceSignal": {"Count", "Timeout"}, _GROUPS: {_PERCENT}}
+    for section, body in policy.items():
+        if (
+            section not in known
+            or not isinstance(body, Mapping)
+            or not body.keys() <= known[section]
+        ):
+            raise Mismatch(
+                "a creation policy has the form {ResourceSignal: {Count: number, Timeout: PT5M}},"
+                f" with {_GROUPS}: {{{_PERCENT}: number}} for groups"
+            )
+    if "ResourceSignal" not in policy:
+        return None
+    signal = policy["ResourceSignal"]
+    count = _number("Count", signal.get("Count", 1), 1, _MOST)
+    percent = _number(_PERCENT, policy.get(_GROUPS, {}).get(_PERCENT, 100), 0, 100)
+    seconds = _duration(signal.get("Timeout", "PT5M"))
+    return SignalsWanted(count, math.ceil(count * percent / 100), seconds)
+
+
+_GROUPS, _PERCENT = "AutoScalingCreationPolicy", "MinSuccessfulInstancesPercent"
+
+
+def _number(name: str, value: Any, low: int, high: int) -> int:
+    text = str(value)
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
+        raise Mismatch(f"{name} is a number, not {text[:80]!r}")
+    if not low <= int(text) <= high:
+        raise Mismatch(f"{name} is a number from {low} to {high}, not {text}")
+    return int(text)
+
+
+def _duration(value: Any) -> float:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    parts = [int(part or 0) for part in match.groups()] if match is not None else []
+    seconds = sum(part * unit for part, unit in zip(parts, _SECONDS, strict=False))
+    if not 0 < seconds <= _LONGEST:
+        raise Mismatch(f"Timeout is a duration such as PT15M, 12 hours at most, not {value!r:.80}")
+    return float(seconds)

@@ -1,0 +1,363 @@
+"""What every type of a service is taken through, by table.
+
+A :class:`Case` says with which properties an object is made, and a new value for each property
+that can be updated. Texts that begin with ``@`` stand for the ids of what the object needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.clouds.driving import Row, checked
+
+from stoker.clouds.faults import CloudFault, retry_after
+from stoker.engine.execution.observing import Look, seen
+from stoker.kernel.ids import RandomIds
+from stoker.resources.registry import Registry
+from stoker.resources.rest import RestResource
+from stoker.schema.resource_type import (
+    Adopts,
+    Call,
+    Checks,
+    Done,
+    Failed,
+    ManagedType,
+    Observes,
+    Outcome,
+    Reads,
+    Replaces,
+    Sweeps,
+    Update,
+    Updates,
+    Wait,
+    can,
+)
+from stoker.schema.support import Support
+
+TYPES = Registry()
+_MOST_CALLS = 60
+
+
+@dataclass(frozen=True)
+class Case:
+    """An object of a type, and what can be done to it."""
+
+    type_name: str
+    given: Mapping[str, Any]
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    """A new value for each property that can be updated."""
+    other: Mapping[str, Any] = field(default_factory=dict)
+    """Values that only another object can have."""
+    needs: Mapping[str, Case] = field(default_factory=dict)
+    """What is made first, by the words that stand for its id."""
+    fixed: frozenset[str] = frozenset()
+    """Properties that can be updated, but not those of an object like this."""
+    untold: frozenset[str] = frozenset()
+    """Properties that the service does not tell."""
+    by: str = "demo"
+    joins: bool = False
+    """The id says which objects are joined, and changes with that."""
+    makes_nothing: bool = False
+    """Nothing stays at the service that could be found again."""
+    their_name: str = "theirs"
+    """A name that a user may choose."""
+    one_name: bool = False
+    """The service takes each name once."""
+    also: tuple[Mapping[str, Any], ...] = ()
+    """Further forms, for answers that get lost."""
+
+    @property
+    def type(self) -> ManagedType:
+        found = TYPES.find(self.type_name)
+        assert isinstance(found, ManagedType), self.type_name
+        return found
+
+    def forms(self) -> Iterator[Mapping[str, Any]]:
+        """The ways in which an object can be told from others: a name of ours, or the user's."""
+        if self.makes_nothing:
+            return
+        yield self.given
+        if "name" not in self.given and "name" in self.type.properties:
+            yield {**self.given, "name": self.their_name}
+            if self.type.properties["name"].type == "string" and _describes(self.type):
+                yield {**self.given, "name": self.their_name, "description": "by the user"}
+        yield from self.also
+
+
+def _describes(type_: ManagedType) -> bool:
+    return isinstance(type_, RestResource) and type_.marker in type_.properties
+
+
+@dataclass
+class PatientRow(Row):
+    """A row that repeats, as the engine does, what a busy service refuses."""
+
+    rest: Callable[[float], None] = lambda seconds: None
+    began: float = 0.0
+
+    def call(self, action: str, progress: Mapping[str, Any] | None = None) -> Call:
+        call = super().call(action, progress)
+        return replace(call, started_at=self.began or call.now)
+
+    def run(self, action: str, limit: int = _MOST_CALLS, **changes: Any) -> Outcome:
+        method = getattr(self.type, action.lower())
+        progress: Mapping[str, Any] = {}
+        self.began = self.clock()
+        last: Any = None
+        for attempt in range(limit):
+            try:
+                last = outcome = method(replace(self.call(action, progress), **changes))
+            except CloudFault as fault:
+                if retry_after(fault, min(attempt, 5)) is None:
+                    raise
+                last = fault
+                self.rest(0.2)
+                continue
+            self.note(outcome)
+            if not isinstance(outcome, Wait):
+                return outcome
+            self.rest(outcome.after)
+            progress = progress if outcome.progress is None else outcome.progress
+        raise AssertionError(f"{action} still waits: {last}")
+
+
+@dataclass
+class Ground:
+    """The clouds, and what has been made in them for a case."""
+
+    connections: Mapping[str, Any]
+    ids: dict[str, str] = field(default_factory=dict)
+    rest: Callable[[float], None] = lambda seconds: None
+    """Lets so many seconds pass, where the clouds need real time."""
+    clock: Callable[[], float] = lambda: 100.0
+    """The time, for services that compare it with their own."""
+
+    def place(self, value: Any) -> Any:
+        """A value with ids in the places of words."""
+        if isinstance(value, Mapping):
+            return {key: self.place(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.place(entry) for entry in value]
+        return self.ids.get(value, value) if isinstance(value, str) else value
+
+    def row(self, case: Case, given: Mapping[str, Any], name: str = "thing") -> PatientRow:
+        """A resource with a token of its own, of which nothing is made yet."""
+        cloud = self.connections[case.by]
+        token = RandomIds().token()
+        row = PatientRow(case.type, cloud, self.place(given), token=token, name=name)
+        row.rest = self.rest
+        row.clock = self.clock
+        return row
+
+    @contextmanager
+    def prepared(self, case: Case) -> Iterator[None]:
+        """With everything that a case needs; taken away at the end."""
+        known = dict(self.ids)
+        made: list[PatientRow] = []
+        try:
+            for word, needed in case.needs.items():
+                made += self._make(word, needed)
+            yield
+        finally:
+            for row in reversed(made):
+                assert isinstance(row.delete(), Done)
+            self.ids = known
+
+    def _make(self, word: str, case: Case) -> list[PatientRow]:
+        before = [row for name, needed in case.needs.items() for row in self._make(name, needed)]
+        if word in self.ids:
+            return before
+        row = self.row(case, case.given, word.strip("@").replace("_", "-"))
+        row.create()
+        self.ids[word] = str(row.physical_id)
+        return [*before, row]
+
+
+def looked(row: Row) -> Look:
+    """What a look at the live object shows."""
+    assert can(row.type, Observes)
+    return seen(row.type, row.call("READ"))
+
+
+def differences(row: Row) -> dict[str, tuple[Any, Any]]:
+    """Applied and live value of what differs."""
+    return {each.name: (each.applied, each.live) for each in looked(row).found.differences}
+
+
+def assert_same(row: Row, after: str = "") -> None:
+    """The live object is as its properties say."""
+    found = differences(row)
+    assert found == {}, f"{after or row.type.type_name} differs: {found}"
+
+
+def updatable(type_: ManagedType) -> set[str]:
+    """The properties that an update changes in place, and that users are shown."""
+    return {
+        name
+        for name, declared in type_.properties.items()
+        if declared.update_allowed
+        and not declared.immutable
+        and declared.renamed_to is None
+        and declared.support.status is not Support.HIDDEN
+        and name != "value_specs"
+    }
+
+
+def lives(ground: Ground, case: Case) -> None:
+    """Made, read, changed property by property, checked, deleted, and deleted again."""
+    type_ = case.type
+    row = ground.row(case, case.given)
+    row.create()
+    try:
+        is_as_given(row, case)
+        if can(type_, Reads):
+            known = {**row.attributes, **row.read()}
+            assert known["show"] is not None
+        changes(ground, row, case)
+        is_well(row)
+        replaces(ground, row, case)
+    finally:
+        assert isinstance(row.delete(), Done)
+    assert isinstance(row.delete(), Done)
+
+
+def is_as_given(row: Row, case: Case) -> None:
+    if can(row.type, Observes):
+        look = looked(row)
+        assert not look.gone
+        assert_same(row)
+        untold = set(look.found.untold)
+        assert untold == case.untold & set(row.given), f"not told: {untold}"
+
+
+def changes(ground: Ground, row: PatientRow, case: Case) -> None:
+    """Each property by itself, and back again, all of them at once."""
+    assert {*case.changed, *case.fixed} == updatable(case.type)
+    first = dict(row.given)
+    for name, value in case.changed.items():
+        if _makes_another(ground, row, case, name):
+            continue
+        assert can(case.type, Updates)
+        physical_id = row.physical_id
+        outcome = row.update(**{**row.given, name: ground.place(value)})
+        assert isinstance(outcome, Done), (name, outcome)
+        assert case.joins or row.physical_id == physical_id
+        if can(case.type, Observes):
+            assert_same(row, name)
+    if case.changed:
+        outcome = row.update(**first)
+        assert isinstance(outcome, Done), outcome
+        if can(case.type, Observes):
+            assert_same(row)
+
+
+def _makes_another(ground: Ground, row: PatientRow, case: Case, name: str) -> bool:
+    """Whether the type says of the change of a property that it needs a new object."""
+    if not can(case.type, Replaces):
+        return False
+    after = checked(case.type, {**row.given, name: ground.place(case.changed[name])})
+    update = Update(row.call("UPDATE").properties, frozenset({name}))
+    return case.type.needs_replacement(replace(row.call("UPDATE"), properties=after, update=update))
+
+
+def replaces(ground: Ground, row: PatientRow, case: Case) -> None:
+    """The object of a replacement is another one, and outlives the first."""
+    if not case.other:
+        return
+    assert not any(case.type.properties[name].update_allowed for name in case.other)
+    new = ground.row(case, {**case.given, **case.other}, "replacement")
+    new.create()
+    assert new.physical_id != row.physical_id
+    is_as_given(new, case)
+    assert isinstance(new.delete(), Done)
+    is_well(row)
+
+
+def is_well(row: PatientRow) -> None:
+    if can(row.type, Checks):
+        assert isinstance(row.run("CHECK"), Done)
+
+
+def drifts(ground: Ground, case: Case) -> None:
+    """What others change shows, and is set back; what others delete is gone."""
+    type_ = case.type
+    if not isinstance(type_, RestResource):
+        return
+    row = ground.row(case, case.given)
+    row.create()
+    where = type_.of(row.call("READ"))
+    extras = {extra.property for extra in type_.extras}
+    for name in sorted(set(case.changed) - extras - case.untold):
+        value, before = ground.place(case.changed[name]), row.given
+        if row.call("READ").properties[name] is None:
+            continue  # what nobody has asked for is not compared
+        if _makes_another(ground, row, case, name):
+            continue
+        theirs = ground.row(case, {**row.given, name: value})
+        theirs.physical_id, theirs.data = row.physical_id, row.data
+        update = Update(row.call("READ").properties, frozenset({name}))
+        assert isinstance(theirs.run("UPDATE", update=update), Done)
+        found = differences(row)
+        assert set(found) == {name}, f"{name} was changed, and differs: {found}"
+        live = {**row.call("READ").properties, name: theirs.call("READ").properties[name]}
+        assert isinstance(row.run("UPDATE", update=Update(live, frozenset({name}))), Done)
+        assert_same(row, name)
+        assert row.given == before
+    theirs = ground.row(case, row.given)
+    theirs.physical_id, theirs.data = row.physical_id, row.data
+    assert isinstance(theirs.delete(), Done)
+    assert where.find(row.cloud, str(row.physical_id)) is None
+    assert looked(row).gone
+    assert isinstance(row.run("CHECK"), Failed)
+    assert isinstance(row.delete(), Done)
+
+
+def is_found_again(ground: Ground, case: Case, given: Mapping[str, Any]) -> None:
+    """An object whose answer was lost is found, once only, and beside one of the same name."""
+    type_ = case.type
+    assert isinstance(type_, Adopts)
+    namesake = None
+    if "name" in given and not case.one_name and not type_.unique:
+        namesake = ground.row(case, {**given, **case.other}, "first")
+        namesake.create()
+    row = ground.row(case, given, "second")
+    try:
+        _make_and_forget(row)
+        found = type_.find(row.call("CREATE"))
+        assert found is not None
+        assert found != (namesake.physical_id if namesake else None)
+        assert type_.find(row.call("DELETE")) == found
+        row.physical_id = found
+        outcome = row.run("CREATE")
+        assert isinstance(outcome, Done), outcome
+        assert row.physical_id == found
+        if isinstance(type_, Sweeps):
+            assert list(type_.sweep(row.call("CREATE"))) == []
+        is_as_given(row, case)
+    finally:
+        for each in (row, namesake):
+            if each is not None:
+                assert isinstance(each.delete(), Done)
+
+
+def _make_and_forget(row: PatientRow) -> None:
+    """Call until something is made, and forget what was told of it."""
+    type_ = row.type
+    assert isinstance(type_, Adopts)
+    assert isinstance(type_, ManagedType)
+    for _ in range(_MOST_CALLS):
+        assert type_.find(row.call("CREATE")) is None
+        try:
+            outcome = type_.create(row.call("CREATE"))
+        except CloudFault as fault:
+            if retry_after(fault, 0) is None:
+                raise
+            continue
+        if outcome.physical_id is not None:
+            return
+        assert isinstance(outcome, Wait), outcome
+        row.note(replace(outcome, physical_id=None))
+    raise AssertionError("nothing was made")

@@ -1,0 +1,20 @@
+"""Compute, on the local cloud: what the tables of older tests do not have."""
+
+from __future__ import annotations
+
+from tests.resource_types_openstack.harness import Case
+
+CASES = (
+    Case(
+        "OS::Nova::HostAggregate",
+        {"name": "ours", "metadata": {"ssd": "true", "fast": "true"}},
+        {
+            "name": "x",
+            "availability_zone": "zone",
+            "hosts": ["HOST"],
+            "metadata": {"ssd": "false"},
+        },
+        one_name=True,
+        by="admin",
+    ),
+)
