@@ -1,0 +1,1 @@
+"""Every resource type on OpenStack's own services: ``make test-openstack``."""
