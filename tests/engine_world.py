@@ -145,8 +145,9 @@ class Lab:
         await asyncio.sleep(seconds)
 
 
-def in_lab(story: Any, seed: int = 1) -> Any:
+def in_lab(story: Any, seed: int = 1, *, notifies: bool = False) -> Any:
     """Run ``async story(lab)`` in a fresh world and return what it returns."""
-    world = World(seed)
+    world = World(seed, notifies=notifies)
     world.cloud.trouble = 0.0
+    world.mailbox = None  # notifications stay where tests look at them
     return world.live(lambda engine: story(Lab(engine, world)))

@@ -157,7 +157,8 @@ SCALED = {
         ({"VPCZoneIdentifier": ["a", "b"]}, "several-subnets"),
         ({"LoadBalancerNames": ["lb"]}, "no-load-balancers"),
         ({"LaunchConfigurationName": None}, "missing-property"),
-        ({"InstanceId": "server"}, "unsupported-property"),
+        ({"LaunchConfigurationName": None, "InstanceId": "server"}, None),
+        ({"InstanceId": "server"}, "conflicting-properties"),
     ],
 )
 def test_a_scaling_group_is_checked_before_it_is_made(
@@ -247,6 +248,27 @@ def test_a_new_launch_configuration_replaces_the_instances_one_batch_after_anoth
         assert {found.properties["ImageId"] for found in lab.cloud.objects.values()} == {"debian"}
         assert not before & set(lab.cloud.objects)
         assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_a_group_is_made_like_a_server_and_stays_so_when_that_is_gone() -> None:
+    def like(server: str, **group: Any) -> dict[str, Any]:
+        return stack(LaunchConfigurationName=None, InstanceId=server, **group)
+
+    def images(lab: Lab) -> list[str]:
+        return [found.properties["ImageId"] for found in lab.cloud.objects.values()]
+
+    async def story(lab: Lab) -> None:
+        await lab.create(like("one"))
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert images(lab) == ["image of one"] * 2
+        before = set(lab.cloud.objects)
+        await lab.update(like("one", DesiredCapacity=3))
+        assert before < set(lab.cloud.objects)
+        assert len((await listed(lab)).split(",")) == 3
+        await lab.update(like("two"))
+        assert images(lab) == ["image of two"] * 2
 
     in_lab(story)
 

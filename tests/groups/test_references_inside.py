@@ -112,7 +112,7 @@ def test_an_output_that_reads_a_failing_one_says_why_it_has_no_value() -> None:
         assert seen["good"].error is None
         for name in ("bad", "joined"):
             assert seen[name].value is None
-            assert 'the output "bad" of n has no value' in str(seen[name].error)
+            assert "Error in n output bad" in str(seen[name].error)
             assert "the delimiter is text" in str(seen[name].error)
         view = await lab.engine.views.resource(CALLER, (await lab.stack()).address, "n")
         assert sorted(view.attributes or {}) == sorted(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stoker.resources.heat.stack import RemoteStack
-from stoker.schema.resource_type import Call, Done, Failed, StackFacts, Wait
+from stoker.schema.resource_type import Call, Done, Failed, StackFacts, Update, Wait
 
 NAME = "stack-s-token"
 
@@ -76,7 +76,9 @@ def call(service: Orchestration, **more: Any) -> Call:
         | more.pop("properties", {}),
         started_at=0.0,
         now=0.0,
-        cloud=SimpleNamespace(orchestration=service),
+        cloud=SimpleNamespace(
+            orchestration=service, config=SimpleNamespace(region_name="here"), session=service
+        ),
         **more,
     )
 
@@ -129,9 +131,18 @@ def test_a_refusal_names_the_option_that_allows_it() -> None:
     assert "allow_trusts_redelegation" in failed.reason
 
 
-def test_another_region_is_refused() -> None:
-    wanted = {"context": {"region_name": "there"}}
-    assert isinstance(RemoteStack().create(call(Orchestration(), properties=wanted)), Failed)
+def test_the_region_of_the_stack_itself_is_home() -> None:
+    service, wanted = Orchestration(), {"context": {"region_name": "here"}}
+    assert isinstance(RemoteStack().create(call(service, properties=wanted)), Wait)
+    assert service.asked == [("POST", "/stacks")]
+
+
+@pytest.mark.parametrize(("region", "replaced"), [("there", True), ("here", False)])
+def test_a_stack_is_replaced_for_another_region_alone(region: str, replaced: bool) -> None:
+    contexts = [{"region_name": "here"}, {"region_name": region, "ca_cert": "other"}]
+    before, after = ({"context": context} for context in contexts)
+    asked = call(Orchestration(), properties=after, update=Update(before, frozenset({"context"})))
+    assert RemoteStack().needs_replacement(asked) is replaced
 
 
 def test_a_stack_is_removed_once_and_waited_for_until_it_is_gone() -> None:

@@ -147,3 +147,23 @@ def test_a_script_that_fails_fails_the_stack_with_what_it_said(
     assert "status code: 7" in done.stdout
     assert agents.outputs("broken") == {"stdout": "tried\n", "stderr": "no disk\n"}
     agents.destroy("broken")
+
+
+def test_what_a_server_measures_raises_an_alarm_that_scales_a_group(agents: Stacks) -> None:
+    told = json.loads((agents.data_dir / "serve.lock").read_text())
+    if told["cloudwatch_port"] != 8003:
+        pytest.skip("cfn-push-stats has the port 8003 in its code, and here it is taken")
+    agents.deploy("examples/alarm.yaml", "alarm", period="10")
+
+    def workers() -> int:
+        return int(agents.outputs("alarm")["workers"])
+
+    def said() -> str:
+        return agents.inside("alarm/server", "tail -n 20 /var/log/report.log")
+
+    assert workers() == 1
+    agents.inside("alarm/server", "echo 50 > /srv/queue/length")
+    until(lambda: workers() == 2, f"the group has grown: {said()}", 90)
+    agents.inside("alarm/server", "echo 0 > /srv/queue/length")
+    until(lambda: workers() == 1, f"the group has shrunk: {said()}", 90)
+    agents.destroy("alarm")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
-from stoker.clouds.computing import Computing
+import pytest
+
+from stoker.clouds.computing import GIVE_WAY, LONG, Computing
 from stoker.kernel.time_limit import project
 
 
@@ -60,4 +63,18 @@ async def test_who_gives_up_waiting_takes_no_turn() -> None:
     await first
     assert await asked(computing, "a", lambda: "next") == "next"
     assert done == []
+    computing.close()
+
+
+async def test_threads_give_way_sooner_while_there_is_long_work_and_only_then() -> None:
+    computing, usual = Computing(), sys.getswitchinterval()
+    held = threading.Event()
+    short = await asked(computing, "a", sys.getswitchinterval)
+    long = asyncio.create_task(asked(computing, "a", held.wait))
+    await asyncio.sleep(3 * LONG)
+    meanwhile = sys.getswitchinterval()
+    held.set()
+    await long
+    await asyncio.sleep(3 * LONG)
+    assert [short, meanwhile, sys.getswitchinterval()] == pytest.approx([usual, GIVE_WAY, usual])
     computing.close()

@@ -82,6 +82,27 @@ def test_a_cancelled_update_is_failed_at_once_and_what_was_begun_comes_to_its_en
     in_lab(story)
 
 
+def test_what_was_replaced_stays_while_others_hold_it() -> None:
+    def pair(**properties: Any) -> dict[str, Any]:
+        used = {"get_resource": "a"}
+        return template({"a": thing(**properties), "b": thing(uses=used)})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(pair())
+        before = (await lab.rows())["a"].physical_id
+        await lab.begin_update(pair(fixed="new", slow=20))
+        await lab.pass_time(5)
+        await cancel(lab)
+        await lab.engine.dispatch.idle()
+        assert await states(lab) == {"a": "CREATE_COMPLETE", "b": "CREATE_COMPLETE"}
+        assert before in lab.cloud.objects
+        await lab.update(pair(fixed="new", slow=20))
+        assert before not in lab.cloud.objects
+        assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
 def test_a_call_that_is_under_way_is_waited_for_before_the_stack_is_cancelled() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(chain("1"))

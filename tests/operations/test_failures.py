@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tests.engine_world import Lab, template
+from tests.simulation.scenario import Kill
 from tests.simulation.types import Thing, Types
-from tests.simulation.world import World
+from tests.simulation.world import EngineLife, World
 
 from stoker.engine.model.records import Status
+from stoker.kernel.errors import Unavailable
 from stoker.schema.resource_type import Call, Failed, Outcome
 
 
@@ -35,3 +39,69 @@ def test_attributes_that_tell_more_of_a_failure_are_kept() -> None:
     world = World(1, types=WithExplaining())
     world.cloud.trouble = 0.0
     world.live(lambda engine: story(Lab(engine, world)))
+
+
+class OutOfOrder(Thing):
+    """Its first creates find a service that does not answer."""
+
+    type_name = "Sim::OutOfOrder"
+    left = 3
+
+    def create(self, call: Call) -> Outcome:
+        self.left -= 1
+        if self.left > 0:
+            raise Unavailable("the identity service cannot be used")
+        return super().create(call)
+
+
+class RefusedOnce(Thing):
+    """Its first create fails."""
+
+    type_name = "Sim::RefusedOnce"
+    refused = False
+
+    def create(self, call: Call) -> Outcome:
+        if self.refused:
+            return super().create(call)
+        self.refused = True
+        return Failed("it is broken")
+
+
+def test_a_create_waits_for_a_service_that_this_one_needs() -> None:
+    types = Types()
+    types._types[OutOfOrder.type_name] = OutOfOrder()
+    world = World(1, types=types)
+    world.cloud.trouble = 0.0
+
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": {"type": OutOfOrder.type_name}}))
+        assert await lab.status() == "CREATE_COMPLETE"
+
+    world.live(lambda engine: story(Lab(engine, world)))
+
+
+def test_what_failed_just_before_a_kill_is_removed_when_its_successor_is_there() -> None:
+    ends = []
+    for after in itertools.count(10):
+        types = Types()
+        types._types[RefusedOnce.type_name] = RefusedOnce()
+        world = World(1, types=types)
+        world.cloud.trouble = 0.0
+
+        async def create(engine: EngineLife, world: World = world) -> bool:
+            await Lab(engine, world).create(template({"a": {"type": RefusedOnce.type_name}}))
+            return True
+
+        async def rest(engine: EngineLife, world: World = world) -> str:
+            await engine.dispatch.idle()
+            lab = Lab(engine, world)
+            stack = await lab.stack()
+            if (status := await lab.status()) == "CREATE_COMPLETE":
+                assert len(await engine.ports.store.resources(stack.id)) == 1
+            return status
+
+        if world.live(create, Kill(after, returns=False)):
+            break
+        if (end := world.live(rest)) is not None:
+            ends.append(end)
+    assert {"CREATE_COMPLETE", "CREATE_FAILED"} <= set(ends)

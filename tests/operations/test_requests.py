@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
-from tests.simulation.world import CALLER
+from tests.simulation.types import Types
+from tests.simulation.world import CALLER, Clouds, World
 
+from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, Page, ResourceQuery, StackQuery, StackRequest
 from stoker.engine.service.lookup import Finder
 from stoker.engine.service.queries import Queries
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Exists, Forbidden, Refused
+from stoker.resources.declared import declared
+from stoker.schema.resource_type import ResourceType
 
 PLAIN = template({"a": thing(value="one")}, outputs={"o": {"value": {"get_attr": ["a", "id"]}}})
 ASKING = template(
@@ -31,6 +37,52 @@ def test_types_that_the_policy_withholds_cannot_be_used() -> None:
         operations = lab.unheard(policy=AdminsOnly())
         with pytest.raises(Forbidden, match="Sim::Thing"):
             await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
+        assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
+
+    in_lab(story)
+
+
+class Undeployable(Types):
+    """Simulated things are declared, and that is all."""
+
+    def find(self, type_name: str) -> ResourceType | None:
+        return declared("OS::Heat::Value") if type_name == "Sim::Thing" else super().find(type_name)
+
+
+def test_a_type_that_cannot_be_deployed_is_refused_where_it_stands() -> None:
+    world = World(1, types=Undeployable())
+
+    async def story(lab: Lab) -> None:
+        wanted = template({"a": thing(value="x")})
+        with pytest.raises(DiagnosticError, match="cannot be deployed by this release") as refused:
+            await lab.engine.operations.create(CALLER, StackRequest(name="stack", template=wanted))
+        assert refused.value.first.error_type.name == "ResourceTypeUnavailable"
+        assert refused.value.first.path == ("resources", "a", "type")
+        assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
+
+    world.live(lambda engine: story(Lab(engine, world)))
+
+
+class Bare(Clouds):
+    """Has nothing."""
+
+    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        return [f"There is no {service}." for service, _ in needs]
+
+
+def test_a_type_whose_service_the_cloud_lacks_is_refused_where_it_stands() -> None:
+    async def story(lab: Lab) -> None:
+        operations = lab.unheard(clouds=Bare(lab.world))
+        with pytest.raises(DiagnosticError) as refused:
+            await operations.create(CALLER, StackRequest(name="stack", template=PLAIN))
+        first = refused.value.first
+        assert first.message == (
+            "Service sim is not available for resource type Sim::Thing, reason: There is no sim."
+        )
+        assert (first.path, first.error_type.name) == (
+            ("resources", "a", "type"),
+            "ResourceTypeUnavailable",
+        )
         assert await lab.engine.ports.store.find_stack(CALLER.project_id, "stack") is None
 
     in_lab(story)

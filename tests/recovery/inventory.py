@@ -12,6 +12,7 @@ from tests.recovery.service import Service
 PORT = "OS::Neutron::Port"
 COLLECTIONS = {
     "OS::Nova::Server": ("/compute/v2.1/servers/detail?all_tenants=1", "servers"),
+    "OS::Cinder::Volume": ("/volume/v3/volumes/detail?all_tenants=1", "volumes"),
     "OS::Neutron::Net": ("/network/v2.0/networks", "networks"),
     "OS::Neutron::Subnet": ("/network/v2.0/subnets", "subnets"),
     "OS::Neutron::Router": ("/network/v2.0/routers", "routers"),
@@ -86,7 +87,8 @@ def check(new: Inventory, resources: list[dict[str, Any]], stacks: int = 1) -> N
     assert owners["router_interface"] == types["OS::Neutron::RouterInterface"]
     assert owners["router_gateway"] == types["OS::Neutron::Router"]
     assert owners["floatingip"] == types["OS::Neutron::FloatingIP"]
-    assert new.ids["users"] == physical(resources, "OS::Heat::WaitConditionHandle")
+    handles = physical(resources, "OS::Heat::WaitConditionHandle")
+    assert new.ids["users"] == handles, sorted(new.ids["users"] ^ handles)
     assert len(new.ids["projects"]) == (stacks if types["OS::Heat::WaitConditionHandle"] else 0)
     assert len(new.ids["trusts"]) == min(stacks, 1), "stacks of a user share a trust"
     assert not new.ids["credentials"]

@@ -217,7 +217,7 @@ class _Workers:
         call: Callable[[], Result],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Result:
-        if service is None:
+        if service in (None, "catalog"):
             return call()
         cloud, loop = self._world.cloud, asyncio.get_running_loop()
         async with self._places:

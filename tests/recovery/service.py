@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import signal
 import socket
@@ -97,7 +98,11 @@ class Service:
     cloud_port: int = field(default_factory=lambda: free_ports(1)[0])
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
+    configuration: str = ""
+    """What a configuration file says."""
+    environment: dict[str, str] = field(default_factory=dict)
     _tokens: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _config: Path | None = None
 
     @property
     def url(self) -> str:
@@ -115,14 +120,30 @@ class Service:
         """What the service has printed so far, all its lives together."""
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def config(self, text: str) -> None:
+        """Give the service a configuration file, from its next start on."""
+        self._config = self.data_dir.with_name(f"{self.data_dir.name}.conf")
+        self._config.write_text(text)
+
     def launch(self) -> None:
         """Start the process; returns at once."""
         command = [str(Path(sys.executable).parent / "stoker"), "serve"]
+        if self._config is not None:
+            command += ["--config-file", str(self._config)]
         command += ["--data-dir", str(self.data_dir)]
         command += ["--port", str(self.port), "--cloud-port", str(self.cloud_port)]
+        if self.configuration:
+            file = self.data_dir.with_name(f"{self.data_dir.name}.conf")
+            file.write_text(self.configuration)
+            command += ["--config-file", str(file)]
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, **self.environment},
             )
         self.started_at = time.monotonic()
 

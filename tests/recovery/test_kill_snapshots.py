@@ -1,4 +1,4 @@
-"""``kill -9`` while snapshots of real servers are taken, restored and deleted."""
+"""``kill -9`` while snapshots of real servers and volumes are taken, restored and deleted."""
 
 from __future__ import annotations
 
@@ -29,12 +29,20 @@ resources:
       flavor: m1.tiny
       networks: [{network: {get_resource: net}}]
   data: *server
+  disk:
+    type: OS::Cinder::Volume
+    properties: {size: 1}
+  held:
+    type: OS::Cinder::VolumeAttachment
+    properties: {instance_uuid: {get_resource: web}, volume_id: {get_resource: disk}}
 """
 SERVERS = ("web", "data")
+PLACES = (("web", "/root/file"), ("data", "/root/file"), ("web", "/dev/vdb/file"))
+"""Where there is something to be lost: on the disks of the servers, and on the volume."""
 
 
 class Snapshotted(Stack):
-    """A stack with two servers, of which snapshots are taken."""
+    """A stack with two servers and a volume, of which snapshots are taken."""
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         stack = self.service.stack(self.name)
@@ -42,12 +50,12 @@ class Snapshotted(Stack):
         return self.service.request(method, f"/stacks/{self.name}/{stack['id']}/{path}", body)
 
     def write(self, text: str) -> None:
-        """Put a text into a file of each server."""
-        for server in SERVERS:
-            self.execute(server, f"echo {text} > /root/file; sync")
+        """Put a text into each place."""
+        for server, file in PLACES:
+            self.execute(server, f"echo {text} > {file}; sync")
 
     def read(self) -> list[str]:
-        return [self.execute(server, "cat /root/file").strip() for server in SERVERS]
+        return [self.execute(server, f"cat {file}").strip() for server, file in PLACES]
 
     def execute(self, server: str, command: str) -> str:
         program = str(Path(sys.executable).parent / "stoker")
@@ -68,6 +76,13 @@ class Snapshotted(Stack):
         """The images that were made of servers."""
         found = self.service.cloud("/image/v2/images")["images"]
         return [image["id"] for image in found if image.get("image_type") == "snapshot"]
+
+    def backups(self) -> list[str]:
+        """The backups that were made of the volume."""
+        return [
+            backup["id"]
+            for backup in self.service.cloud("/volume/v3/backups?all_tenants=1")["backups"]
+        ]
 
 
 def has(stack: Stack, status: str) -> Callable[[], bool]:
@@ -92,19 +107,22 @@ def take_restore_and_delete(scene: Scene, tmp_path: Path, kills: int) -> None:
     stack.await_status("SNAPSHOT_COMPLETE")
     assert stack.ask("GET", f"snapshots/{snapshot}").json()["snapshot"]["status"] == "COMPLETE"
     assert len(stack.images()) == len(SERVERS)
+    assert len(stack.backups()) == 1
 
     stack.write("spoilt")
     assert stack.ask("POST", f"snapshots/{snapshot}/restore").status_code == 202
     scene.disturb(kills, has(stack, "RESTORE_COMPLETE"))
     stack.await_status("RESTORE_COMPLETE")
-    assert stack.read() == ["precious", "precious"]
+    assert stack.read() == ["precious"] * len(PLACES)
     assert stack.ids() == before
     assert len(stack.images()) == len(SERVERS)
+    assert len(stack.backups()) == 1
 
     stack.delete()
     scene.disturb(kills, lambda: stack.status() in (None, "DELETE_COMPLETE"))
     stack.await_gone()
     assert stack.images() == []
+    assert stack.backups() == []
     until(lambda: not server_processes(scene.service.data_dir), "no process of a server lives")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,11 @@ from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.dispatch.timers import LONGEST, WatchTimer
-from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.watches import Datum, Watch
+from stoker.engine.service.alarms import Alarms
+from stoker.engine.service.metrics import Metrics
 from stoker.engine.service.watches import Watches
 from stoker.kernel.errors import Invalid, NotFound
 from stoker.resources.aws.alarm import Alarm
@@ -146,22 +151,23 @@ def watched(**rule: Any) -> dict[str, Any]:
 class Watcher:
     """Whoever looks after the watches of a lab."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, ports: Ports | None = None) -> None:
         self.lab = lab
-        self.watches = Watches(lab.engine.ports)
+        ports = ports or lab.engine.ports
+        self.alarms = Alarms(ports)
+        self.metrics = Metrics(ports, self.alarms)
+        self.watches = Watches(ports, self.alarms)
 
     async def measure(self, value: float, **dimensions: str) -> None:
         """A measurement of the metric, or for the alarm of that name."""
-        await self.watches.put_metric_data(
-            CALLER, "system/linux", "Load", value, dimensions=dimensions
-        )
+        await self.metrics.put(CALLER, "system/linux", [Datum("Load", dimensions, value)])
 
     async def look(self, seconds: float = 61) -> str:
         """The state after the next look."""
         await self.lab.pass_time(seconds)
         await self.watches.look()
         await self.lab.engine.dispatch.idle()
-        [view] = await self.watches.alarms(CALLER)
+        [view] = await self.alarms.shown(CALLER)
         return str(view.watch.state)
 
     async def told(self) -> list[str]:
@@ -243,10 +249,10 @@ def test_others_see_and_change_nothing() -> None:
         watcher = Watcher(lab)
         stranger = replace(CALLER, project_id="elsewhere")
         name = str((await lab.rows())["alarm"].physical_id)
-        assert await watcher.watches.alarms(stranger) == []
+        assert await watcher.alarms.shown(stranger) == []
         with pytest.raises(NotFound):
-            await watcher.watches.set_state(stranger, name, WatchState.ALARM)
-        await watcher.watches.put_metric_data(stranger, "system/linux", "Load", 90, dimensions={})
+            await watcher.watches.set_state(stranger, name, WatchState.ALARM, "by hand")
+        await watcher.metrics.put(stranger, "system/linux", [Datum("Load", {}, 90)])
         assert await watcher.look() == "NODATA"
 
     in_lab(story)
@@ -257,12 +263,38 @@ def test_a_state_that_a_user_sets_has_its_actions_and_lasts_until_the_next_look(
         await lab.create(watched())
         watcher = Watcher(lab)
         name = str((await lab.rows())["alarm"].physical_id)
-        await watcher.watches.set_state(CALLER, name, WatchState.ALARM)
+        await watcher.watches.set_state(CALLER, name, WatchState.ALARM, "by hand")
         await lab.engine.dispatch.idle()
         assert len(lab.cloud.objects) == 3
         await watcher.measure(10)
         assert await watcher.look() == "NORMAL"
         assert len(lab.cloud.objects) == 2
+
+    in_lab(story)
+
+
+def test_what_a_user_sets_is_not_lost_when_somebody_looks_at_the_same_time() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(watched())
+        watcher = Watcher(lab)
+        [seen] = await watcher.alarms.of(CALLER)
+
+        class Late(Alarms):
+            """Shows at first what the watch was before somebody looked at it."""
+
+            first = True
+
+            async def of(self, caller: Caller, name: str | None = None) -> Sequence[Watch]:
+                found = [seen] if self.first else await super().of(caller, name)
+                self.first = False
+                return found
+
+        await watcher.measure(10)
+        assert await watcher.look() == "NORMAL"
+        late = Watches(lab.engine.ports, Late(lab.engine.ports))
+        await late.set_state(CALLER, seen.name, WatchState.ALARM, "by hand")
+        [alarm] = await watcher.alarms.shown(CALLER)
+        assert (alarm.watch.state, alarm.watch.reason) == (WatchState.ALARM, "by hand")
 
     in_lab(story)
 
@@ -279,7 +311,7 @@ def test_a_changed_rule_holds_from_the_next_look_and_a_deleted_one_is_gone() -> 
         without = watched()
         del without["resources"]["alarm"]
         await lab.update(without)
-        assert await watcher.watches.alarms(CALLER) == []
+        assert await watcher.alarms.shown(CALLER) == []
         assert await watcher.watches.look() is None
 
     in_lab(story)
@@ -288,7 +320,7 @@ def test_a_changed_rule_holds_from_the_next_look_and_a_deleted_one_is_gone() -> 
 def test_two_who_look_at_once_act_once() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(watched())
-        watcher, another = Watcher(lab), Watches(lab.apart())
+        watcher, another = Watcher(lab), Watcher(lab, lab.apart()).watches
         await watcher.measure(90)
         await lab.pass_time(61)
         await asyncio.gather(watcher.watches.look(), another.look())

@@ -15,6 +15,8 @@ import sqlalchemy as sa
 
 from tests.simulation.cloud import Cloud
 
+_CHANGES = ("CREATE", "ADOPT", "UPDATE", "ROLLBACK", "RESTORE")
+
 
 @dataclass(frozen=True)
 class Member:
@@ -65,7 +67,9 @@ class Album:
     cloud: Cloud
     pictures: list[Picture] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
-    """What one transaction has written and should not have, without the rest."""
+    """What one transaction has written and should not have, or without the rest."""
+    _left: set[str] = field(default_factory=set)
+    """The ids of rows that were found to be left behind."""
     _there: set[str] = field(default_factory=set)
     """The ids of the rows at the last look."""
     _names: dict[str, str] = field(default_factory=dict)
@@ -77,6 +81,7 @@ class Album:
         """Take a picture if there is anything new."""
         with self.database.connect() as connection:
             self._look_for_halves(connection)
+            self._look_for_replaced(connection)
             stack = connection.exec_driver_sql(
                 "SELECT id, action, status, input_id FROM stacks WHERE parent_id IS NULL"
                 " ORDER BY created_at DESC"
@@ -91,7 +96,9 @@ class Album:
                     "SELECT body FROM inputs JOIN contents ON hash = template WHERE id = ?",
                     (input_id,),
                 ).scalar_one()
-                self._wanted[input_id] = frozenset(json.loads(body)["resources"])
+                written = json.loads(body)
+                named = written.get("resources") or written.get("Resources") or ()
+                self._wanted[input_id] = frozenset(named)
             rows = connection.exec_driver_sql(
                 "SELECT name, type_name, status, physical_id, properties FROM resources"
                 " WHERE stack_id = ? AND replaced_by IS NULL ORDER BY name",
@@ -127,6 +134,18 @@ class Album:
             ).first()
             if told is None:
                 self.torn.append(f"P2: {self._names[id_]} has gone without an event")
+
+    def _look_for_replaced(self, connection: sa.Connection) -> None:
+        """What was replaced is gone when the change of its stack is complete."""
+        found = connection.exec_driver_sql(
+            "SELECT resources.id, resources.name, stacks.action FROM resources"
+            " JOIN stacks ON stacks.id = stack_id WHERE replaced_by IS NOT NULL"
+            f" AND stacks.status = 'COMPLETE' AND stacks.action IN {_CHANGES}"
+        ).all()
+        for id_, name, action in found:
+            if id_ not in self._left:
+                self._left.add(id_)
+                self.torn.append(f"P3: {name} is left that was replaced, after {action}_COMPLETE")
 
     @property
     def _last(self) -> tuple[str, str, str]:

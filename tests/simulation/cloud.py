@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from stoker.kernel.errors import Unavailable
 
 
 class Busy(Exception):
@@ -45,6 +48,8 @@ class Object:
     """What its users have put into it; in an image, what was in the object at that time."""
 
 
+_AWAY = 2
+"""How often the identity service is not there for a resource."""
 IMAGE = "Sim::Image"
 """The kind of images of objects."""
 
@@ -58,6 +63,8 @@ class Cloud:
     """How often a request is turned away, or its answer lost."""
     now: float = 0.0
     objects: dict[str, Object] = field(default_factory=dict)
+    vanished: set[str] = field(default_factory=set)
+    """Ids of objects that somebody else has deleted, be it while they were built on."""
     made: list[str] = field(default_factory=list)
     """Tokens, in the order in which objects were made for them."""
     journal: list[str] = field(default_factory=list)
@@ -70,6 +77,10 @@ class Cloud:
     """What has no id but its name, and exists once or not."""
     quota: int | None = None
     """Objects at most."""
+    refused: set[str] = field(default_factory=set)
+    """Names of resources whose first create was refused, as is every first one of its kind."""
+    logins: Counter[str] = field(default_factory=Counter)
+    """How often each resource has asked for the identity service, which is away at first."""
     recorded: Callable[[str], bool] = lambda object_id: True
     """Whether some engine has put the object on record."""
     late: bool = False
@@ -81,6 +92,9 @@ class Cloud:
         full = self.quota is not None and len(self.objects) >= self.quota
         if full or properties.get("fail") == "create":
             raise Refused(f"{kind} refused: quota exceeded")
+        if properties.get("fail") == "once" and name not in self.refused:
+            self.refused.add(name)
+            raise Refused(f"{kind} refused: not this time")
         if token in self.made:
             self.violations.append(f"P3: a second object for the token {token}")
         self.made.append(token)
@@ -94,12 +108,18 @@ class Cloud:
             content=self._content(properties.get("image")),
         )
         for user in (properties.get("uses"), properties.get("value")):
-            if str(user).startswith("object-") and user not in self.objects:
+            if str(user).startswith("object-") and user not in self.objects.keys() | self.vanished:
                 self.violations.append(f"P4: {name} was made with {user}, which does not exist")
         self.objects[found.id] = found
         self.journal.append(f"create {name}")
         self._lose()
         return found.id
+
+    def login(self, name: str) -> None:
+        """Ask for the identity service, without which nothing is made for some resources."""
+        self.logins[name] += 1
+        if self.logins[name] <= _AWAY:
+            raise Unavailable("the identity service cannot be used")
 
     def get(self, object_id: str) -> Object:
         if not self.late and not self.recorded(object_id):
@@ -193,6 +213,7 @@ class Cloud:
         self.ties.discard(name)
         for found in [o for o in self.objects.values() if o.name == name]:
             del self.objects[found.id]
+            self.vanished.add(found.id)
 
     def tie(self, name: str) -> None:
         self._disturb()

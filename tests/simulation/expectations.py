@@ -26,6 +26,8 @@ def expectations(outcome: Outcome) -> Iterator[str]:
     yield from _ends(outcome)
     yield from _signals_applied(outcome)
     yield from _scaled(outcome)
+    yield from _restarted(outcome)
+    yield from _alarms(outcome)
     yield from _applied(outcome)
     yield from _emptied(outcome)
     yield from _went_back(outcome)
@@ -83,12 +85,38 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
         for op in outcome.operations
         if op.action is Action.SIGNAL and op.reason.startswith("group: from ")
     ]
-    if outcome.adjusted and not applied and not outcome.scenario.fails:
-        yield f"P6: {outcome.adjusted} signals to a policy were answered, none was applied"
+    answered = outcome.answered_by["policy"]
+    if answered and not applied and not outcome.scenario.fails:
+        yield f"P6: {answered} signals to a policy were answered, none was applied"
     _, rows = outcome.inner["group"]
     living = [row for row in rows if row.physical_id in outcome.cloud.objects]
     if len(living) != 1 + len(applied) and not outcome.scenario.fails:
         yield f"P6: {len(applied)} signals were applied, there are {len(living)} members"
+
+
+def _restarted(outcome: Outcome) -> Iterator[str]:
+    """What was restarted was made once more each time, and nothing is left to be replaced."""
+    if not outcome.scenario.restarts and not outcome.scenario.measures:
+        return
+    changes = [event for event in outcome.told if event.action not in WALKS]
+    if changes and changes[-1].status is Status.COMPLETE:
+        for row in outcome.rows:
+            if row.unhealthy:
+                yield f"P6: {row.name} is to be replaced, and nobody has done it"
+    if outcome.scenario.fails or "server" not in outcome.wanted:
+        return
+    restarts = sum(op.reason.startswith("restart of ") for op in outcome.operations)
+    made = outcome.cloud.journal.count("create server")
+    complete = outcome.stack is not None and outcome.stack.action is not Action.DELETE
+    if made > 1 + restarts or (made < 1 + restarts and complete):
+        yield f"P6: {restarts} restarts were applied, the server was made {made} times"
+
+
+def _alarms(outcome: Outcome) -> Iterator[str]:
+    """An alarm has the state that the last measurements say."""
+    for watch in outcome.watches if outcome.scenario.alarm else ():
+        if watch.state != outcome.scenario.alarm:
+            yield f"P6: the alarm is {watch.state}, not {outcome.scenario.alarm}: {watch.reason}"
 
 
 def _applied(outcome: Outcome) -> Iterator[str]:
@@ -149,6 +177,7 @@ def _untouched(scenario: Scenario, names: Iterable[str]) -> Iterator[str]:
     """Resources that no request changes, though one may leave them out."""
     templates = [request.template["resources"] for request in scenario.requests if request.template]
     disturbed = any(request.cloud for request in scenario.requests)
+    disturbed |= bool(scenario.restarts or scenario.measures)
     for name in names if not disturbed else ():
         bodies = [template[name] for template in templates if name in template]
         if all(body == bodies[0] for body in bodies):
@@ -299,6 +328,8 @@ def picture(outcome: Outcome) -> Any:
     names = {row.physical_id: row.name for row in outcome.rows}
 
     def told(value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(told, value))
         # the address of a nested stack ends with its id
         return names.get(str(value).rpartition("/")[2], str(value))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.engine.model.records import Event, Operation, Resource, Stack, Status
+from stoker.engine.model.watches import Watch
 from tests.simulation.album import Picture
 from tests.simulation.cloud import Cloud
 from tests.simulation.scenario import Scenario
@@ -34,8 +36,12 @@ class Outcome:
     """Signals that were answered: the row of each."""
     tries: list[int] = field(default_factory=list)
     """Signals that were sent, again after no answer: the number of each."""
-    adjusted: int = 0
-    """Signals to the scaling policy that were answered."""
+    sent_to: Counter[str] = field(default_factory=Counter)
+    """Signals to the scaling policy and the restarter, by name."""
+    answered_by: Counter[str] = field(default_factory=Counter)
+    """Those of them that were answered."""
+    watches: list[Watch] = field(default_factory=list)
+    """The alarms that there are."""
     accepted: list[float] = field(default_factory=list)
     """When each request was answered."""
     asleep: list[str] = field(default_factory=list)
@@ -46,6 +52,8 @@ class Outcome:
     """What the agent on the server has applied: resource, action and value."""
     deployed: int = 0
     """Deployments that are on record."""
+    unheard: list[str] = field(default_factory=list)
+    """What is wrong with the notifications that were sent."""
     signals: list[Any] = field(default_factory=list)
     """Signals in the store."""
     readings: list[tuple[int, int]] = field(default_factory=list)

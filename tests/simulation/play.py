@@ -13,8 +13,10 @@ from tests.simulation.outcome import Outcome
 from tests.simulation.properties import violations
 from tests.simulation.scenario import Scenario, draw
 from tests.simulation.users import Progress, Users, operations_of
-from tests.simulation.world import EngineLife, Sabotage, World
+from tests.simulation.world import CALLER, EngineLife, Sabotage, World
 
+NOTIFYING = 400.0
+"""Virtual seconds within which all notifications must have arrived."""
 QUIET = 8000.0
 """Virtual seconds after which everything must have come to rest: an operation and the rollback
 behind it may each wait for signals until their hour is over."""
@@ -32,7 +34,8 @@ def play(seed: int, sabotage: Sabotage | None = None) -> list[str]:
 
 def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outcome:
     """Play the scenario to its end."""
-    world = World(seed, sabotage)
+    world = World(seed, sabotage, notifies=scenario.notified)
+    world.watched_until = scenario.watched_until
     world.cloud.trouble = scenario.trouble
     world.disk.faults = scenario.disk
     if any(kill.returns for kill in scenario.kills):
@@ -47,6 +50,8 @@ def run(seed: int, scenario: Scenario, sabotage: Sabotage | None = None) -> Outc
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(engine.dispatch.idle(), QUIET)
         await asyncio.sleep(world.wire.rest)
+        if scenario.notified:
+            await asyncio.sleep(NOTIFYING)
         for looker in lookers:
             looker.cancel()
         return await _outcome(world, engine, scenario, progress)
@@ -76,12 +81,16 @@ async def _outcome(
     outcome.operations = operations_of(world, stack_id)
     outcome.pictures, outcome.torn = world.album.pictures, world.album.torn
     outcome.acknowledged, outcome.tries = progress.acknowledged, progress.tries
-    outcome.adjusted, outcome.asleep = progress.adjusted, progress.asleep
+    outcome.sent_to, outcome.answered_by = progress.sent_to, progress.answered_by
+    outcome.asleep = progress.asleep
+    outcome.watches = list(await store.watches.watches(CALLER.project_id))
     outcome.accepted, outcome.readings = progress.accepted, progress.readings
     outcome.wanted = await _wanted(engine, stack_id)
     outcome.applied = list(progress.applied.runs.values())
     outcome.deployed = len(await store.software.list_deployments(None, None, Page()))
     outcome.signals = list(await store.signals(stack_id))
+    if scenario.notified:
+        outcome.unheard = list(world.mailbox.violations(world.database, world.cipher))
     for snapshot in await store.snapshots(stack_id):
         parts = await store.snapshot_parts(snapshot.id)
         outcome.images |= {part.object_name: ".".join(part.path) for part in parts}

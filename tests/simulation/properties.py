@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from stoker.dispatch.in_process import LOOK_AGAIN
+from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, OperationStatus, Stack, Status
 from tests.simulation.cloud import IMAGE
 from tests.simulation.expectations import WALKS, expectations
@@ -23,6 +25,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
             yield "P3: objects without a stack"
         return
     yield from outcome.torn
+    yield from outcome.unheard
     yield from expectations(outcome)
     yield from _finished(outcome, outcome.stack)
     yield from _final_events(outcome)
@@ -33,6 +36,7 @@ def violations(outcome: Outcome) -> Iterator[str]:
     yield from _in_time(outcome)
     yield from _rolled_back(outcome, outcome.stack)
     yield from _scaled(outcome)
+    yield from _acted(outcome)
     yield from _up_to_date(outcome, outcome.stack)
     yield from _hooks(outcome)
     yield from _resting(outcome, outcome.stack)
@@ -123,6 +127,13 @@ def _events_match_rows(outcome: Outcome) -> Iterator[str]:
             yield f"P2: {row.name} is {row.action}_{row.status}, its last event says {last}"
 
 
+def _repaired(outcome: Outcome) -> bool:
+    """Whether the last thing that came of the stack is an update, which converged."""
+    stack, changes = outcome.stack, [op for op in outcome.operations if op.input_id]
+    updated = stack is not None and (stack.action, stack.status) == (Action.UPDATE, Status.COMPLETE)
+    return updated and changes[-1].converges
+
+
 def _objects(outcome: Outcome) -> Iterator[str]:
     everything = outcome.everything
     known = {row.physical_id for row in everything}
@@ -134,6 +145,7 @@ def _objects(outcome: Outcome) -> Iterator[str]:
     for row in everything:
         built = row.status is Status.COMPLETE and row.implementation == "Sim::Thing"
         built = built and row.action not in (Action.INIT, Action.DELETE)
+        built = built and not (row.name in outcome.scenario.meddled and not _repaired(outcome))
         deleted = row.action is Action.DELETE and row.status is Status.COMPLETE
         if deleted and row.physical_id in outcome.cloud.objects:
             yield f"P3: the object of {row.name} is not deleted"
@@ -186,10 +198,8 @@ def _hooks(outcome: Outcome) -> Iterator[str]:
 
 
 def _scaled(outcome: Outcome) -> Iterator[str]:
-    """Each signal to the policy is kept, and changes the size by one at most."""
-    signals = [op for op in outcome.operations if op.action is Action.SIGNAL]
-    if len(signals) < outcome.adjusted:
-        yield f"P6: {outcome.adjusted} signals to a policy were answered, {len(signals)} are kept"
+    """Each signal to the policy changes the size by one at most."""
+    signals = [op for op in outcome.operations if op.kind is OperationKind.SCALE]
     if any(op.action is Action.RESTORE for op in outcome.operations):
         return  # a group goes back to the size that it had
     named = [row for row in outcome.rows if row.name == "group" and row.replaced_by is None]
@@ -205,6 +215,41 @@ def _scaled(outcome: Outcome) -> Iterator[str]:
         size = after
     if group is not None and "names" in group.data and len(group.data["names"]) != size:
         yield f"P6: the group has {len(group.data['names'])} members, signals made it {size}"
+
+
+def _acted(outcome: Outcome) -> Iterator[str]:
+    """Each answered signal, and each alarm, is one operation."""
+    called: Counter[str] = Counter()
+    for name, changes in _changes_of_alarms(outcome):
+        state = "NODATA"
+        for before, after, heard in changes:
+            if before != state:
+                yield f"P6: the alarm was {state}, and went from {before} to {after}"
+            state = after
+            called[name] += after == "ALARM" and heard
+    for name, kind in (("policy", OperationKind.SCALE), ("restarter", OperationKind.RESTART)):
+        kept = sum(op.kind is kind for op in outcome.operations)
+        least, most = (told[name] + called[name] for told in (outcome.answered_by, outcome.sent_to))
+        if not least <= kept <= most:
+            yield f"P6: {least} to {most} signals came to the {name}, {kept} are kept"
+
+
+def _changes_of_alarms(
+    outcome: Outcome,
+) -> Iterator[tuple[str, list[tuple[str, str, bool]]]]:
+    """For each alarm that there was: whom it signals, and its states before and after a change,
+    with whether anybody heard of it.
+    """
+    told: dict[str, list[tuple[str, str, bool]]] = {}
+    for event in outcome.events:
+        found = re.match(r"(\w+) -> (\w+): ", event.reason)
+        if found is not None and event.resource_name == "alarm" and event.resource_id:
+            heard = "name nothing in this stack" not in event.reason
+            told.setdefault(event.resource_id, []).append((*found.groups(), heard))
+    template = outcome.scenario.requests[0].template or {}
+    for changes in told.values():
+        [action] = template["resources"]["alarm"]["properties"]["AlarmActions"]
+        yield action["get_resource"], changes
 
 
 def _up_to_date(outcome: Outcome, stack: Stack) -> Iterator[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.template.environment.registry import HOOKS
 
 CHILD = "child.yaml"
+NAMESPACE, METRIC = "system/linux", "Load"
+"""What is measured."""
 FILES = {
     CHILD: """
 heat_template_version: 2018-08-31
@@ -81,6 +83,12 @@ class Scenario:
     """Resources stop at hooks, and somebody clears these."""
     scales: tuple[float, ...] = ()
     """When the scaling policy is signalled."""
+    restarts: tuple[float, ...] = ()
+    """When the restarter is signalled."""
+    measures: tuple[tuple[float, float], ...] = ()
+    """What is measured of the metric that the alarm watches: when, and the value."""
+    alarm: str | None = None
+    """The state that the alarm must have at the end, where that is known."""
     deploys: bool = False
     """Software is deployed to a server, whose agent applies it and reports."""
     name: str = ""
@@ -95,8 +103,18 @@ class Scenario:
     """How often the cloud turns a request away, or an answer is lost."""
     reads: bool = True
     """Somebody looks again and again."""
+    meddled: frozenset[str] = frozenset()
+    """Names of resources whose objects others change or delete."""
     contents: Mapping[str, str] = field(default_factory=dict)
     """What is in objects at the end, by the names of their resources, where that is known."""
+
+    notified: bool = False
+    """Somebody is told what happens to stacks, who is away now and then."""
+
+    @property
+    def watched_until(self) -> float:
+        """Seconds after the start until which alarms are looked after."""
+        return self.measures[-1][0] + 3 if self.measures else 0.0
 
     @property
     def calm(self) -> Scenario:
@@ -133,7 +151,135 @@ def draw(seed: int) -> Scenario:
     scenario = _with_cancel(random.Random(seed * 31 + 11), scenario)
     scenario = _with_walks(random.Random(seed * 53 + 29), scenario)
     scenario = _handed_over(random.Random(seed * 37 + 13), scenario)
-    return _with_snapshots(random.Random(seed * 61 + 41), scenario)
+    scenario = _with_snapshots(random.Random(seed * 61 + 41), scenario)
+    scenario = _with_repairs(random.Random(seed * 67 + 43), scenario)
+    scenario = _with_deployments(random.Random(seed * 71 + 47), scenario)
+    scenario = _with_bad_starts(random.Random(seed * 73 + 53), scenario)
+    scenario = _with_restarts(random.Random(seed * 79 + 59), scenario)
+    return replace(scenario, notified=seed % 5 == 3)
+
+
+def _with_repairs(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with updates that converge, after others have changed or deleted an object."""
+    abandons = any(request.action == "abandon" for request in scenario.requests)
+    if abandons or source.random() >= 0.25:
+        return scenario
+    requests = [
+        replace(each, converge=True, cloud=source.choice(("", "tamper r0", "vanish r0")))
+        if each.action == "update" and not each.cloud
+        else each
+        for each in scenario.requests
+    ]
+    if requests[-1].action == "update":  # one that nothing supersedes or cuts off
+        requests.append(replace(requests[-1], at=5.0, rests=True, cloud=""))
+    return replace(scenario, requests=tuple(requests), fails=True, meddled=frozenset({"r0"}))
+
+
+def _with_restarts(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with a server that is restarted by users, by an alarm, or by both.
+
+    Where there is a scaling policy, the alarm may signal that instead.
+    """
+    abandons = any(request.action == "abandon" for request in scenario.requests)
+    if abandons or source.random() >= 0.3:
+        return scenario
+    action = source.choice(("restarter", "policy")) if scenario.scales else "restarter"
+    more = {**RESTARTED, "alarm": alarm(action)}
+    requests = [
+        replace(
+            each, template={**each.template, "resources": {**each.template["resources"], **more}}
+        )
+        if each.template
+        else each
+        for each in scenario.requests
+    ]
+    by_users, by_alarm = source.choice(((True, False), (False, True), (True, True)))
+    pauses = (source.choice((0.5, 5.0, 50.0, 450.0)) for _ in range(source.randint(1, 3)))
+    times = sorted(2.0 + pause * source.random() for pause in pauses) if by_users else ()
+    levels = [source.choice((90.0, 10.0)) for _ in range(5)] if by_alarm else []
+    start = source.choice((2.0, 150.0, 400.0))
+    measures = [(start + 8.0 * at, levels[at // 3]) for at in range(3 * len(levels))]
+    return replace(
+        scenario, requests=tuple(requests), restarts=tuple(times), measures=tuple(measures)
+    )
+
+
+RESTARTED: dict[str, Any] = {
+    "server": {"type": "Sim::Thing", "properties": {"value": "s", "slow": 2}},
+    "tenant": {"type": "Sim::Thing", "properties": {"uses": {"get_resource": "server"}}},
+    "restarter": {
+        "type": "Sim::Restarter",
+        "properties": {"InstanceId": {"get_resource": "server"}},
+    },
+}
+"""A server, what needs it, and what has both replaced."""
+
+
+def alarm(action: str) -> dict[str, Any]:
+    """An alarm that signals a resource."""
+    return {
+        "type": "OS::Heat::CWLiteAlarm",
+        "properties": {
+            "Namespace": NAMESPACE,
+            "MetricName": METRIC,
+            "Period": "20",
+            "EvaluationPeriods": "1",
+            "Statistic": "Average",
+            "ComparisonOperator": "GreaterThanThreshold",
+            "Threshold": "50",
+            "AlarmActions": [{"get_resource": action}],
+        },
+    }
+
+
+def _with_bad_starts(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with creates that find no identity service at first, or are refused once."""
+    if source.random() >= 0.5:
+        return scenario
+    faults = ("once", "away") if scenario.fails else ("away",)
+    requests = [
+        replace(each, template=_starting_badly(source, each.template, faults))
+        if each.template
+        else each
+        for each in scenario.requests
+    ]
+    return replace(scenario, requests=tuple(requests))
+
+
+def _starting_badly(
+    source: random.Random, wanted: dict[str, Any], faults: Sequence[str]
+) -> dict[str, Any]:
+    """The template with some objects whose first creates come to nothing."""
+    resources = {
+        name: {**body, "properties": {"fail": source.choice(faults), **body["properties"]}}
+        if body["type"] in ("Sim::Thing", "Sim::Disk") and source.random() < 0.3
+        else body
+        for name, body in wanted["resources"].items()
+    }
+    return {**wanted, "resources": resources}
+
+
+def _with_deployments(source: random.Random, scenario: Scenario) -> Scenario:
+    """The scenario with software for a server, whatever else is under way."""
+    abandons = any(request.action == "abandon" for request in scenario.requests)
+    if abandons or source.random() >= 0.2:
+        return scenario
+    requests = [
+        replace(each, template=_deploying(source, each.template)) if each.template else each
+        for each in scenario.requests
+    ]
+    return replace(scenario, requests=tuple(requests), deploys=True, fails=True)
+
+
+def _deploying(source: random.Random, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The template with a deployment, which may be there or not."""
+    if source.random() < 0.2:
+        return wanted
+    given = {"value": source.choice("ab"), "other": {"get_attr": ["r0", "value"]}}
+    actions = source.choice((["CREATE", "UPDATE"], ["CREATE", "UPDATE", "DELETE"]))
+    properties = {"server": "server", "actions": actions, "input_values": given}
+    deployment = {"type": "Sim::Deployment", "properties": properties}
+    return {**wanted, "resources": {**wanted["resources"], "software": deployment}}
 
 
 def _with_snapshots(source: random.Random, scenario: Scenario) -> Scenario:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.template.environment.registry import HOOKS
-from tests.simulation.scenario import CHILD, Request, Scenario
+from tests.simulation.scenario import CHILD, RESTARTED, Request, Scenario, alarm
 
 
 def _thing(*, depends_on: str | None = None, **properties: Any) -> dict[str, Any]:
@@ -95,6 +95,12 @@ def _deployment(value: str, other: Any) -> dict[str, Any]:
     return {"type": "Sim::Deployment", "properties": properties}
 
 
+_BADLY = _template(
+    a=_thing(value="x", fail="away"),
+    b=_thing(uses=_uses("a"), fail="once"),
+    c=_thing(uses=_uses("a"), value="z", slow=3),
+)
+"""Something is refused at first, and something finds no identity service."""
 _GATE = {"type": "Sim::Gate", "properties": {"count": 2}}
 _BASE = _template(
     a=_thing(value="x", slow=1),
@@ -183,6 +189,12 @@ STORIES: Mapping[str, Scenario] = {
         ends="create:ok update:bad rollback:ok",
     ),
     "rollback-to-nothing": _told(_create(_BROKEN, rollback=True), ends="create:bad rollback:ok"),
+    "notified": _told(
+        _create(_BASE),
+        _update(_BROKEN, rollback=True),
+        ends="create:ok update:bad rollback:ok",
+        notified=True,
+    ),
     "failure": _told(
         _create(_BASE), _update(_BROKEN), _update(_NEXT), ends="create:ok update:bad update:ok"
     ),
@@ -208,6 +220,50 @@ STORIES: Mapping[str, Scenario] = {
         ends="create:ok",
         scales=(8.0, 30.0, 31.0),
         exact=False,
+    ),
+    "restart": Scenario(
+        (
+            _create(_template(**RESTARTED, other=_thing(value="o"))),
+            _update(_template(**RESTARTED, other=_thing(value="p"))),
+        ),
+        restarts=(20.0,),
+        trouble=0.0,
+        reads=False,
+    ),
+    "restarts-meet-update": Scenario(
+        (
+            _create(_template(**RESTARTED)),
+            Request(20.0, "update", _template(**RESTARTED, other=_thing(value="o", slow=5))),
+        ),
+        restarts=(4.0, 4.1, 19.0, 22.0),
+        trouble=0.0,
+        reads=False,
+    ),
+    "alarm": _told(
+        _create(_template(group=_group("x"), policy=_POLICY, alarm=alarm("policy"))),
+        ends="create:ok",
+        measures=(
+            *((4.0 + 8 * n, 90.0) for n in range(4)),
+            *((36.0 + 16 * n, 10.0) for n in range(10)),
+        ),
+        alarm="NORMAL",
+        exact=False,
+    ),
+    "alarm-restarts": Scenario(
+        (_create(_template(**RESTARTED, alarm=alarm("restarter"))),),
+        measures=tuple((4.0 + 16 * n, 90.0) for n in range(10)),
+        alarm="ALARM",
+        trouble=0.0,
+        reads=False,
+    ),
+    "bad-starts": Scenario(
+        (
+            _create(_BADLY),
+            _update(_BADLY),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
     ),
     "deployments": _told(
         _create(_template(a=_thing(value="x"), d=_deployment("one", _value_of("a")))),
@@ -239,8 +295,14 @@ STORIES: Mapping[str, Scenario] = {
     ),
     "cancel": Scenario(
         (
-            _create(_with(_NESTED, d=_thing(value="d", slow=3))),
-            _update(_with(_NESTED_NEXT, d=_thing(value="d", slow=20, fixed="new"))),
+            _create(_with(_NESTED, d=_thing(value="d", slow=3), e=_thing(uses=_uses("d")))),
+            _update(
+                _with(
+                    _NESTED_NEXT,
+                    d=_thing(value="d", slow=20, fixed="new"),
+                    e=_thing(uses=_uses("d")),
+                )
+            ),
             Request(7.4, "cancel_without_rollback"),
             Request(16.0, "update", _NESTED_NEXT),
         ),

@@ -20,6 +20,6 @@ def _quiet() -> Iterator[None]:
 
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_ends_as_it_must_whatever_goes_wrong(story: str) -> None:
-    for mode, every in (("kill", 131), ("twice", 211), ("freeze", 173), ("disk", 17)):
+    for mode, every in (("kill", 197), ("twice", 307), ("freeze", 257), ("disk", 29)):
         for point in points(story, [mode], every):
             assert check(point) == [], point.command()

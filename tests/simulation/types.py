@@ -50,6 +50,8 @@ class Thing(ManagedType):
     def create(self, call: Call) -> Outcome:
         cloud: Connection = call.cloud
         if call.physical_id is None:
+            if call.properties.get("fail") == "away":
+                cloud.login(call.name)
             made = cloud.create(
                 self.type_name, call.token, call.properties, call.name, takes=_lag(call)
             )
@@ -266,11 +268,42 @@ class SimRestarter(Restarter):
         return call.physical_name
 
 
+class Reactor(ManagedType):
+    """Keeps what its signals have asked for."""
+
+    type_name = "Sim::Reactor"
+
+    def create(self, call: Call) -> Outcome:
+        return Done(physical_id=call.physical_name)
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        return details
+
+    def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
+        return "heard"
+
+    def react(self, call: Call) -> Outcome:
+        assert call.signal is not None
+        asked = call.signal.details
+        heard = call.data.get("heard", {})
+        if asked.get("slow") and call.data.get("begun") != call.signal.id:
+            return Wait(float(asked["slow"]), data={**call.data, "begun": call.signal.id})
+        if asked.get("fail"):
+            return Failed("this cannot be done")
+        return Done(data={**call.data, "heard": {**heard, call.signal.id: dict(asked)}})
+
+
 class Launch(LaunchConfiguration):
     """A launch configuration of a cloud that has no servers to copy."""
 
     type_name = LaunchConfiguration.type_name
     service = None
+
+    def copied(self, call: Call) -> dict[str, Any]:
+        return {"ImageId": f"image of {call.properties['InstanceId']}", "InstanceType": "m1.tiny"}
 
 
 class Instance(Thing):
@@ -281,6 +314,8 @@ class Instance(Thing):
         **_PROPERTIES,
         "ImageId": Property(Type.STRING),
         "InstanceType": Property(Type.STRING, update_allowed=True),
+        "KeyName": Property(Type.STRING),
+        "SecurityGroups": Property(Type.LIST),
         "Tags": Property(Type.LIST, update_allowed=True),
         "UserData": Property(Type.STRING),
     }
@@ -300,6 +335,7 @@ BUILT_IN = (
     Handle(),
     Policy(),
     SimRestarter(),
+    Reactor(),
     AutoScalingGroup(),
     CWLiteAlarm(),
     AutoScalingResourceGroup(),

@@ -7,7 +7,8 @@ import contextlib
 import functools
 import json
 import random
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
@@ -16,12 +17,13 @@ from stoker.engine.execution.hooks import hook_of
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.requests import EventQuery, StackRequest
+from stoker.engine.model.watches import Datum
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import Refused
 from stoker.store import rows as stored_rows
 from stoker.store import tables
 from tests.simulation.agents import Agent, Applied
-from tests.simulation.scenario import FILES, Request, Scenario
+from tests.simulation.scenario import FILES, METRIC, NAMESPACE, Request, Scenario
 from tests.simulation.world import CALLER, START, EngineLife, World
 
 MOST_TRIES = 400
@@ -37,10 +39,11 @@ class Progress:
     accepted: list[float] = field(default_factory=list)
     """When each request was answered, or found to be recorded."""
     signalled: int = 0
-    scaled: int = 0
-    """Signals that were sent to the scaling policy; nobody sends one again."""
-    adjusted: int = 0
+    sent_to: Counter[str] = field(default_factory=Counter)
+    """Signals to the scaling policy and the restarter, by name; nobody sends one again."""
+    answered_by: Counter[str] = field(default_factory=Counter)
     """Those of them that were answered."""
+    measured: int = 0
     acknowledged: list[str] = field(default_factory=list)
     tries: list[int] = field(default_factory=list)
     stack_id: str | None = None
@@ -87,8 +90,11 @@ class Users:
         users: list[Awaitable[None]] = [self._requests()]
         if scenario.signals:
             users.append(self._signals())
-        if scenario.scales:
-            users.append(self._scale())
+        for name, times in (("policy", scenario.scales), ("restarter", scenario.restarts)):
+            if times:
+                users.append(self._nudge(name, times))
+        if scenario.measures:
+            users.append(self._measure())
         return users
 
     def lookers(self) -> list[Awaitable[None]]:
@@ -178,12 +184,16 @@ class Users:
         if self._progress.stack_id is None:
             return []
         known = operations_of(self._world, self._progress.stack_id)
-        return [
-            op
-            for op in known
-            if op.action not in (Action.ROLLBACK, Action.SIGNAL)
-            and op.kind is not OperationKind.CANCEL
-        ]
+        by_users: dict[str, Operation] = {}
+        for op in known:
+            # a restart asks for an update to what the stack is already
+            again = op.action is Action.UPDATE and op.input_id in (
+                earlier.input_id for earlier in by_users.values()
+            )
+            by_itself = op.action in (Action.ROLLBACK, Action.SIGNAL) or again
+            if not by_itself and op.kind is not OperationKind.CANCEL:
+                by_users[op.id] = op
+        return list(by_users.values())
 
     def _is_recorded(self, request: Request) -> bool:
         """Whether the request has been accepted, although its answer never came.
@@ -297,17 +307,33 @@ class Users:
         progress.acknowledged.append(gate.id)
         return True
 
-    async def _scale(self) -> None:
+    async def _measure(self) -> None:
+        """Tell what is measured, again if the answer never came, and wait for what follows."""
+        progress, measures = self._progress, self._scenario.measures
+        while progress.measured < len(measures) and self._alive:
+            number = progress.measured
+            at, value = measures[number]
+            await self._until(at)
+            if self._alive:
+                put = self._engine.service.monitoring.metrics.put
+                await self._persist(
+                    functools.partial(put, CALLER, NAMESPACE, [Datum(METRIC, {}, value)])
+                )
+                progress.measured = max(progress.measured, number + 1)
+        await self._until(self._scenario.watched_until + 1)
+
+    async def _nudge(self, name: str, times: Sequence[float]) -> None:
+        """Signal a resource that acts on it."""
         progress, engine = self._progress, self._engine
-        while progress.scaled < len(self._scenario.scales) and self._alive:
-            await self._until(self._scenario.scales[progress.scaled])
+        while progress.sent_to[name] < len(times) and self._alive:
+            await self._until(times[progress.sent_to[name]])
             if not self._alive:
                 return
-            progress.scaled += 1
+            progress.sent_to[name] += 1
             try:
                 address = await engine.operations.find(CALLER, "stack")
-                await engine.signals.signal(CALLER, address, "policy", {})
-                progress.adjusted += 1
+                await engine.signals.signal(CALLER, address, name, {})
+                progress.answered_by[name] += 1
             except Refused:
                 continue
             except Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import hashlib
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,12 +13,15 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.dispatch.in_process import InProcess
+from stoker.dispatch.timers import WatchTimer
 from stoker.engine.model.interfaces import Limits, Ports, Store
-from stoker.engine.model.records import Stack
+from stoker.engine.model.records import Channel, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import make_service
+from stoker.kernel.errors import Unavailable
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
+from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
 from stoker.store import tables
@@ -27,6 +31,7 @@ from tests.simulation.album import Album
 from tests.simulation.cloud import Busy, Cloud, Gone, Lost
 from tests.simulation.disk import Disk
 from tests.simulation.loop import Killed, VirtualLoop
+from tests.simulation.mailbox import Mailbox
 from tests.simulation.scenario import Kill
 from tests.simulation.types import Types
 from tests.simulation.wire import REQUEST_TIMEOUT, Connection, Wire
@@ -74,6 +79,10 @@ class Plain:
     def encrypt(self, value: Any) -> str:
         return json.dumps(value)
 
+    def hashed(self, value: Any) -> tuple[str, str]:
+        text = self.encrypt(dict(value) if isinstance(value, Mapping) else value)
+        return hashlib.sha256(text.encode()).hexdigest(), text
+
     def decrypt(self, text: str) -> Any:
         return json.loads(text)
 
@@ -103,8 +112,8 @@ class Workers:
         call: Callable[[], Result],
         admitted: Callable[[], Awaitable[None]] | None = None,
     ) -> Result:
-        if service is None:
-            return call()
+        if service in (None, "catalog"):
+            return call()  # the simulated cloud has no catalog that takes time to look at
         if admitted is not None:
             await admitted()
         found: Result = await self._world.wire.call(call)
@@ -130,6 +139,9 @@ class Clouds:
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         return [None] * len(checks)
 
+    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        return [None] * len(needs)
+
 
 class Faults:
     """What the simulated cloud's exceptions mean."""
@@ -138,7 +150,7 @@ class Faults:
         return isinstance(error, Gone)
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
-        return min(0.2 * 2**attempt, 5.0) if isinstance(error, Busy | Lost) else None
+        return min(0.2 * 2**attempt, 5.0) if isinstance(error, Busy | Lost | Unavailable) else None
 
     def describe(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
@@ -196,9 +208,16 @@ class World:
     """What outlives an engine: database, cloud, time, and the seed."""
 
     def __init__(
-        self, seed: int, sabotage: Sabotage | None = None, types: Types | None = None
+        self,
+        seed: int,
+        sabotage: Sabotage | None = None,
+        types: Types | None = None,
+        *,
+        notifies: bool = False,
     ) -> None:
         self.seed = random.Random(seed)
+        self.notifies = notifies
+        self.mailbox: Mailbox | None = Mailbox(random.Random(seed + 2))
         self.now = 0.0
         self.cloud = Cloud(random.Random(seed + 1))
         self.cipher = Plain()
@@ -214,6 +233,8 @@ class World:
         """An engine that everyone takes for dead, and its calls."""
         self.generation = 0
         """Counts the engines."""
+        self.watched_until = 0.0
+        """Seconds after the start until which alarms are looked after."""
         self.second_look = 1e6
         """Far away: whoever is not told of an end shall be seen to wait for ever."""
         self.cloud.recorded = self._is_recorded
@@ -251,6 +272,10 @@ class World:
             frozen, self._frozen = self._frozen, None
             self.wire.deliver(loop)
             engine = EngineLife(self._ports(Workers(self)))
+            if self.watched_until:
+                WatchTimer(engine.ports.store, engine.ports.clock, self._looking(engine)).start()
+            if self.notifies and self.mailbox is not None:
+                Sender(self.outbox, Channel.BUS, self.mailbox, 1000).start()
             if frozen is None:
                 await engine.take_over()
             else:
@@ -275,6 +300,16 @@ class World:
             self.now = loop.now
             _graveyard.append((loop, running))
 
+    def _looking(self, engine: EngineLife) -> Callable[[], Awaitable[float | None]]:
+        """Looks at the alarms that are due, as long as somebody measures anything."""
+
+        async def look() -> float | None:
+            if self.time() > START + self.watched_until:
+                return None
+            return await engine.service.monitoring.watches.look()
+
+        return look
+
     def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
         """Let an engine that everyone took for dead go on for a while, beside its successor."""
         ours = self.loop
@@ -292,7 +327,9 @@ class World:
         go_on()
 
     def _ports(self, workers: Workers) -> Ports:
-        store: Store = SqlStore(self.database, self.cipher, self.disk)
+        own = SqlStore(self.database, self.cipher, self.disk, notifies=self.notifies)
+        self.outbox = own.outbox
+        store: Store = own
         if self._sabotage is not None:
             store = self._sabotage(store)
         nobody = Nobody()

@@ -13,10 +13,10 @@ import httpx
 import pytest
 from cryptography.fernet import Fernet
 
-from stoker import config
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
+from stoker.config.loading import load
 from stoker.engine.model.interfaces import Limits
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.software import Software
@@ -83,7 +83,7 @@ MakeLibrary = Callable[..., Library]
 @pytest.fixture
 async def library_of() -> AsyncIterator[MakeLibrary]:
     """Makes libraries with limits."""
-    policies = Policies(config.load())
+    policies = Policies(load())
     made: list[Library] = []
 
     def make(**limits: Any) -> Library:

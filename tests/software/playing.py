@@ -50,6 +50,8 @@ class Cloud:
 
     def __post_init__(self) -> None:
         self.object_store = self._service("http://swift/v1/AUTH_p", self._store)
+        self.queue_users: set[str] = set()
+        """Who has asked for queues."""
         self.message = self._service("http://zaqar/v2", self._queue)
         self.compute = self._service("http://nova/v2.1", self._server)
         self.identity = self._service("http://keystone/v3", lambda *_: Answer(200))
@@ -89,6 +91,7 @@ class Cloud:
 
     def _queue(self, path: str, method: str, more: Mapping[str, Any]) -> Answer:
         name = path.split("/")[2]
+        self.queue_users.add(more["auth"].auth_methods[0].user_id)
         if method == "DELETE":
             return Answer(204 if self.queues.pop(name, None) is not None else 404)
         if method == "GET":

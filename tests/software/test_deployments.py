@@ -99,6 +99,7 @@ def test_a_queue_takes_the_report_as_a_message() -> None:
     assert is_done(played.go_on())
     assert is_done(played.begin("DELETE", at=9))
     assert played.cloud.queues == {}
+    assert played.cloud.queue_users == {played.call.data["user_id"]}
     assert played.signalling.deleted == [played.call.resource_id]
 
 

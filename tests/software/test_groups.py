@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from stoker.resources.heat.software_deployment_group import SoftwareDeploymentGroup
+from stoker.resources.heat.software_deployments import SoftwareDeployments
 from stoker.resources.heat.structured_deployment_group import StructuredDeploymentGroup
+from stoker.resources.heat.structured_deployments import StructuredDeployments
 from stoker.schema.resource_type import Nested, NestingCall
+from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown
 from stoker.schema.values import check_properties
 
@@ -46,6 +49,15 @@ def test_structured_groups_have_structured_deployments() -> None:
     made = resources(nested({"input_key": "in"}, StructuredDeploymentGroup()))
     assert {body["type"] for body in made.values()} == {"OS::Heat::StructuredDeployment"}
     assert made["a"]["properties"]["input_key"] == "in"
+
+
+def test_groups_work_under_their_former_names_and_are_not_shown() -> None:
+    for former, today in (
+        (SoftwareDeployments(), SoftwareDeploymentGroup()),
+        (StructuredDeployments(), StructuredDeploymentGroup()),
+    ):
+        assert nested({"config": "x"}, former) == nested({"config": "x"}, today)
+        assert former.support.status is Support.HIDDEN
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ from stoker.engine.execution.adopting import NOT_PROVIDED, adopting
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.creating import Creating
 from stoker.engine.execution.late_updates import sent_before, with_unanswered
-from stoker.engine.execution.publishing import publish, publish_row
+from stoker.engine.execution.publishing import cancel_deployments, publish, publish_row
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
 from stoker.engine.model.watches import Watch, WatchChange
 from stoker.engine.planning.facts import REFERENCE
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import Refused, is_final
 from stoker.schema.resource_type import (
     Adopts,
     Done,
@@ -144,6 +144,18 @@ class Actions:
         """Look for the object of a create that was cut off, and record it if it is there."""
         return await self._creating.adopt(row, type_)
 
+    async def heard(self, row: Resource, policy: Mapping[str, Any]) -> Resource:
+        """Wait for the signals that a creation policy asks for.
+
+        Raises as :meth:`run` does.
+        """
+        row, fault = await self._creating.heard(row, policy)
+        if fault is not None:
+            reason = reason_of_resource(row.name, fault, "CreationPolicy")
+            row = await self.fail(row, reason)
+            raise ActionFailed(row, reason)
+        return row
+
     async def sweep(self) -> None:
         """Remove what lost creates of this stack have made beside its objects."""
         await self._creating.sweep(list(self._session.rows.values()))
@@ -186,6 +198,7 @@ class Actions:
                         if self._waiting.stopped:
                             raise
                         reason = f"{row.action} aborted: {self._waiting.failed}"
+                        await cancel_deployments(self._session, [row])
                         row = await self.fail(row, reason)
                         raise ActionFailed(row, reason) from None
 
@@ -237,9 +250,9 @@ class Actions:
         while True:
             try:
                 await tell()
-            except Refused:
-                raise
-            except Exception as error:  # noqa: BLE001 - told apart where the pause is made
+            except Exception as error:
+                if is_final(error):
+                    raise
                 row = await self._calls.pause(row, error, attempt)
                 attempt += 1
             else:

@@ -72,7 +72,11 @@ class Applying:
         definition, choice = await self._decided(row, node.name)
         decision = choice.decision
         if row is not None and decision.change.value in definition.restricted:
-            await self._refuse(row, decision.change)
+            await self._refuse(row, f"{decision.change} is restricted for resource.")
+        if row is not None:
+            why = self._operation.denial(decision.change, row.name, row.type_name)
+            if why is not None:
+                await self._refuse(row, why)
         match decision.change:
             case _ if row is not None and choice.row is not None and choice.row is not row:
                 await self._take_up(choice.row, row, definition, decision)
@@ -124,9 +128,8 @@ class Applying:
     def _new_row(self, definition: Definition, **columns: Any) -> Resource:
         return self._session.new_row(definition.name, **self._whole(definition), **columns)
 
-    async def _refuse(self, row: Resource, change: Change) -> None:
-        """A change that the environment forbids: an event tells of it, the row stays as it is."""
-        reason = f"{change} is restricted for resource."
+    async def _refuse(self, row: Resource, reason: str) -> None:
+        """A change that is forbidden: an event tells of it, the row stays as it is."""
         shown = evolve(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailed(shown, _restricted(row.name, reason))
@@ -231,7 +234,8 @@ class Applying:
             Status.IN_PROGRESS,
             "state changed",
         )
-        replaced = evolve(old, replaced_by=new.id)
+        policy = definition.update_replace_policy or old.deletion_policy
+        replaced = evolve(old, replaced_by=new.id, deletion_policy=str(policy))
         await session.commit(resources=[replaced, new], events=[*events, event])
         await self._succession.release(new, replaced)
         await self._finish(new, definition)
@@ -256,6 +260,7 @@ class Applying:
                 row = await (self._actions.adopt if adopts else self._actions.run)(row, work)
             if can(type_, PublishesMetadata):
                 row = await self._actions.publish(row, definition.properties)
+        row = await self._actions.heard(row, definition.creation_policy)
         await self._complete(row, unhealthy=False, **columns)
 
     async def _complete(self, row: Resource, **columns: Any) -> None:
@@ -270,9 +275,7 @@ class Applying:
             **columns,
         )
         done, paused = await self._hooks.reached(done, f"post-{row.action.lower()}")
-        await session.commit(
-            stack=session.with_user_project(done), resources=[done], events=[told, *paused]
-        )
+        await session.commit(resources=[done], events=[told, *paused])
         await self._hooks.passed(done)
 
 

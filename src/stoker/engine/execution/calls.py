@@ -13,7 +13,14 @@ from stoker.engine.model.records import Resource, made
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.ids import TOKEN_LENGTH
 from stoker.schema.properties import NameLookup, Property
-from stoker.schema.resource_type import Call, Inherited, ResourceType, SnapshotFacts, Update
+from stoker.schema.resource_type import (
+    Call,
+    Inherited,
+    ResourceType,
+    Signal,
+    SnapshotFacts,
+    Update,
+)
 from stoker.schema.resource_type.call import NO_SNAPSHOT, NO_UPDATE
 from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
@@ -31,6 +38,7 @@ def make_call(
     previous: Mapping[str, Any] | None = None,
     changed: frozenset[str] = frozenset(),
     snapshot: SnapshotFacts = NO_SNAPSHOT,
+    signal: Signal | None = None,
 ) -> Call:
     """A call for the row as it stands. ``cloud`` is filled in where the call is made."""
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
@@ -54,6 +62,7 @@ def make_call(
         signals=_signals(stack_rows),
         signalling=signalling,
         snapshot=snapshot,
+        signal=signal,
     )
 
 

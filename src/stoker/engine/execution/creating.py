@@ -10,14 +10,16 @@ when the operation ends, and when the resource is deleted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.type_calls import TypeCalls, Work
-from stoker.engine.execution.waiting import Waiting
+from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.records import Action, Resource, Status, evolve
-from stoker.kernel.errors import NotFound, Refused
+from stoker.kernel.errors import NotFound, is_final
 from stoker.kernel.log import Log
+from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.resource_type import Adopts, Failed, ManagedType, Outcome, Sweeps, Wait, can
 
 log = Log(__name__)
@@ -50,9 +52,10 @@ class Creating:
             sent = _Sent(row, self._session)
             try:
                 outcome = await self._calls.once(row, work, sent.note)
-            except Refused as refused:
-                outcome = Failed(refused.message)
             except Exception as error:
+                if is_final(error):
+                    outcome = Failed(str(error))
+                    return await self._unless_made(row, work, outcome)
                 if not sent.made:
                     raise
                 row = await self._after(error, sent, work)
@@ -126,6 +129,37 @@ class Creating:
                 row = await self._calls.tell(row, LOOKING)
             await self._waiting.wait(Wait(after=min(pause, left)), self._waiting.round)
             pause = min(pause * _GROWTH, _LONGEST_PAUSE)
+
+    async def heard(self, row: Resource, policy: Mapping[str, Any]) -> tuple[Resource, str | None]:
+        """The row once enough signals have told that the object is in use, or why that failed.
+
+        The time counts from the beginning of the create, whatever dies in between.
+        """
+        wanted = signals_wanted(policy) if row.action is Action.CREATE else None
+        while wanted is not None:
+            seen = self._waiting.round
+            signals = self._session.creation_signals.get(row.id, {})
+            came, failures = len(signals), sum(not success for success in signals.values())
+            if failures > wanted.count - wanted.needed:
+                told = f"Received {failures} FAILURE signal(s) out of {wanted.count}"
+                return row, f"{told}. {wanted.needed} have to tell of success"
+            if came - failures >= wanted.needed:
+                break
+            left = (row.action_started_at or self._now()) + wanted.seconds - self._now()
+            told = f"{came} of {wanted.count} resource signals received"
+            if left <= 0:
+                return row, f"{told} within the specified duration of {wanted.seconds:.0f} seconds"
+            waits = evolve(row, reason=told)
+            if waits != self._session.rows.get(row.id):
+                await self._session.commit(resources=[waits])
+            row = waits
+            try:
+                await self._waiting.wait(Wait(after=left, on_signal=True), seen)
+            except Stopped:
+                if self._waiting.stopped:
+                    raise
+                return row, f"{row.action} aborted: {self._waiting.failed}"
+        return row, None
 
     async def sweep(self, rows: Iterable[Resource]) -> None:
         """Remove what requests whose end was never known have made beside the rows' objects."""

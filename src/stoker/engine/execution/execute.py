@@ -64,6 +64,9 @@ class Execution:
             Step.REMOVE: removing.remove,
             Step.VISIT: visiting(session, operation, actions, nesting).visit,
         }
+        # a cancel leaves what was replaced where it is: others may not have let go of it yet
+        removes = any(phase.step is Step.REMOVE for phase in self._plan.phases)
+        self._completes = removes and operation.cancels is None
         self._tasks: set[asyncio.Task[None]] = set()
         self._gathers = False
         self.gathered: list[str] = []
@@ -80,6 +83,8 @@ class Execution:
                 if self._may_go_on():
                     self._gathers = phase.on_failure is OnFailure.GATHER
                     await self._walk(phase)
+            if self._completes and self._may_go_on():
+                await self._walk(self._removing.left_over(self._plan))
             await self._actions.sweep()
             if self._action is Action.DELETE and self._may_go_on():
                 await self._remove_snapshots()

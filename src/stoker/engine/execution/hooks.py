@@ -153,15 +153,18 @@ class Hooks:
         if isinstance(self._wanted, Evaluation):
             return self._wanted.resolver.hooks
         ports = self._session.ports
+        known = ports.kept.get(self._session.stack.input_id)
+        if known is not None:
+            return known.resolver.hooks
         try:
-            given = await ports.store.input(self._session.stack.input_id)
+            given = await self._session.input()
             environment = parse_environment(given.environment)
         except StoreFault:
             raise
         except Exception:  # a stack that cannot be read any more must still go
             log.exception("environment not readable", stack=self._session.stack.id)
             environment = parse_environment({})
-        return hooks_in(environment.resource_registry, ports.service_registry)
+        return hooks_in(environment.resource_registry, ports.service_environment.resource_registry)
 
     async def _needs_nobody(self) -> bool:
         """Whether the operation is a cancel, or a rollback or a part of one."""

@@ -17,9 +17,10 @@ from stoker.engine.execution.actions import (
     reason_of_nested,
 )
 from stoker.engine.execution.calls import address_of_nested
+from stoker.engine.execution.nested_attributes import nested_attributes
 from stoker.engine.execution.nested_inputs import input_of_nested
 from stoker.engine.execution.session import Session, StackRows
-from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.execution.waiting import End, Stopped, Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
@@ -33,15 +34,13 @@ from stoker.engine.model.records import (
     evolve,
     is_walked,
 )
-from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts
+from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import Refused
 from stoker.schema.resource_type import (
     Nested,
     NestingCall,
     NestingType,
     Referred,
-    ResourceType,
     Wait,
 )
 from stoker.template.definition import Definition
@@ -100,7 +99,7 @@ class Nesting:
     ) -> Resource:
         """As :meth:`apply`, but leave the row's status alone. Raises NestedFailed."""
         # an engine that died may have begun it: it is done once, and is what it was
-        operation_id = await _begun(self._session, row, parent, removing=False)
+        operation_id, seen = await _begun(self._session, row, parent, removing=False), None
         if operation_id is None:
             child = await _child(self._session, row)
             child_id = self._session.ports.ids.uuid()
@@ -113,6 +112,7 @@ class Nesting:
             )
             if nested.data is not None:
                 row = evolve(row, data=nested.data)
+            seen = self._waiting.round_of(child_id if child is None else child.id)
             if child is None:
                 row, operation_id = await self._create(
                     row, definition, nested, parent, child_id, adopted
@@ -120,7 +120,7 @@ class Nesting:
             else:
                 operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
-        await self._wait_for(row, row.nested_id, operation_id)
+        await self._wait_for(row, row.nested_id, operation_id, seen)
         return await self.with_outputs(row)
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
@@ -146,12 +146,13 @@ class Nesting:
     async def _part(self, row: Resource, operation: Operation, parent: Operation) -> None:
         """Have an operation on the nested stack done as part of the parent's, once."""
         removing = operation.action is Action.DELETE
-        operation_id = await _begun(self._session, row, parent, removing=removing)
+        operation_id, seen = await _begun(self._session, row, parent, removing=removing), None
         if operation_id is None:
+            seen = self._waiting.round_of(operation.stack_id)
             await self._session.commit(resources=[row], operations=[operation])
             operation_id = operation.id
         try:
-            await self._wait_for(row, operation.stack_id, operation_id)
+            await self._wait_for(row, operation.stack_id, operation_id, seen)
         except NestedFailed as failed:
             raise await self._action_failed(row, failed) from failed
 
@@ -261,25 +262,39 @@ class Nesting:
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         return operation.id
 
-    async def _wait_for(self, row: Resource, child_id: str, operation_id: str) -> None:
-        """Return when the nested operation is complete. Raises NestedFailed."""
+    async def _wait_for(
+        self, row: Resource, child_id: str, operation_id: str, seen: int | None
+    ) -> None:
+        """Return when the nested operation is complete. Raises NestedFailed.
+
+        ``seen`` is the nested stack's round before the operation was recorded; None for one of
+        which nobody knows whether it has ended.
+        """
         # whoever drives the nested stack tells of its end, unless that is another process
         wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
         await self._session.tell_intent(row)
         while True:
-            seen = self._waiting.round_of(child_id)
-            found = await self._session.ports.store.operation_status(operation_id)
-            status, reason = found or (OperationStatus.SUPERSEDED, "")
-            if status is OperationStatus.COMPLETE:
-                return
-            if status.final:
-                raise NestedFailed(reason or "superseded")
+            if seen is None:
+                seen = self._waiting.round_of(child_id)
+                status, reason = await self._status(operation_id)
+                if status is OperationStatus.COMPLETE:
+                    return
+                if status.final:
+                    raise NestedFailed(reason or "superseded")
             try:
                 await self._waiting.wait(wait, seen, child_id)
             except Stopped:
                 if self._waiting.stopped:
                     raise
                 raise NestedFailed(f"{row.action} aborted: {self._waiting.failed}") from None
+            seen = None
+
+    async def _status(self, operation_id: str) -> End:
+        """How far a nested operation is: as the commit of its end has told, or as is stored."""
+        told = self._waiting.end_of(operation_id)
+        if told is None:
+            told = await self._session.ports.store.operation_status(operation_id)
+        return told or (OperationStatus.SUPERSEDED, "")
 
     async def with_outputs(self, row: Resource) -> Resource:
         """The row with the outputs of the nested stack as attributes."""
@@ -407,7 +422,7 @@ async def _begun(
     session: Session, row: Resource, parent: Operation, *, removing: bool
 ) -> str | None:
     """The operation on the nested stack that is part of this one, also when it has ended."""
-    if row.nested_id is None:
+    if row.nested_id is None or session.begun == parent.id:
         return None
     parts = await session.ports.store.parts(row.nested_id, parent.id)
     known = [
@@ -454,35 +469,3 @@ def _deadline(parent: Operation, nested: Nested | None, now: float) -> float | N
     if nested is not None and nested.timeout_mins is not None:
         limits.append(now + 60 * nested.timeout_mins)
     return min(limits, default=None)
-
-
-async def nested_attributes(
-    session: Session, child: Stack, type_: ResourceType | None
-) -> dict[str, Any]:
-    """What a nested stack shows to its parent: outputs by name, all of them as ``outputs``."""
-    ports = session.ports
-    evaluation = await evaluation_at(ports, child, child.input_id)
-    rows = await ports.store.resources(child.id)
-    current = {row.name: row for row in rows if row.replaced_by is None}
-    facts = RecordedFacts(current, session.reference_of)
-
-    def compute() -> dict[str, Any]:
-        outputs = evaluation.outputs(facts)
-        values = {output.name: output.value for output in outputs if output.error is None}
-        errors = {output.name: output.error for output in outputs if output.error is not None}
-        inner = {f"resource.{name}": session.reference_of(row) for name, row in current.items()}
-        deeper = {
-            f"resource.{name}.{attribute}": value
-            for name, row in current.items()
-            for attribute, value in row.attributes.items()
-            if attribute not in HIDDEN
-        }
-        shown: dict[str, Any] = values
-        if isinstance(type_, NestingType):
-            shown = {type_.attribute_of(name): value for name, value in values.items()}
-            errors = {type_.attribute_of(name): error for name, error in errors.items()}
-        if errors:
-            shown = {**shown, ERRORS: errors}
-        return {**inner, **deeper, **shown, "outputs": values}
-
-    return await ports.workers.compute(compute)

@@ -106,8 +106,8 @@ def seen(type_: Observes, call: Call) -> Look:
         return Look(gone=True)
     expected = type_.expected(call) if can(type_, Expects) else call.properties
     generated = _GENERATED.search(str(live.get("name") or ""))
-    if "name" in live and expected.get("name") is None and not generated:
-        expected = {**expected, "name": call.physical_name}
+    if "name" in live and not expected.get("name"):
+        expected = {**expected, "name": None if generated else call.physical_name}
     assert isinstance(type_, ManagedType)
     return Look(found=compare(type_.properties, expected, live))
 

@@ -1,4 +1,5 @@
-"""Brings the metadata of servers to where they read it, for those that do not ask this service.
+"""Brings the metadata of servers to where they read it, for those that do not ask this service,
+and gives up deployments.
 
 Deployments to one server may change at the same time, in several processes. Whoever has written
 the metadata looks again whether they are still like this, so the last one to write knows all.
@@ -6,16 +7,19 @@ the metadata looks again whether they are still like this, so the last one to wr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stoker.engine.execution.server_metadata import server_metadata
-from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.type_calls import Work, bound_call
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Resource
+from stoker.engine.model.records import Resource, Status
 from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
+from stoker.schema.software import SoftwareChange
 
 _MOST_LOOKS = 20
+_CANCELLED = "Deployment cancelled."
 
 
 async def publish(ports: Ports, project_id: str, server_id: str) -> None:
@@ -45,3 +49,20 @@ async def publish_row(stack_rows: StackRows, row: Resource) -> None:
         call = await bound_call(stack_rows, replace(row, metadata=metadata), work)
         await ports.workers.run(type_.service, call)
         told = metadata
+
+
+async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None:
+    """Record those in progress as failed: their servers are not waited for any more.
+
+    Raises as :meth:`Session.commit` does.
+    """
+    software, project_id = session.ports.store.software, session.stack.project_id
+    known = [await software.deployment(project_id, row.id) for row in rows if row.physical_id]
+    now = session.ports.clock.now()
+    cancelled = tuple(
+        replace(found, status=Status.FAILED.value, reason=_CANCELLED, updated_at=now)
+        for found in known
+        if found is not None and found.status == Status.IN_PROGRESS.value
+    )
+    if cancelled:
+        await session.record(software=SoftwareChange(deployments=cancelled))

@@ -10,8 +10,9 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.snapshot_removal import drop_snapshots, forget_snapshots
 from stoker.engine.execution.type_calls import Work
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.plans import Definitions, Node
+from stoker.engine.model.plans import Definitions, Node, Phase, Plan
 from stoker.engine.model.records import Action, Operation, Resource, Status, evolve
+from stoker.engine.planning.planner import left_over
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import (
     Call,
@@ -71,6 +72,10 @@ class Removing:
         else:
             row = await self._delete(row)
         await self._complete(row)
+
+    def left_over(self, plan: Plan) -> Phase:
+        """The removal of rows that have been replaced though the plan did not foresee it."""
+        return left_over(plan, self._session.rows.values())
 
     async def remove_snapshots(self, waiting: Waiting) -> str | None:
         """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.

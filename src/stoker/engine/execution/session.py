@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from stoker.engine.model.exports import Export
 from stoker.engine.model.interfaces import Fenced, OwnedWrite, Ports, StoreFault
+from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
+    CREATION_SIGNAL,
     UNSET_HOOK,
     Action,
     Event,
     Input,
+    Message,
     Operation,
     Resource,
     Stack,
@@ -62,6 +67,8 @@ class StackRows:
         }
         self.signals: Mapping[str, Sequence[Signal]] = {}
         """What resource types see, by row."""
+        self.creation_signals: Mapping[str, Mapping[str, bool]] = {}
+        """What creation policies wait for, by row: success by the id of a signal, the latest."""
         self._stored_signals: Mapping[str, StoredSignal] = {}
         self.hook_releases: Sequence[StoredSignal] = ()
         """Signals that clear hooks."""
@@ -70,9 +77,18 @@ class StackRows:
 
     async def input(self) -> Input:
         """What the stack is to be."""
-        if self._input is None or self._input.id != self.stack.input_id:
-            self._input = await self.ports.store.input(self.stack.input_id)
-        return self._input
+        given = self.held(self.stack.input_id)
+        if given is None:
+            self._input = given = await self.ports.store.input(self.stack.input_id)
+        return given
+
+    def hold(self, given: Input | None) -> None:
+        """Keep an input that need not be read."""
+        self._input = given
+
+    def held(self, input_id: str) -> Input | None:
+        """That input, if it is kept."""
+        return self._input if self._input is not None and self._input.id == input_id else None
 
     def shared_by_calls(self) -> tuple[StackFacts, Signalling]:
         """What all calls of types have in common as long as the stack stays the same."""
@@ -108,14 +124,19 @@ class StackRows:
         self._stored_signals = {stored.id: stored for stored in signals}
         by_resource: dict[str, list[Signal]] = defaultdict(list)
         releases = []
+        creations: dict[str, dict[str, bool]] = defaultdict(dict)
         for stored in signals:
             if UNSET_HOOK in stored.details:
                 releases.append(stored)
+            elif CREATION_SIGNAL in stored.details:
+                unique_id, success = stored.details[CREATION_SIGNAL]
+                creations[stored.resource_id][unique_id] = success
             else:
                 by_resource[stored.resource_id].append(
                     Signal(stored.id, stored.received_at, stored.details)
                 )
         self.signals, self.hook_releases = by_resource, releases
+        self.creation_signals = creations
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """The type of a recorded row, or None when this service does not know it any more."""
@@ -146,9 +167,14 @@ class Session(StackRows):
         """By row: when a change was sent last of which nobody knows whether it has been done."""
         self._intents: dict[str, Event] = {}
         """By row: the events of actions that have begun and that no commit has told of yet."""
+        self._announced: list[Message] = []
+        """Notifications that the next commit leaves."""
         self.transitions = Transitions(ports.clock, ports.ids)
+        self.begun: str | None = None
+        """The operation that has begun here, so that no other engine has done any part of it."""
         self.masking = Masking()
         """Over the values that no text may show."""
+        self._exports: tuple[Export, ...] | None = None
         self.wake: Callable[[str], None] = lambda stack_id: None
         """Has a nested stack driven whose operation an earlier engine has recorded."""
 
@@ -196,10 +222,20 @@ class Session(StackRows):
         assert begun.resource_id is not None
         self._intents[begun.resource_id] = begun
 
+    def export(self, exports: tuple[Export, ...] | None) -> None:
+        """What the stack exports from the next commit on; None leaves that as it is."""
+        self._exports = exports
+
     async def tell_intent(self, row: Resource) -> None:
         """Commit what was only intended: somebody is going to wait."""
         if row.id in self._intents:
             await self.commit(resources=[row])
+
+    def announce(self, resizing: Resizing) -> None:
+        """The next commit notifies of what becomes of a group."""
+        id_, now = self.ports.ids.uuid(), self.ports.clock.now()
+        told = replace(resizing, message=self.masking.text(resizing.message))
+        self._announced.append(resizing_notification(self.stack, told, id_, now))
 
     async def commit(
         self,
@@ -218,6 +254,8 @@ class Session(StackRows):
         Raises :class:`Fenced`, and :class:`stoker.engine.model.interfaces.StoreFault`
         for everything else: after a write that failed, nothing is known of what is stored.
         """
+        if stack is None:
+            stack = next(filter(None, map(self._with_user_project, resources)), None)
         if self._intents:
             ids = (*(row.id for row in resources), *dropped)
             intents = [self._intents.pop(row_id) for row_id in ids if row_id in self._intents]
@@ -237,8 +275,12 @@ class Session(StackRows):
             events=tuple(events),
             dropped_signals=tuple(dropped_signals),
             taken=tuple(new.id for new in created),
+            notifications=tuple(self._announced),
+            exports=self._exports,
         )
+        self._announced.clear()
         await self._write(change)
+        self._exports = None
         if stack is not None:
             self.stack = stack
         for row in resources:
@@ -284,8 +326,10 @@ class Session(StackRows):
         )
         await self._write(change)
 
-    def with_user_project(self, row: Resource) -> Stack | None:
-        """The stack with the project of its stack users, once a resource has made the first."""
+    def _with_user_project(self, row: Resource) -> Stack | None:
+        """The stack with the project of its stack users, when a resource has made the first: it
+        may be waiting for what this user tells.
+        """
         project = row.data.get("project_id") if "user_id" in row.data else None
         if project is None or project == self.stack.user_project_id:
             return None

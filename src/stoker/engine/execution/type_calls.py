@@ -23,7 +23,8 @@ from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Resource, Status, evolve
-from stoker.kernel.errors import Refused
+from stoker.kernel.errors import Refused, is_final
+from stoker.kernel.tracing import span
 from stoker.schema.resource_type import (
     Adopts,
     Call,
@@ -31,6 +32,7 @@ from stoker.schema.resource_type import (
     MakesStack,
     ManagedType,
     ResourceType,
+    Signal,
     SnapshotFacts,
     Wait,
     can,
@@ -65,6 +67,8 @@ class Work:
     """Attributes that somebody refers to: read once the object is there."""
     snapshot: SnapshotFacts = NO_SNAPSHOT
     """That which the method takes or removes."""
+    signal: Signal | None = None
+    """That which the method reacts to."""
 
 
 Ask = Callable[[Resource, Work], Awaitable[Any]]
@@ -89,9 +93,9 @@ class TypeCalls:
         while True:
             try:
                 return await self.once(row, work)
-            except Refused:
-                raise
-            except Exception as error:  # noqa: BLE001 - told apart where the pause is made
+            except Exception as error:
+                if is_final(error):
+                    raise
                 faults = self._session.ports.faults
                 if faults.is_not_found(error) and work.method.__name__ in _REMOVING:
                     return Done()
@@ -150,8 +154,10 @@ class TypeCalls:
                     ended.set_result(lands)
             return answer
 
+        name = f"{work.method.__name__} {row.type_name}"
         try:
-            return await ports.workers.run(work.type.service, noted, admitted)
+            with span(name, resource=row.name):
+                return await ports.workers.run(work.type.service, noted, admitted)
         except asyncio.CancelledError:
             if not ended.cancel() and work.method.__name__ not in _LOOKING:
                 ports.orphaned_calls.remember(row.id, ended)
@@ -203,6 +209,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: Work) -> Callab
         previous=work.previous,
         changed=work.changed,
         snapshot=work.snapshot,
+        signal=work.signal,
     )
     if row.action in _MAKING and can(type_, MakesStack):
         call = replace(call, inherited=await handed_on(stack_rows, row))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
+from stoker.engine.model.records import OperationStatus
 from stoker.schema.resource_type import Wait
 
 
@@ -14,6 +17,11 @@ class Stopped(Exception):
 
 SIGNAL = "signal"
 """What a pause is for, unless it is for the end of a nested stack: that has the stack's id."""
+
+
+End = tuple[OperationStatus, str]
+"""How an operation has ended, and why."""
+NO_ENDS: Mapping[str, End] = MappingProxyType({})
 
 
 class Waiting:
@@ -28,6 +36,7 @@ class Waiting:
     def __init__(self) -> None:
         self._pauses: dict[asyncio.Future[None], str | None] = {}
         self._rounds: Counter[str] = Counter()
+        self._ends: dict[str, End] = {}
         self.expired = False
         """Nobody waits any more."""
         self.stopped = False
@@ -43,6 +52,10 @@ class Waiting:
     def round_of(self, source: str) -> int:
         """The same for the ends of a nested stack."""
         return self._rounds[source]
+
+    def end_of(self, operation_id: str) -> End | None:
+        """How an operation on a nested stack has ended, if that was told; tells it once."""
+        return self._ends.pop(operation_id, None)
 
     def stop(self) -> None:
         """End every pause, leave what is in progress as it is."""
@@ -68,9 +81,13 @@ class Waiting:
         self.expired = True
         self._end_pauses()
 
-    def wake(self, source: str = SIGNAL) -> None:
-        """A signal has arrived, or the nested stack of that id has come to an end."""
+    def wake(self, source: str = SIGNAL, ends: Mapping[str, End] = NO_ENDS) -> None:
+        """A signal has arrived, or the nested stack of that id has come to an end.
+
+        ``ends`` tells how operations on it have ended, by their ids, where that is known.
+        """
         self._rounds[source] += 1
+        self._ends.update(ends)
         for pause, awaited in self._pauses.items():
             if awaited == source:
                 _finish(pause)

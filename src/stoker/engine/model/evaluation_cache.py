@@ -6,8 +6,11 @@ through here. Nothing depends on what is kept; what is not is evaluated again.
 
 from __future__ import annotations
 
+from weakref import WeakValueDictionary
+
 from cachetools import LRUCache
 
+from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -16,6 +19,7 @@ class KeptEvaluations:
 
     def __init__(self, size: int = 50_000) -> None:
         # an evaluation larger than the whole cache is kept alone
+        self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
         self._kept: LRUCache[str, Evaluation] = LRUCache(size, lambda each: min(_size(each), size))
 
     def get(self, input_id: str) -> Evaluation | None:
@@ -24,7 +28,13 @@ class KeptEvaluations:
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
         """Keep an evaluation unless the input already has one. Returns the one that is kept."""
+        # the first one, so that none is reached through many others
+        self._alike.setdefault(id(evaluation.template), evaluation)
         return self._kept.setdefault(input_id, evaluation)
+
+    def alike(self, template: Template) -> Evaluation | None:
+        """An evaluation of the same template, if there is one."""
+        return self._alike.get(id(template))
 
 
 def _size(evaluation: Evaluation) -> int:

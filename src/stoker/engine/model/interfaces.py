@@ -4,17 +4,28 @@ the engine knows none of them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from stoker.engine.model.change_sets import (
+    NO_CHANGE_SETS,
+    ChangeSetChange,
+    ChangeSetInside,
+    Detection,
+    Export,
+    KeepsChangeSets,
+    Protection,
+)
+from stoker.engine.model.clouds import Clouds, Faults, Workers
 from stoker.engine.model.evaluation_cache import KeptEvaluations
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import (
     Action,
     Event,
     Input,
+    Message,
     Operation,
     OperationStatus,
     Queued,
@@ -26,18 +37,19 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import Caller, EventQuery, StackQuery
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart, SnapshotReads
-from stoker.engine.model.software import KeepsSoftware, SoftwareInside
+from stoker.engine.model.software import (
+    NO_SOFTWARE,
+    KeepsSoftware,
+    SoftwareChange,
+    SoftwareInside,
+)
 from stoker.engine.model.watches import NO_WATCHES, KeepsWatches, WatchChange, WatchInside
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import Invalid
 from stoker.kernel.ids import Ids
-from stoker.kernel.load import Load
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.schema.resource_type import ResourceType, Signalling
-from stoker.schema.software import NO_SOFTWARE, SoftwareChange
-from stoker.template.definition import CustomCheck, NameLookup
-
-Result = TypeVar("Result")
+from stoker.template.environment.environment import EMPTY, Environment
 
 
 class Fenced(Exception):
@@ -57,7 +69,7 @@ class StoreFault(Exception):
         self.passing = passing
 
 
-class Inside(SoftwareInside, WatchInside, Protocol):
+class Inside(SoftwareInside, WatchInside, ChangeSetInside, Protocol):
     """What a guard may look at: rows in the transaction that it guards, which nobody changes
     before that ends.
     """
@@ -114,6 +126,9 @@ class Append:
     """Ids of those of the new stacks that this engine takes over at once."""
     software: SoftwareChange = NO_SOFTWARE
     watches: WatchChange = NO_WATCHES
+    change_sets: ChangeSetChange = NO_CHANGE_SETS
+    protections: tuple[Protection, ...] = ()
+    detections: tuple[Detection, ...] = ()
     guard: Guard | None = None
     """What was read to make the change is looked at by it again."""
 
@@ -141,8 +156,12 @@ class OwnedWrite:
     dropped_snapshots: tuple[str, ...] = ()
     dropped_snapshot_parts: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
+    notifications: tuple[Message, ...] = ()
+    """Besides those that follow from the events of stacks."""
     software: SoftwareChange = NO_SOFTWARE
     watches: WatchChange = NO_WATCHES
+    exports: tuple[Export, ...] | None = None
+    """All that the stack exports from now on; None leaves that as it is."""
 
 
 Change = Append | OwnedWrite
@@ -188,7 +207,14 @@ class Observer(Protocol):
         """A change was written, or, if that is not certain, may have been. Returns at once."""
 
 
-class Store(TakesOver, KeepsSoftware, KeepsWatches, SnapshotReads, Protocol):
+class Store(
+    TakesOver,
+    KeepsSoftware,
+    KeepsWatches,
+    KeepsChangeSets,
+    SnapshotReads,
+    Protocol,
+):
     """Durable rows. Reads see every commit that has returned. All methods raise
     :class:`StoreFault` when the database fails.
     """
@@ -278,64 +304,6 @@ class Dispatcher(Protocol):
 
     def wake_parent(self, parent_id: str, stack_id: str) -> None:
         """An operation of a nested stack has ended: its parent waits for that, and nobody else."""
-
-
-class Workers(Protocol):
-    """Runs calls of resource types: on the loop, or on threads for those that may block."""
-
-    def load(self, service: str) -> Load:
-        """How much a service has to do."""
-
-    async def run(
-        self,
-        service: str | None,
-        call: Callable[[], Result],
-        admitted: Callable[[], Awaitable[None]] | None = None,
-    ) -> Result:
-        """The result of ``call``; ``service`` names the endpoint that bounds how many run at once.
-
-        ``admitted`` is awaited when the call has its place and before it is made.
-        """
-
-    async def compute(self, call: Callable[[], Result]) -> Result:
-        """The result of pure work that may take seconds, while the loop goes on.
-
-        It counts for the project of ``stoker.kernel.time_limit.project``: nobody has to wait for
-        the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
-        long.
-        """
-
-
-class Clouds(Protocol):
-    """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
-
-    def connection(self, stack: Stack) -> Any:
-        """What resource types get as ``call.cloud``."""
-
-    def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
-        """The ids that names stand for, in order.
-
-        Raises :class:`stoker.kernel.errors.NotFound` naming what does not exist.
-        """
-
-    def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
-        """For each custom constraint None, or what is wrong with the value."""
-
-
-class Faults(Protocol):
-    """Tells what an exception of a cloud means."""
-
-    def is_not_found(self, error: Exception) -> bool:
-        """The object does not exist."""
-
-    def lands_within(self, error: Exception) -> float:
-        """Seconds within which the request may still be done, or has been; 0 if it never is."""
-
-    def retry_after(self, error: Exception, attempt: int) -> float | None:
-        """Seconds until the same call may succeed, or None when it never will."""
-
-    def describe(self, error: Exception) -> str:
-        """The cloud's own words, with status and request id; one line."""
 
 
 class Deferred(Protocol):
@@ -446,8 +414,8 @@ class Ports:
     policy: Policy = field(default_factory=NoPolicy)
     fetch_template: FetchTemplate = fetch_nothing
     region: str | None = None
-    service_registry: Mapping[str, Any] = field(default_factory=dict)
-    """The resource registry of the whole service, from its environment directory."""
+    service_environment: Environment = EMPTY
+    """That of the whole service, from its environment directory."""
     helpers: Helpers = NO_HELPERS
     """What computes the expressions and patterns of users."""
     kept: KeptEvaluations = field(default_factory=KeptEvaluations)

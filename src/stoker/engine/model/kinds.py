@@ -18,6 +18,7 @@ class OperationKind(StrEnum):
     REFRESH = "refresh"
     MARK = "mark"
     RESTART = "restart"
+    REACT = "react"
     WALK = "walk"
     CANCEL = "cancel"
     DROP_SNAPSHOT = "drop snapshot"
@@ -51,6 +52,8 @@ class ChangeRequest:
     """
     converge: bool = False
     """Look at what is live first, and repair what others have changed or deleted."""
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """What an update may do to which resources of the stack itself; empty for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,15 @@ class RestartRequest:
 
     kind: ClassVar = OperationKind.RESTART
     restarter_id: str
+    """The row that was signalled."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReactRequest:
+    """Have a type do in the cloud what a signal asks for. The signal bears the operation's id."""
+
+    kind: ClassVar = OperationKind.REACT
+    resource_id: str
     """The row that was signalled."""
 
 
@@ -118,6 +130,7 @@ Request = (
     ChangeRequest
     | ScaleRequest
     | RestartRequest
+    | ReactRequest
     | RefreshRequest
     | MarkRequest
     | WalkRequest
@@ -130,6 +143,7 @@ _REQUESTS: Mapping[OperationKind, type[Request]] = {
         ChangeRequest,
         ScaleRequest,
         RestartRequest,
+        ReactRequest,
         RefreshRequest,
         MarkRequest,
         WalkRequest,

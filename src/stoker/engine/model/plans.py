@@ -40,7 +40,7 @@ class Reason(StrEnum):
     PROPERTY = "property"
     """Properties differ."""
     TYPE_DECIDES = "type decides"
-    """Properties differ, and the type says that this change of theirs needs a new object."""
+    """The type says that this change of properties needs a new object, or an update without one."""
     SETTINGS = "settings"
     """Something besides the properties differs: metadata, policies, dependencies."""
     TYPE = "type"

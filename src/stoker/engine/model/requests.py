@@ -18,6 +18,8 @@ class Caller:
     is_admin: bool = False
     token: str | None = field(default=None, repr=False)
     """The token of the request, for calls that are made while it is valid."""
+    password: str | None = field(default=None, repr=False)
+    """The password of the user, where it is what goes on after the request."""
     is_stack_user: bool = False
     """A user of the stack domain: may read metadata of and signal its own resource only."""
     project_name: str = ""
@@ -54,6 +56,12 @@ class StackRequest:
     clear_parameters: tuple[str, ...] = ()
     plan_fingerprint: str | None = None
     """Do what the plan with this fingerprint says, or nothing."""
+    keeps: bool = False
+    """Of a create: the stack is not deleted until somebody says so."""
+    stack_policy: str | None = None
+    """What updates may do from now on, as JSON text; None leaves that as it is."""
+    policy_meanwhile: str | None = None
+    """Of an update: what it may do itself, in place of the stack's policy."""
     converge: bool = False
     """Of an update: look at what is live first, and repair what others have changed."""
 
@@ -83,6 +91,8 @@ class StackQuery:
     show_nested: bool = False
     show_hidden: bool = False
     all_projects: bool = False
+    with_object: str | None = None
+    """Those alone that have an object of this id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
+from stoker.schema.software import NO_SOFTWARE as NO_SOFTWARE
 from stoker.schema.software import Deployment, SoftwareConfig
+from stoker.schema.software import SoftwareChange as SoftwareChange
 
 
 class SoftwareReads(Protocol):

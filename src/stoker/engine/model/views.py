@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from stoker.engine.model.change_sets import ChangeSet
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Position
 from stoker.template.definition import Output
@@ -36,6 +37,8 @@ class StackView:
     user_project_id: str | None = None
     tags: tuple[str, ...] = ()
     nested_depth: int = 0
+    was_complete: bool = False
+    """Some change has brought it to what it was to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,19 @@ class SnapshotView:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateSummary:
+    """What a template takes, and what it is made of."""
+
+    description: Mapping[str, Any]
+    """As the validation of a template answers it."""
+    version: str
+    resource_types: tuple[str, ...]
+    """As the template names them, one for each resource."""
+    transforms: tuple[str, ...] = ()
+    metadata: Any = None
+
+
+@dataclass(frozen=True, slots=True)
 class PropertyChange:
     """What an update would do to a property."""
 
@@ -148,8 +164,31 @@ class PlanView:
     """What an update or a delete would do."""
 
     changes: tuple[ChangeView, ...]
-    fingerprint: str | None
-    """By which a request accepts it; None while an operation on the stack has not ended."""
+    fingerprint: str | None = None
+    """By which a request accepts it, if that was asked for; None while an operation on the stack
+    has not ended.
+    """
+
+
+class ChangeSetState(StrEnum):
+    """Whether a change set can be carried out, and how far that is, in AWS's words."""
+
+    UNAVAILABLE = "UNAVAILABLE"
+    AVAILABLE = "AVAILABLE"
+    OUTDATED = "OBSOLETE"
+    """The stack is no longer what it was."""
+    RUNNING = "EXECUTE_IN_PROGRESS"
+    COMPLETE = "EXECUTE_COMPLETE"
+    FAILED = "EXECUTE_FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSetView:
+    """A change set as its owner sees it."""
+
+    change_set: ChangeSet
+    stack: StackAddress
+    state: ChangeSetState
 
 
 class CauseKind(StrEnum):

@@ -6,7 +6,7 @@ at which somebody has to look.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,6 +31,25 @@ class Watch:
     reason: str = "nothing was measured yet"
     changed_at: float | None = None
     """When the state has changed last."""
+    acts: bool = True
+    """Whether the actions of its rule follow a change of the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """What somebody has measured of one metric."""
+
+    metric: str
+    dimensions: Mapping[str, str]
+    total: float
+    """The value; of several, their sum."""
+    count: float = 1.0
+    least: float | None = None
+    """None where all values are the same."""
+    most: float | None = None
+    unit: str | None = None
+    at: float | None = None
+    """When; None: now."""
 
 
 @dataclass(frozen=True, slots=True)

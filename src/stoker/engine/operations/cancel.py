@@ -90,7 +90,7 @@ class Cancelling(Running):
         await self._execution.run()
         if self.waiting.stopped:
             return
-        left, told = unfinished(session, reason_of_cancelled(self.operation.action))
+        left, told = await unfinished(session, reason_of_cancelled(self.operation.action))
         ended = ended_cancel(self.operation)
         await session.commit(resources=left, events=told, operations=[ended])
 

@@ -6,6 +6,7 @@ on with: execution skips what is done.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
@@ -59,6 +60,7 @@ class StackChange(Running):
             )
         if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
             self._planned = await self._plan()
+            await self._require_allowed(self._planned)
             await self._require_accepted(self._planned)
 
     async def run(self) -> None:
@@ -100,12 +102,25 @@ class StackChange(Running):
             # nothing has been done that a rollback could undo; its plan nobody has accepted
             assert isinstance(request, ChangeRequest)
             self.operation = replace(self.operation, request=replace(request, rollback=False))
-            more = len(departures) - _MOST_DEPARTURES
-            told = "; ".join(departures[:_MOST_DEPARTURES])
             raise Invalid(
-                f"nothing was changed, as the accepted plan no longer holds: {told}"
-                f"{f'; and {more} more' if more > 0 else ''}. Make a new plan"
+                "nothing was changed, as the accepted plan no longer holds:"
+                f" {_told(departures)}. Make a new plan"
             )
+
+    async def _require_allowed(self, plan: Plan) -> None:
+        """Raise Invalid if the plan does what the policy of the stack does not let updates do."""
+        operation = self.operation
+        types = {row.name: row.type_name for row in self._session.current.values()}
+
+        def denied() -> list[str]:
+            found = (
+                operation.denial(change, name, types.get(name, ""))
+                for name, change in changes_in(plan).items()
+            )
+            return [why for why in found if why is not None]
+
+        if why := await self._session.ports.workers.compute(denied):
+            raise Invalid(f"nothing was changed. {_told(why)}")
 
     async def _plan(self) -> Plan:
         session, request = self._session, self.operation.request
@@ -118,3 +133,9 @@ class StackChange(Running):
             batches,
         )
         return await session.ports.workers.compute(lambda: planner.plan(self._wanted))
+
+
+def _told(reasons: Sequence[str]) -> str:
+    more = len(reasons) - _MOST_DEPARTURES
+    told = "; ".join(reasons[:_MOST_DEPARTURES])
+    return f"{told}; and {more} more" if more > 0 else told

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from stoker.engine.execution.hooks import superseded_pauses
-from stoker.engine.execution.preparation import read_attributes
+from stoker.engine.execution.publishing import cancel_deployments
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.kinds import ChangeRequest
@@ -24,10 +24,11 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
+from stoker.engine.operations.exporting import exported, read_shown
 from stoker.engine.operations.refresh import refresh_around
+from stoker.kernel.errors import Invalid
 from stoker.kernel.log import Log
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.static_analysis import RecordedReferences
 
 log = Log(__name__)
 
@@ -63,6 +64,8 @@ async def begin(session: Session, operation: Operation) -> Operation:
     """
     if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
         operation = replace(operation, back_to=in_force(session.stack))
+    if operation.status is OperationStatus.WAITING:
+        session.begun = operation.id
     operation = replace(operation, status=OperationStatus.RUNNING)
     stack, events = _in_progress(session, operation)
     paused, releases = superseded_pauses(session)
@@ -103,18 +106,25 @@ async def succeed(
     session: Session, operation: Operation, wanted: Definitions, note: str = ""
 ) -> None:
     """The end of an operation that has done everything. ``wanted`` is what the stack is to be, the
-    ``note`` comes after the reason of the stack.
+    ``note`` comes after the reason of the stack. It fails where the stack may not export what it
+    would.
     """
     reason = f"Stack {operation.action} completed successfully"
     changes: dict[str, Any] = {}
     if operation.action is Action.DELETE:
         changes["deleted_at"] = session.ports.clock.now()
+        session.export(() if session.stack.parent_id is None else None)
     else:
         if isinstance(operation.request, ChangeRequest):
             changes["good_input_id"] = operation.input_id
         if isinstance(wanted, Evaluation) and wanted.template.outputs:
-            shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
-            await read_attributes(session, shown)
+            await read_shown(session, wanted)
+        if isinstance(wanted, Evaluation) and isinstance(operation.request, ChangeRequest):
+            try:
+                session.export(await exported(session, wanted))
+            except Invalid as invalid:
+                await fail(session, operation, invalid.message)
+                return
     stack, event = session.transitions.stack_to(
         session.stack, operation.action, Status.COMPLETE, reason + note, **changes
     )
@@ -125,13 +135,6 @@ async def succeed(
     alone = operation.parent_operation is None and operation.action is not Action.DELETE
     above = refresh_around(session) if alone else []
     await session.commit(stack=stack, operations=[ended, *above], events=[event])
-
-
-def _shown(session: Session, wanted: Evaluation) -> list[Resource]:
-    """The rows whose attributes the outputs show."""
-    facts = RecordedReferences()
-    wanted.outputs(facts)
-    return [session.current[name] for name in facts.attributes if name in session.current]
 
 
 async def _give_back(ports: Ports, stack: Stack) -> None:
@@ -151,7 +154,7 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
         session.stack, operation.action, Status.FAILED, reason + note
     )
     ended = replace(operation, status=OperationStatus.FAILED, reason=reason, plan=None)
-    left, told = unfinished(session, reason)
+    left, told = await unfinished(session, reason)
     operations, events = [ended], [*told, event]
     if isinstance(operation.request, ChangeRequest) and operation.request.rollback:
         back = _way_back(session.ports, operation)
@@ -193,8 +196,11 @@ async def refuse(session: Session, operation: Operation, reason: str) -> None:
     await fail(session, operation, reason)
 
 
-def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
-    """Rows whose action this operation has left unfinished, as failed; and their events."""
+async def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Event]]:
+    """Rows whose action this operation has left unfinished, as failed; and their events.
+
+    What servers have not reported by now is recorded as failed.
+    """
     made = [
         session.transitions.resource_to(
             row, row.action, Status.FAILED, f"{row.action} aborted: {reason}"
@@ -202,4 +208,6 @@ def unfinished(session: Session, reason: str) -> tuple[list[Resource], list[Even
         for row in session.rows.values()
         if row.status is Status.IN_PROGRESS
     ]
-    return [row for row, _ in made], [event for _, event in made]
+    left = [row for row, _ in made]
+    await cancel_deployments(session, left)
+    return left, [event for _, event in made]

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import Dispatcher, Fenced, Ports, StoreFault
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import (
     Action,
+    Input,
     Operation,
     OperationStatus,
     Resource,
@@ -33,16 +35,21 @@ from stoker.engine.operations.running import Running
 from stoker.engine.operations.suspicion import MOST_TAKE_UPS, hold, proving, reason_to_give_up
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import Invalid, NotFound, Refused, fault_reason
-from stoker.kernel.log import Log
+from stoker.kernel.log import Log, conceal, request
+from stoker.kernel.tracing import span
 
 log = Log(__name__)
+
+
+Recorded = tuple[Stack, Operation, Input | None]
+"""A new stack, its first operation, and the input that this is to reach."""
 
 
 class Driver:
     """Drives one stack until it has nothing left to do.
 
     ``fault`` is what the driver before this one has failed with. ``recorded`` is a new stack that
-    was taken as it was recorded, and its first operation: there is nothing to read.
+    was taken as it was recorded: there is nothing to read.
     """
 
     def __init__(
@@ -51,7 +58,7 @@ class Driver:
         stack_id: str,
         dispatcher: Dispatcher,
         fault: str | None = None,
-        recorded: tuple[Stack, Operation] | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self._ports = ports
         self._stack_id = stack_id
@@ -80,10 +87,10 @@ class Driver:
         self._news.clear()
         await self._news.wait()
 
-    def child_ended(self, child_id: str) -> None:
-        """An operation of this nested stack has ended."""
+    def child_ended(self, child_id: str, ends: Mapping[str, End] = NO_ENDS) -> None:
+        """An operation of this nested stack has ended; ``ends`` tells how, where it is known."""
         if self._running is not None:
-            self._running.waiting.wake(child_id)
+            self._running.waiting.wake(child_id, ends)
 
     async def run(self) -> None:
         """Drive until every operation has ended.
@@ -92,8 +99,10 @@ class Driver:
         and :class:`StoreFault`, after either of which nothing more is done.
         """
         if self._recorded is not None:
-            stack, first = self._recorded
-            await self._go_on(self._session(stack, ()), first)
+            stack, first, given = self._recorded
+            session = self._session(stack, ())
+            session.hold(given)
+            await self._go_on(session, first)
             return
         try:
             stack = await self._ports.store.take(self._stack_id)
@@ -171,8 +180,12 @@ class Driver:
         Internal errors are raised, so that the operation is retried until its time is up.
         """
         run = KINDS[operation.kind](session, operation)
+        conceal(lambda text: session.masking.text(text))
         try:
-            await self._try(session, run)
+            across = operation.request_id or f"req-{operation.id}"
+            stack, action = session.stack.name, operation.action.value
+            with request(across), span(f"{action} stack", across, stack=stack, id=self._stack_id):
+                await self._try(session, run)
         except (Fenced, StoreFault, asyncio.CancelledError):
             raise
         except Exception as fault:

@@ -11,6 +11,7 @@ from stoker.engine.operations.cancel import Cancelling
 from stoker.engine.operations.change import StackChange
 from stoker.engine.operations.drop_snapshot import DroppingSnapshot
 from stoker.engine.operations.mark import Marking
+from stoker.engine.operations.react import Reacting
 from stoker.engine.operations.refresh import Refreshing
 from stoker.engine.operations.restart import Restarting
 from stoker.engine.operations.running import Running
@@ -23,6 +24,7 @@ KINDS: Mapping[OperationKind, Callable[[Session, Operation], Running]] = {
     OperationKind.REFRESH: Refreshing,
     OperationKind.MARK: Marking,
     OperationKind.RESTART: Restarting,
+    OperationKind.REACT: Reacting,
     OperationKind.WALK: Walk,
     OperationKind.CANCEL: Cancelling,
     OperationKind.DROP_SNAPSHOT: DroppingSnapshot,

@@ -15,6 +15,7 @@ from stoker.engine.execution.nesting import NestedFailed, Nesting, nesting_call
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Stopped, Waiting
 from stoker.engine.model.kinds import OperationKind, ScaleRequest
+from stoker.engine.model.outgoing import Resizing
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
 from stoker.engine.operations.refresh import refresh_around
 from stoker.engine.operations.running import Running
@@ -66,6 +67,7 @@ class Scaling(Running):
         except Stopped:
             return
         except NoChange as unchanged:
+            self._announce("suppressed", target, str(unchanged))
             await self._end(OperationStatus.COMPLETE, str(unchanged))
         except CannotScale as failed:
             await self._end(OperationStatus.FAILED, str(failed))
@@ -74,6 +76,7 @@ class Scaling(Running):
         """Commit the new size, so that it counts once. Raises NoChange."""
         call = nesting_call(self._session, target.group)
         new = target.type.resized(call, target.adjustment)
+        self._announce("start", target, f"Start resizing the group {target.adjustment.group}")
         self.operation = replace(self.operation, status=OperationStatus.RUNNING, reason=new.reason)
         await self._session.commit(
             resources=[replace(target.group, data=new.data)], operations=[self.operation]
@@ -90,9 +93,12 @@ class Scaling(Running):
         except NestedFailed as failed:
             row = await self._nesting.with_outputs(session.rows[before.id])
             reason = f"{self.operation.reason}: {failed}"
+            self._announce("error", replace(target, group=row), reason)
             await self._end(OperationStatus.FAILED, reason, replace(row, reason=before.reason))
             return
         settled = target.type.settled(nesting_call(session, row), target.adjustment)
+        end = f"End resizing the group {target.adjustment.group}"
+        self._announce("end", replace(target, group=row), end)
         await self._end(
             OperationStatus.COMPLETE,
             self.operation.reason,
@@ -113,7 +119,9 @@ class Scaling(Running):
         ended = [(self.operation, status, reason)]
         if group is not None:
             late = f"no change: it came while {group.name} was being scaled"
-            ended += [(op, OperationStatus.COMPLETE, late) for op in await self._late(group)]
+            for operation, target in await self._late(group):
+                self._announce("suppressed", target, late)
+                ended.append((operation, OperationStatus.COMPLETE, late))
         events = [event for op, end, why in ended for event in self._events(op, end, why)]
         operations = [replace(op, status=end, reason=why) for op, end, why in ended]
         above = refresh_around(self._session) if group is not None else []
@@ -123,16 +131,21 @@ class Scaling(Running):
             events=events,
         )
 
-    async def _late(self, group: Resource) -> list[Operation]:
+    async def _late(self, group: Resource) -> list[tuple[Operation, _Target]]:
         """The signals for the same group that have been accepted meanwhile."""
         open_ = await self._session.ports.store.operations(self._session.stack.id)
-        return [
-            op
-            for op in open_
-            if op.kind is OperationKind.SCALE
-            and op.number > self.operation.number
-            and _group_of(self._session, op) == group.id
-        ]
+        later = [op for op in open_ if op.number > self.operation.number]
+        found = [(op, _target_if_any(self._session, op)) for op in later]
+        return [(op, target) for op, target in found if target and target.group.id == group.id]
+
+    def _announce(self, phase: str, target: _Target, message: str) -> None:
+        """The next commit notifies of what becomes of the group."""
+        adjustment = target.adjustment
+        # as CloudFormation spells them
+        kind = "".join(word.capitalize() for word in adjustment.kind.split("_"))
+        capacity = target.type.capacity(nesting_call(self._session, target.group))
+        group, amount = str(adjustment.group), adjustment.amount
+        self._session.announce(Resizing(phase, group, amount, kind, capacity, message))
 
     def _events(self, operation: Operation, status: OperationStatus, reason: str) -> list[Event]:
         policy = _policy(self._session, operation)
@@ -177,10 +190,12 @@ def _target(session: Session, operation: Operation) -> _Target:
     )
 
 
-def _group_of(session: Session, operation: Operation) -> str | None:
-    """The id of the group that the signal of an operation is about, if there is one."""
+def _target_if_any(session: Session, operation: Operation) -> _Target | None:
+    """What the signal of an operation is about, if there is one."""
+    if operation.kind is not OperationKind.SCALE:
+        return None
     try:
-        return _target(session, operation).group.id
+        return _target(session, operation)
     except CannotScale:
         return None
 

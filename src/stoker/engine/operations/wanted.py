@@ -28,7 +28,8 @@ async def wanted_by(session: Session, operation: Operation) -> Definitions:
     _require_readable(session)
     if operation.input_id is None:
         return Nothing()
-    wanted = await evaluation_at(ports, stack, operation.input_id)
+    given = session.held(operation.input_id)
+    wanted = await evaluation_at(ports, stack, operation.input_id, given)
     begins_nested = stack.parent_id is not None and operation.status is OperationStatus.WAITING
 
     def look() -> Masking:

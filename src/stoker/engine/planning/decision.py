@@ -21,6 +21,7 @@ from stoker.schema.resource_type import (
     Replaces,
     Snapshots,
     Updates,
+    UpdatesAnyway,
     can,
 )
 from stoker.schema.unknown import Unknown, unknown_in
@@ -173,6 +174,10 @@ def _compare(
         return Decision(Change.UPDATE, Reason.UNFINISHED, changed)
     if _differs(row, definition):
         return Decision(Change.UPDATE, Reason.SETTINGS)
+    if can(definition.type, UpdatesAnyway) and definition.type.updates_anyway(
+        definition.properties
+    ):
+        return Decision(Change.UPDATE, Reason.TYPE_DECIDES)
     # what is inside such a stack may change though nothing here does
     is_stack = is_nesting or can(definition.type, MakesStack)
     return Decision(Change.UPDATE, Reason.NESTED) if is_stack else KEEP

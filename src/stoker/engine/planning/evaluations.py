@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
-from stoker.template.document import Template, parse
+from stoker.template.document import Template, parse, parse_shared
 from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.budget import Budget
-from stoker.template.functions.scope import Facade
+from stoker.template.functions.scope import Facade, Imports
 from stoker.template.source.source import Source
 
 
@@ -26,20 +26,31 @@ class Documents:
     @classmethod
     def of(cls, recorded: Input) -> Documents:
         """Those of a recorded input. Raises DiagnosticError for a document that is refused."""
+        environment = parse_environment(recorded.environment)
+        if recorded.facade and recorded.text is not None:
+            # many stacks may nest the same template
+            return cls(parse_shared(recorded.text, recorded.template_file), environment)
         source = Source(recorded.template, recorded.text, recorded.template_file)
-        return cls(parse(source), parse_environment(recorded.environment))
+        return cls(parse(source), environment)
 
 
-async def evaluation_at(ports: Ports, stack: Stack, input_id: str) -> Evaluation:
-    """The evaluation of a recorded input of a stack. Raises DiagnosticError, NotFound."""
+async def evaluation_at(
+    ports: Ports, stack: Stack, input_id: str, given: Input | None = None
+) -> Evaluation:
+    """The evaluation of a recorded input of a stack, which may be ``given``.
+
+    Raises DiagnosticError, NotFound.
+    """
     known = ports.kept.get(input_id)
     if known is not None:
         return known
-    recorded = await ports.store.input(input_id)
-    earlier = ports.kept.get(stack.input_id)
+    recorded = given or await ports.store.input(input_id)
+    before = ports.kept.get(stack.input_id)
 
     def evaluate() -> Evaluation:
-        evaluation = evaluation_of(ports, stack, recorded, Documents.of(recorded), earlier)
+        documents = Documents.of(recorded)
+        earlier = before or ports.kept.alike(documents.template)
+        evaluation = evaluation_of(ports, stack, recorded, documents, earlier)
         # conditions cannot be computed by two threads at once
         evaluation.resolved.section_diagnostics()
         return evaluation
@@ -76,7 +87,8 @@ def evaluation_of(
         max_depth=ports.limits.nested_depth,
         url=recorded.template_file if stack.parent_id else None,
         facade=Facade(**recorded.facade) if recorded.facade else None,
-        service_registry=ports.service_registry,
+        service_environment=ports.service_environment,
+        imports=Imports(recorded.imports),
         budget=Budget.of(ports.limits.resources_per_stack, ports.helpers),
     )
     return Evaluation(documents.template, inputs, ports.types, earlier)

@@ -60,7 +60,7 @@ def recorded(row: Resource, attribute: str, unknown: Unknown) -> Any:
         return row.attributes[attribute]
     reason = row.attributes.get(ERRORS, {}).get(attribute)
     if reason is not None:
-        bad_value(f'the output "{attribute}" of {row.name} has no value: {reason}')
+        bad_value(f"Error in {row.name} output {attribute}: {reason}")
     return unknown
 
 

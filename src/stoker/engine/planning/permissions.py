@@ -7,14 +7,17 @@ a nested stack begins to be made or changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.kernel.errors import Forbidden
 from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.validation import undeployable
 
 OWNER = "owner"
 """The credentials' member that says what decided about the owner of a stack."""
@@ -45,7 +48,12 @@ def owner_of(stack: Stack) -> Caller:
 
 
 def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> None:
-    """Raise Forbidden for a type, also in nested stacks, that the policy forbids to the caller."""
+    """Raise for a type, also in nested stacks, of which the caller can have no resources.
+
+    Forbidden for one that the policy forbids, DiagnosticError for one that cannot be deployed.
+    """
+    if found := [*_undeployable(evaluation)]:
+        raise DiagnosticError(found)
     for name in sorted(_types_in(evaluation)):
         if not policy.allows(f"resource_types:{name}", caller):
             raise Forbidden(f"You are not authorized to use {name}. The policy forbids it")
@@ -55,3 +63,13 @@ def _types_in(evaluation: Evaluation) -> set[str]:
     """Names of the types of all resources, those of nested stacks included."""
     found = {type_.type_name for type_ in evaluation.types.values()}
     return found.union(*(_types_in(child) for child in evaluation.children.values()))
+
+
+def _undeployable(evaluation: Evaluation) -> Iterator[Diagnostic]:
+    template = evaluation.template
+    for name, type_ in evaluation.types.items():
+        if type_.undeployable:
+            found = replace(undeployable(template, name, type_), severity=Severity.ERROR)
+            yield template.source.located(found)
+    for child in evaluation.children.values():
+        yield from _undeployable(child)

@@ -57,12 +57,7 @@ class Planner:
                 OnFailure.STOP,
                 tuple(self._applied(wanted, current, _to_apply(decisions, wanted))),
             ),
-            Phase(
-                Step.REMOVE,
-                Direction.DEPENDENTS_FIRST,
-                OnFailure.GO_ON,
-                tuple(_removed(going, decisions)),
-            ),
+            _removal(_removed(going, decisions)),
         )
         return Plan(phases, self.batches.pause)
 
@@ -118,6 +113,21 @@ class Planner:
         return decisions
 
 
+def left_over(plan: Plan, rows: Iterable[Resource]) -> Phase:
+    """The removal of rows that were replaced though the plan does not have it.
+
+    A create may fail, and its engine die before the operation has failed of it: the one that goes
+    on with the plan makes the object again, in another row.
+    """
+    foreseen = {node.key for phase in plan.phases for node in phase.nodes}
+    going = [row for row in rows if row.replaced_by is not None and row.id not in foreseen]
+    return _removal(_removed(going, {row.name: NEW for row in going}))
+
+
+def _removal(nodes: Iterable[Node]) -> Phase:
+    return Phase(Step.REMOVE, Direction.DEPENDENTS_FIRST, OnFailure.GO_ON, tuple(nodes))
+
+
 def _planned(current: Resource, choice: Choice) -> Decision:
     if choice.row is current:
         return choice.decision
@@ -130,14 +140,16 @@ def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[st
     Those are the changes, what stays while its ground may become another, and what stops at a hook
     before an update, even one that leaves it as it is.
     """
+    shifting = {
+        name
+        for name, decision in decisions.items()
+        if decision.change not in (Change.KEEP, Change.UPDATE)
+    }
     found = {}
     for name in wanted.names:
         decision = decisions[name]
         if decision.change is Change.KEEP:
-            if any(
-                decisions[need].change not in (Change.KEEP, Change.UPDATE)
-                for need in wanted.needs[name]
-            ):
+            if not shifting.isdisjoint(wanted.needs[name]):
                 decision = replace(decision, reason=Reason.DEPENDENCY)
             elif "pre-update" in wanted.hooks_of(name):
                 decision = replace(decision, reason=Reason.HOOK)

@@ -11,7 +11,8 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-from stoker.engine.model.interfaces import Append, Dispatcher, Guard, Inside, Ports, StoreFault
+from stoker.engine.model.change_sets import NO_CHANGE_SETS, ChangeSetChange
+from stoker.engine.model.interfaces import Append, Dispatcher, Inside, Ports
 from stoker.engine.model.kinds import (
     CancelRequest,
     ChangeRequest,
@@ -22,7 +23,6 @@ from stoker.engine.model.kinds import (
 from stoker.engine.model.records import Action, Stack, Status, is_walked
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.engine.service.evaluating import (
     NewStack,
     description_of,
@@ -34,11 +34,10 @@ from stoker.engine.service.guards import (
     DoneAlready,
     cancellable,
     live,
-    most_stacks,
     refuse_second_delete,
     require_awake,
+    require_deletable,
     require_rest,
-    require_room,
     require_there,
     require_updatable,
 )
@@ -50,6 +49,8 @@ from stoker.engine.service.plan_fingerprints import (
     require_create,
 )
 from stoker.engine.service.presenters import current_rows
+from stoker.engine.service.protections import rules_for
+from stoker.engine.service.recording import guard_of_new, protection_of, record
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import InProgress, NotSupported
 
@@ -93,46 +94,45 @@ class Operations:
         stack, given, evaluation = made
         if (plan := request.plan_fingerprint) is not None:
             await self._ports.workers.compute(lambda: require_create(plan, given, evaluation))
-        credentials = await self._ports.deferred.grant(caller)
-        stack = replace(
-            stack,
-            input_id=given.id,
-            credentials={**credentials, OWNER: owner_facts(caller)},
-        )
-        stack, event = self._transitions.stack_to(
-            stack, action, Status.IN_PROGRESS, f"Stack {action} started"
-        )
-        asked = ChangeRequest(rollback=not stack.disable_rollback)
-        operation = self._ports.operation_on(stack, action, asked, given.id)
-        change = Append(
-            stack.id,
-            (stack,),
-            (given,),
-            operations=(operation,),
-            events=(event,),
-            guard=self._room_for(caller),
-            taken=(stack.id,),
-        )
-        self._ports.kept.put(given.id, evaluation)
-        try:
-            await self._ports.store.commit(change)
-        except StoreFault:
-            raise  # perhaps the stack was recorded, and needs its credentials
-        except Exception:
-            await self._ports.deferred.revoke(credentials)
-            raise
-        finally:
-            self._ports.deferred.settle(credentials)
-        return stack.address
+        protections = protection_of(stack, request)
+        guard = await guard_of_new(self._ports, caller, made)
 
-    async def update(self, caller: Caller, address: StackAddress, request: StackRequest) -> None:
+        def change_of(stack: Stack) -> Append:
+            stack, event = self._transitions.stack_to(
+                stack, action, Status.IN_PROGRESS, f"Stack {action} started"
+            )
+            asked = ChangeRequest(rollback=not stack.disable_rollback)
+            operation = self._ports.operation_on(stack, action, asked, given.id)
+            return Append(
+                stack.id,
+                (stack,),
+                (given,),
+                operations=(operation,),
+                events=(event,),
+                protections=protections,
+                guard=guard,
+                taken=(stack.id,),
+            )
+
+        return (await record(self._ports, caller, made, change_of)).address
+
+    async def update(
+        self,
+        caller: Caller,
+        address: StackAddress,
+        request: StackRequest,
+        *,
+        executes: str | None = None,
+    ) -> None:
         """Record an update; whatever is under way on the stack gives way to it.
 
-        Raises PlanOutdated where the plan that is accepted does not hold any more.
+        ``executes`` is the id of the change set that it carries out. Raises PlanOutdated where the
+        plan that is accepted does not hold any more.
         """
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
         given, evaluation = await evaluated_update(self._ports, caller, stack, request)
+        rules = await rules_for(self._ports, stack, request, (given, evaluation))
         agreement = await agreed_update(self._ports, stack, given, evaluation, request)
         disable_rollback = stack.disable_rollback
         if request.disable_rollback is not None:
@@ -151,6 +151,7 @@ class Operations:
             settings=settings,
             accepted=None if agreement is None else agreement.accepted,
             converge=request.converge,
+            policy=rules.of_update,
         )
         operation = self._ports.operation_on(stack, Action.UPDATE, asked, given.id)
         self._ports.kept.put(given.id, evaluation)
@@ -158,8 +159,17 @@ class Operations:
         def guard(inside: Inside) -> None:
             require_updatable(live(inside, stack))
             require_agreed(inside, agreement)
+            rules.require(inside)
 
-        change = Append(stack.id, inputs=(given,), operations=(operation,), guard=guard)
+        executed = None if executes is None else (executes, operation.id)
+        change = Append(
+            stack.id,
+            inputs=(given,),
+            operations=(operation,),
+            change_sets=ChangeSetChange(executed=executed) if executed else NO_CHANGE_SETS,
+            protections=rules.new,
+            guard=guard,
+        )
         await self._ports.store.commit(change)
 
     async def delete(
@@ -176,6 +186,7 @@ class Operations:
 
         def guard(inside: Inside) -> None:
             refuse_second_delete(live(inside, stack))
+            require_deletable(inside, stack)
             require_agreed(inside, agreement)
 
         operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest())
@@ -259,9 +270,3 @@ class Operations:
             if found is None or found[0].final:
                 return
             await asyncio.sleep(pause)
-
-    def _room_for(self, caller: Caller) -> Guard | None:
-        most = most_stacks(self._ports.limits, caller)
-        if most is None:
-            return None
-        return lambda inside: require_room(inside.count_stacks(caller.project_id), most)

@@ -23,19 +23,20 @@ UNMADE = "None"
 
 
 async def preview_create(
-    ports: Ports, caller: Caller, request: StackRequest
-) -> tuple[StackView, Sequence[ResourceView], str]:
-    """What a create would make, and the fingerprint by which it is accepted."""
+    ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool
+) -> tuple[StackView, Sequence[ResourceView], str | None]:
+    """What a create would make, and the fingerprint by which it is accepted if that is wanted."""
     stack, given, evaluation = await evaluated_new(ports, caller, request, UNMADE)
     await require_free(ports, caller, stack.name)
     if (most := most_stacks(ports.limits, caller)) is not None:
         require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
-    def view() -> tuple[StackView, Sequence[ResourceView], str]:
+    def view() -> tuple[StackView, Sequence[ResourceView], str | None]:
         outputs = tuple(evaluation.outputs(RecordedReferences()))
         masking = masking_of(evaluation)
         views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
-        return stack_view(stack, evaluation, outputs), views, of_create(given, evaluation)
+        made = of_create(given, evaluation) if fingerprint else None
+        return stack_view(stack, evaluation, outputs), views, made
 
     return await ports.workers.compute(view)
 

@@ -7,10 +7,13 @@ from typing import Any
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.views import TemplateSummary
+from stoker.engine.service.availability import unavailable
 from stoker.engine.service.evaluating import evaluated, new_stack
-from stoker.kernel.diagnostics import Diagnostic, Severity
+from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
 from stoker.schema.helpers import NotComputed
 from stoker.template.describe.description import describe_template
+from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import as_template_diagnostics
 
 _MATCHING_SECONDS = 0.5
@@ -26,6 +29,32 @@ class Descriptions:
         self, caller: Caller, request: StackRequest, *, show_nested: bool = False
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         """The description that the API's validate call answers, and warnings. Raises on errors."""
+        evaluation, findings = await self._validated(caller, request)
+        warnings = [d for d in findings if d.severity is not Severity.ERROR]
+        description = await self._ports.workers.compute(
+            lambda: describe_template(evaluation, show_nested=show_nested)
+        )
+        return description, warnings
+
+    async def summary(self, caller: Caller, request: StackRequest) -> TemplateSummary:
+        """What a template takes, and what it is made of. Raises on errors."""
+        evaluation, _ = await self._validated(caller, request)
+        template = evaluation.template
+        description = await self._ports.workers.compute(
+            lambda: describe_template(evaluation, show_nested=False)
+        )
+        return TemplateSummary(
+            description,
+            template.version.name,
+            tuple(body.type_name for body in template.resources.values()),
+            template.transforms,
+            metadata=template.data.get("Metadata"),
+        )
+
+    async def _validated(
+        self, caller: Caller, request: StackRequest
+    ) -> tuple[Evaluation, Diagnostics]:
+        """A template that is in order, and what there is to say of it all the same."""
         stack = new_stack(self._ports, caller, request.name or "stack", request)
         found = await evaluated(self._ports, stack, request)
         evaluation, file = found.evaluation, found.evaluation.template.source.file
@@ -33,11 +62,13 @@ class Descriptions:
             lambda: as_template_diagnostics(found.findings, file)
         )
         findings.raise_errors()
-        warnings = [d for d in findings if d.severity is not Severity.ERROR]
-        description = await self._ports.workers.compute(
-            lambda: describe_template(evaluation, show_nested=show_nested)
-        )
-        return description, warnings
+        return evaluation, findings
+
+    async def unavailable(self, caller: Caller, names: Sequence[str]) -> Mapping[str, str]:
+        """Those of the types for which the caller's cloud has no service, and why."""
+        stack = new_stack(self._ports, caller, "types", StackRequest())
+        found = [self._ports.types.find(name) for name in names]
+        return await unavailable(self._ports, stack, [each for each in found if each is not None])
 
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
         """Those of the names that begin with what a regular expression of a user matches.

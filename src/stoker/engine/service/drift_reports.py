@@ -7,7 +7,7 @@ is refused while an operation is under way, and if one was accepted meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from stoker.engine.execution.nesting import is_nested
 from stoker.engine.execution.observing import Look, repairable
@@ -18,7 +18,7 @@ from stoker.engine.model.records import Action, Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.views import DriftedProperty, DriftView
 from stoker.engine.service.guards import require_there
-from stoker.engine.service.lookup import Finder
+from stoker.engine.service.lookup import Finder, row_of
 from stoker.engine.service.presenters import current_rows, resource_view
 from stoker.engine.service.property_changes import masking_over
 from stoker.kernel.addresses import StackAddress
@@ -37,19 +37,30 @@ class DriftReports:
         self._store = ports.store
         self._finder = finder
 
-    async def report(self, caller: Caller, address: StackAddress) -> Sequence[DriftView]:
-        """Each resource with what differs, nested stacks included.
+    async def report(
+        self, caller: Caller, address: StackAddress, only: Collection[str] | None = None
+    ) -> Sequence[DriftView]:
+        """Each resource with what differs, nested stacks included; or some of the stack itself.
 
-        Raises InProgress for a stack that is changing.
+        Raises InProgress for a stack that is changing, NotFound for a name that it does not have.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
         whole = StackRows(self._ports, stack, await self._store.resources(stack.id))
         masking = await masking_over(whole, [])
         until = asyncio.get_running_loop().time() + LONGEST
+        if only is not None:
+            await self._require_quiet(stack)
+            known = current_rows(list(whole.rows.values()))
+            rows = [row_of(known, name, stack) for name in only]
+            some = await self._views(whole, rows, masking, until)
+            await self._require_quiet(stack)
+            return some
         found: list[DriftView] = []
         async for each in self._tree(stack):
-            found += await self._views(each, masking, until)
+            stack_rows = StackRows(self._ports, each, await self._store.resources(each.id))
+            rows = current_rows(list(stack_rows.rows.values()))
+            found += await self._views(stack_rows, rows, masking, until)
             await self._require_quiet(each)
         return found
 
@@ -76,9 +87,10 @@ class DriftReports:
                 "_COMPLETE"
             )
 
-    async def _views(self, stack: Stack, masking: Masking, until: float) -> list[DriftView]:
-        stack_rows = StackRows(self._ports, stack, await self._store.resources(stack.id))
-        rows = [row for row in current_rows(list(stack_rows.rows.values())) if not is_nested(row)]
+    async def _views(
+        self, stack_rows: StackRows, found: Sequence[Resource], masking: Masking, until: float
+    ) -> list[DriftView]:
+        rows = [row for row in found if not is_nested(row)]
         looks = await look_at_all(stack_rows, rows, ask_beside(stack_rows, until))
 
         def views() -> list[DriftView]:

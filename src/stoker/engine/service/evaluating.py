@@ -13,6 +13,7 @@ from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.planning.sizes import require_resources
+from stoker.engine.service.availability import require_services
 from stoker.engine.service.fetching import Judged, judged, with_fetched
 from stoker.engine.service.inputs import input_of, input_of_document
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
@@ -73,6 +74,15 @@ async def evaluated_new(
     return stack, found.given, found.evaluation
 
 
+async def evaluated_in_review(
+    ports: Ports, caller: Caller, stack: Stack, request: StackRequest
+) -> tuple[Input, Evaluation]:
+    """The input and the evaluation of a stack that is recorded and not made, fully checked."""
+    found = await evaluated(ports, stack, request)
+    await _check(ports, caller, stack, found)
+    return found.given, found.evaluation
+
+
 async def evaluated_adopt(
     ports: Ports, caller: Caller, request: StackRequest, document: str
 ) -> NewStack:
@@ -118,6 +128,7 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: Judged) -> N
     most = ports.limits.resources_per_stack
     if most >= 0:
         require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
+    await require_services(ports, stack, evaluation)
     checks = evaluation.custom_checks()
     if not checks:
         return

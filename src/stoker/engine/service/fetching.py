@@ -68,6 +68,15 @@ async def with_fetched(
         found = await ports.workers.compute(
             functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
         )
+    while names := found.evaluation.inputs.imports.missing - found.given.imports.keys():
+        exports = await ports.store.exports.exports(stack.project_id, names)
+        if not exports:
+            break  # what is wrong is found already
+        imports = {each.name: each.value for each in exports}
+        given = replace(found.given, imports={**found.given.imports, **imports})
+        found = await ports.workers.compute(
+            functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
+        )
     return found
 
 

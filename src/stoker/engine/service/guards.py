@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from stoker.engine.model.interfaces import Inside, Limits
 from stoker.engine.model.records import CANCELLABLE, Action, Queued, Stack, Status, under_way
 from stoker.engine.model.requests import Caller
+from stoker.engine.service.shared_values import require_not_imported
 from stoker.kernel.errors import InProgress, LimitExceeded, NotFound, NotSupported
 
 
@@ -44,6 +45,7 @@ def is_deleting(stack: Stack) -> bool:
 
 def require_updatable(stack: Stack) -> None:
     """Raise NotSupported for a stack that is being deleted or rests, InProgress while it wakes."""
+    require_made(stack)
     if is_deleting(stack):
         raise NotSupported(f"the stack {stack.name} is being deleted and cannot be updated")
     if is_suspended(stack):
@@ -54,6 +56,31 @@ def require_updatable(stack: Stack) -> None:
     waiting = stack.requested is not None or stack.status is Status.IN_PROGRESS
     if waiting and action in (Action.RESUME, Action.ADOPT):
         raise InProgress(_busy(stack, action))
+
+
+def require_deletable(inside: Inside, stack: Stack) -> None:
+    """Raise NotSupported for a stack that is, or is nested in one that is, protected, and for one
+    whose exports others import.
+    """
+    require_not_imported(inside, stack)
+    if inside.protection(stack.root_id or stack.id).keeps:
+        raise NotSupported(
+            f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+        )
+
+
+def is_in_review(stack: Stack) -> bool:
+    """Whether nothing of the stack exists yet but its change sets."""
+    return (stack.action, stack.requested) == (Action.INIT, None)
+
+
+def require_made(stack: Stack) -> None:
+    """Raise NotSupported for a stack that only has change sets."""
+    if is_in_review(stack):
+        raise NotSupported(
+            f"Stack {stack.name} is in REVIEW_IN_PROGRESS state: execute a change set that creates"
+            " it, or delete it"
+        )
 
 
 def is_suspended(stack: Stack) -> bool:
@@ -73,6 +100,7 @@ def require_rest(stack: Stack, queue: Sequence[Queued]) -> None:
     """Raise InProgress for a stack to which something is done; what waits for its turn, as a
     signal does, waits no longer than that.
     """
+    require_made(stack)
     changes = [op for op in queue if op.action is not Action.SIGNAL]
     if changes:
         raise InProgress(_busy(stack, changes[-1].action))

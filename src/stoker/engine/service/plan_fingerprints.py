@@ -65,6 +65,16 @@ def of_delete(tree: TreeState) -> str | None:
     return None if tree.open else _joined([None, _state(tree), "delete"])
 
 
+def still_holds(fingerprint: str, tree: TreeState) -> bool:
+    """Whether the stacks are as they were when the plan of an update was made."""
+    return not tree.open and fingerprint.split(".")[1:2] == [_digest(_state(tree))]
+
+
+def same_input(one: Input, other: Input) -> bool:
+    """Whether two inputs give a stack the same."""
+    return _input(one) == _input(other)
+
+
 def to_be(evaluation: Evaluation) -> Accepted:
     """What a create does: it makes all resources, also of nested stacks."""
     nested = {name: to_be(child) for name, child in evaluation.children.items()}

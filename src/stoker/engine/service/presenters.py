@@ -26,9 +26,9 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 def _shown(evaluation: Evaluation) -> dict[str, str]:
     """The parameters of a stack in their shown form."""
     inputs = evaluation.inputs
-    given = {**inputs.environment.parameters, **inputs.parameters}
+    declared = evaluation.resolved.declarations
     pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
-    return shown_parameters(evaluation.resolved.declarations, evaluation.parameters, given, pseudo)
+    return shown_parameters(declared, evaluation.parameters, inputs.given(declared), pseudo)
 
 
 def stack_view(
@@ -57,6 +57,7 @@ def stack_view(
         user_project_id=stack.user_project_id,
         tags=stack.tags,
         nested_depth=stack.depth,
+        was_complete=stack.good_input_id is not None,
     )
 
 

@@ -62,6 +62,13 @@ class Queries:
         stacks = await self._store.stacks(project, query)
         return await self._computed(len(stacks), lambda: [stack_view(stack) for stack in stacks])
 
+    async def stack_with(self, caller: Caller, physical_id: str) -> StackAddress:
+        """The stack of the caller's project that has an object of this id. Raises NotFound."""
+        query = StackQuery(with_object=physical_id, show_nested=True)
+        for stack in await self._store.stacks(caller.project_id, query):
+            return stack.address
+        raise NotFound(f"Stack for {physical_id:.300} does not exist: no stack has the object")
+
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
         """How many stacks match, pages aside."""
         project = None if query.all_projects else caller.project_id
@@ -109,14 +116,14 @@ class Queries:
         """The resources of the stack, and of nested ones down to the depth asked for."""
         stack = await self._finder.at(caller, address)
         found: list[ResourceView] = []
-        async for each in self._tree(stack, query.nested_depth):
+        async for each in self.tree(stack, query.nested_depth):
             rows = await self._store.resources(each.id)
             session = await self._session(each, rows) if query.with_attributes else None
             views = functools.partial(_resource_views, each, rows, session, query.filters)
             found += await self._computed(len(rows), views)
         return found
 
-    async def _tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
+    async def tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
         """A stack and those nested in it, level by level, as deep as asked for and as there are."""
         level = [stack]
         while level:
@@ -168,7 +175,7 @@ class Queries:
     ) -> Sequence[EventView]:
         """Events, oldest first unless the query says otherwise."""
         stack = await self._finder.at(caller, address)
-        known = {each.id: each async for each in self._tree(stack, query.nested_depth)}
+        known = {each.id: each async for each in self.tree(stack, query.nested_depth)}
         found = await self._store.events(list(known), query)
         root = stack.address if query.nested_depth else None
         types = self._ports.types

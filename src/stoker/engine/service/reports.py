@@ -9,10 +9,11 @@ from typing import Any
 from stoker.engine.execution.calls import make_call, with_software
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, Inside, Ports
-from stoker.engine.model.records import Action, Event, Resource, Status
+from stoker.engine.model.records import Action, Event, Input, Resource, Status
 from stoker.engine.model.transitions import Transitions
 from stoker.schema.resource_type import Deploys, ResourceType, can
 from stoker.schema.software import SoftwareChange
+from stoker.template.versions import CFN
 
 MOST_TRIES = 50
 """How often a change is made again because another process has made one meanwhile."""
@@ -53,3 +54,9 @@ def signal_event(ports: Ports, row: Resource, reason: str) -> Event:
     """The event of a signal for a resource."""
     told = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
     return Transitions(ports.clock, ports.ids).event_of(told)
+
+
+def has_creation_policy(given: Input, name: str) -> bool:
+    """Whether the template has a resource of that name wait for signals."""
+    written = (given.template.get(CFN.resources) or {}).get(name)
+    return isinstance(written, Mapping) and bool(written.get(CFN.creation_policy))

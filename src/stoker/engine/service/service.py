@@ -10,18 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stoker.engine.model.interfaces import Dispatcher, Ports
+from stoker.engine.service.cloudformation import CloudFormation, make_cloudformation
 from stoker.engine.service.commands import Operations
 from stoker.engine.service.descriptions import Descriptions
 from stoker.engine.service.drift_reports import DriftReports
+from stoker.engine.service.event_streams import EventStreams
 from stoker.engine.service.explanations import Explanations
 from stoker.engine.service.exports import Exports
 from stoker.engine.service.lookup import Finder
+from stoker.engine.service.monitoring import Monitoring, make_monitoring
 from stoker.engine.service.previews import Previews
 from stoker.engine.service.queries import Queries
 from stoker.engine.service.signals import SignalService
 from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.software import Software
-from stoker.engine.service.watches import Watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +50,30 @@ class Service:
     """What takes stacks back to what they were."""
     drift: DriftReports
     """What compares live objects with what was applied."""
-    watches: Watches
-    """What keeps measurements, and looks after watch rules."""
+    monitoring: Monitoring
+    """What keeps measurements, and looks after alarms."""
+    cloudformation: CloudFormation
+    """What clients of CloudFormation ask for beyond that."""
+    event_streams: EventStreams
+    """What tells events as they happen."""
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
     """The engine on its ports."""
     finder = Finder(ports)
+    operations, views = Operations(ports, finder, dispatcher), Queries(ports, finder)
     return Service(
-        Operations(ports, finder, dispatcher),
+        operations,
         Previews(ports, finder),
         Explanations(ports, finder),
-        Queries(ports, finder),
+        views,
         Descriptions(ports),
         SignalService(ports, finder),
         Software(ports),
         Exports(ports, finder),
         SnapshotService(ports, finder),
         DriftReports(ports, finder),
-        Watches(ports),
+        make_monitoring(ports),
+        make_cloudformation(ports, finder, operations),
+        EventStreams(ports, finder, views),
     )

@@ -15,19 +15,27 @@ from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.hooks import release_details, releases_of, stands_at
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
-from stoker.engine.model.kinds import Request, RestartRequest, ScaleRequest
+from stoker.engine.model.kinds import ReactRequest, Request, RestartRequest, ScaleRequest
 from stoker.engine.model.records import (
+    CREATION_SIGNAL,
     UNSET_HOOK,
     Action,
     Resource,
     Stack,
+    Status,
     StoredSignal,
 )
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.guards import is_suspended, live
 from stoker.engine.service.lookup import Finder, require_own, row_of
 from stoker.engine.service.presenters import current_rows
-from stoker.engine.service.reports import MOST_TRIES, CameBetween, report, signal_event
+from stoker.engine.service.reports import (
+    MOST_TRIES,
+    CameBetween,
+    has_creation_policy,
+    report,
+    signal_event,
+)
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -41,12 +49,15 @@ from stoker.kernel.errors import (
 from stoker.schema.resource_type import (
     AdjustsGroup,
     Deploys,
+    Reacts,
     ResourceType,
     RestartsResource,
     Signals,
     can,
 )
 from stoker.template.environment.registry import HOOKS
+
+_LONGEST_ID = 64
 
 
 class SignalService:
@@ -80,6 +91,40 @@ class SignalService:
                 except CameBetween:
                     continue  # by another process: what it has stored is to be counted with
         raise LimitExceeded(f"{name} gets too many signals at once; send this one again")
+
+    async def creation_signal(
+        self, caller: Caller, address: StackAddress, name: str, unique_id: str, *, success: bool
+    ) -> None:
+        """Store what a creation policy waits for; other resources are signalled as ever.
+
+        Raises Invalid for a resource that waits for nothing.
+        """
+        stack = await self._finder.at(caller, address)
+        told = "SUCCESS" if success else "FAILURE"
+        given = await self._ports.store.input(stack.input_id)
+        if not has_creation_policy(given, name):
+            details = {"Status": told, "UniqueId": unique_id, "Reason": "", "Data": ""}
+            await self.signal(caller, address, name, details)
+            return
+        row = row_of(current_rows(await self._ports.store.resources(stack.id)), name, stack)
+        require_own(caller, row)
+        now, most = self._ports.clock.now(), self._ports.limits.signals_per_resource
+        heard = {CREATION_SIGNAL: [unique_id[:_LONGEST_ID], success]}
+        signal = StoredSignal(self._ports.ids.uuid(), stack.id, row.id, now, heard)
+
+        def guard(inside: Inside) -> None:
+            if not inside.has_resource(row.id):
+                raise NotFound(f"{name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
+            if inside.count_signals(row.id) >= most:
+                raise LimitExceeded(f"{name} already has {most} signals, the limit for a resource")
+
+        if (row.action, row.status) != (Action.CREATE, Status.IN_PROGRESS):
+            raise Invalid(
+                f"Resource {name} is in {row.action}_{row.status} state and cannot be signaled",
+                ACTION_NOT_SUPPORTED,
+            )
+        reason = f"Received {told} signal with UniqueId {unique_id[:_LONGEST_ID]}"
+        await self._record(row, reason, signal, guard)
 
     async def _apply(
         self, caller: Caller, stack: Stack, name: str, details: Mapping[str, Any] | None
@@ -120,7 +165,7 @@ class SignalService:
             return
         request = request_by_signal(row, type_)
         if request is not None:
-            await self._operate(stack, row, request)
+            await self._operate(stack, row, request, accepted)
             return
         signal = StoredSignal(
             self._ports.ids.uuid(), stack.id, row.id, self._ports.clock.now(), accepted
@@ -163,8 +208,13 @@ class SignalService:
         if releases:
             await store.commit(Append(stack_id, signals=releases))
 
-    async def _operate(self, stack: Stack, row: Resource, request: Request) -> None:
-        """Record the operation that applies the signal; its end tells what came of it."""
+    async def _operate(
+        self, stack: Stack, row: Resource, request: Request, details: Mapping[str, Any]
+    ) -> None:
+        """Record the operation that applies the signal; its end tells what came of it.
+
+        ``details`` are kept as a signal of the operation's id, as long as it is open.
+        """
         waiting = await self._ports.store.queue(stack.id)
         if len(waiting) >= self._ports.limits.signals_per_resource:
             raise LimitExceeded(
@@ -178,7 +228,11 @@ class SignalService:
             if not inside.has_resource(row.id):
                 raise NotFound(f"{row.name} has been deleted meanwhile", RESOURCE_NOT_FOUND)
 
-        change = Append(stack.id, operations=(operation,), guard=guard)
+        signals: tuple[StoredSignal, ...] = ()
+        if details:
+            now = self._ports.clock.now()
+            signals = (StoredSignal(operation.id, stack.id, row.id, now, details),)
+        change = Append(stack.id, operations=(operation,), signals=signals, guard=guard)
         await self._ports.store.commit(change)
 
     async def _record(
@@ -201,6 +255,8 @@ def request_by_signal(row: Resource, type_: ResourceType | None) -> Request | No
     """The operation that a signal to a resource asks for; None where it is only told to it."""
     if can(type_, AdjustsGroup):
         return ScaleRequest(row.id)
+    if can(type_, Reacts):
+        return ReactRequest(row.id)
     return RestartRequest(row.id) if can(type_, RestartsResource) else None
 
 

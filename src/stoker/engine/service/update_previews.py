@@ -84,7 +84,7 @@ class UpdatePreviews:
                 line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
             if is_nested(row) or line.cause == Reason.NESTED:
                 line = replace(line, inside=_inside(foreseen, name))
-            found[name] = replace(line, position=where.get(name))
+            found[name] = replace(line, position=where[name]) if name in where else line
         return found
 
     def _line(

@@ -1,4 +1,4 @@
-"""Watch rules: measurements come in, alarms are shown, and rules are looked at when they are due.
+"""Watch rules: they are looked at when they are due, and users set states.
 
 A change of state, its event and what it asks for are one transaction, guarded by the state that
 it begins with: whoever looks, and whatever dies, an action follows a change exactly once.
@@ -6,31 +6,28 @@ it begins with: whoever looks, and whatever dies, an action follows a change exa
 
 from __future__ import annotations
 
-import contextlib
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from stoker.engine.execution.calls import make_call
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Append, Guard, Inside, Ports
-from stoker.engine.model.records import Action, Operation, Resource, Stack, Status, StoredSignal
+from stoker.engine.model.records import Action, Operation, Status, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.service.alarms import Alarms, rule_of
 from stoker.engine.service.guards import is_deleting, is_suspended
 from stoker.engine.service.signals import request_by_signal
-from stoker.kernel.errors import Invalid, NotFound
+from stoker.kernel.errors import Invalid, LimitExceeded
 from stoker.kernel.log import Log
 from stoker.schema.resource_type import Signals, can
-from stoker.schema.watching import Measurement, WatchesMetric, WatchRule, WatchState, judge
+from stoker.schema.watching import WatchRule, WatchState, judge
 
 log = Log(__name__)
 
 AT_ONCE = 20
 """Watches that are looked at in one go."""
-ALARM_NAME = "AlarmName"
-"""The dimension by which a measurement names the alarm that it is for."""
 _LATER = 60.0
 """Seconds until a watch is looked at again that cannot be looked at now."""
 
@@ -39,72 +36,45 @@ class _CameBetween(Exception):
     """The watch is not any more what was read of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmView:
-    """An alarm as users see it."""
-
-    watch: Watch
-    rule: WatchRule
-    stack_id: str
-
-
 class Watches:
-    """Watch rules, for callers and for whoever looks after them."""
+    """Changes the states of watches."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, alarms: Alarms) -> None:
         self._ports = ports
+        self._alarms = alarms
         self._transitions = Transitions(ports.clock, ports.ids)
 
-    async def put_metric_data(
-        self,
-        caller: Caller,
-        namespace: str,
-        metric: str,
-        value: float,
-        *,
-        unit: str | None = None,
-        dimensions: Mapping[str, str],
-    ) -> None:
-        """Keep a measurement for the alarm that it names, or for all that watch its metric.
-
-        A metric that nobody watches is accepted. Raises Invalid for a value that is no number, and
-        NotFound for an alarm that does not exist.
-        """
-        if not math.isfinite(value):
-            raise Invalid(f"the value of {metric} must be a finite number")
-        name = dimensions.get(ALARM_NAME)
-        if name is None:
-            found = await self._own(caller, metric=(namespace, metric))
-        else:
-            found = await self._named(caller, name)
-        measured = Measurement(self._ports.clock.now(), value, unit)
-        for watch in found:
-            rule = await self._rule_of(watch)
-            if rule is None or (name is None and not rule.dimensions.items() <= dimensions.items()):
-                continue
-            change = WatchChange(measured=((watch.resource_id, measured),))
-            with contextlib.suppress(_CameBetween):  # it is gone
-                await self._ports.store.commit(
-                    Append(watch.stack_id, watches=change, guard=_there(watch))
-                )
-
-    async def alarms(self, caller: Caller, name: str | None = None) -> Sequence[AlarmView]:
-        """The alarms of a project, or the one of that name. Raises NotFound."""
-        found = await self._named(caller, name) if name is not None else await self._own(caller)
-        views = []
-        for watch in found:
-            rule = await self._rule_of(watch)
-            if rule is not None:
-                views.append(AlarmView(watch, rule, watch.stack_id))
-        return views
-
-    async def set_state(self, caller: Caller, name: str, state: WatchState) -> None:
+    async def set_state(self, caller: Caller, name: str, state: WatchState, reason: str) -> None:
         """Give an alarm a state, with all that follows; the next look may give it another.
 
-        Raises NotFound.
+        Raises NotFound, and LimitExceeded where there is no room for what follows.
         """
-        for watch in await self._named(caller, name):
-            await self._become(watch, state, "set by a user", watch.next_at)
+
+        async def become(watch: Watch) -> bool:
+            return await self._become(watch, state, reason, watch.next_at)
+
+        await self._change(caller, name, become)
+
+    async def act(self, caller: Caller, names: Sequence[str], *, acts: bool) -> None:
+        """Let the actions of alarms follow changes of their state, or not.
+
+        Raises NotFound, and then changes nothing.
+        """
+
+        async def change(watch: Watch) -> bool:
+            return await self._commit(watch, WatchChange(judged=(replace(watch, acts=acts),)))
+
+        for name in names:
+            await self._alarms.of(caller, name)
+        for name in names:
+            await self._change(caller, name, change)
+
+    async def _change(
+        self, caller: Caller, name: str, change: Callable[[Watch], Awaitable[bool]]
+    ) -> None:
+        """Change the alarm of that name, however often somebody else comes between."""
+        while not all([await change(watch) for watch in await self._alarms.of(caller, name)]):
+            continue
 
     async def look(self) -> float | None:
         """Look at watches that are due, a bounded number of them.
@@ -120,38 +90,13 @@ class Watches:
                 await self._put_off(watch, now + _LATER)
         return await self._ports.store.watches.next_at()
 
-    async def _own(
-        self, caller: Caller, name: str | None = None, metric: tuple[str, str] | None = None
-    ) -> Sequence[Watch]:
-        return await self._ports.store.watches.watches(caller.project_id, name, metric)
-
-    async def _named(self, caller: Caller, name: str) -> Sequence[Watch]:
-        found = await self._own(caller, name)
-        if not found:
-            raise NotFound(f"The alarm ({name[:255]}) could not be found.")
-        return found
-
-    async def _rule_of(self, watch: Watch) -> WatchRule | None:
-        """The rule of the watch's resource; None when that is gone."""
-        stack = await self._ports.store.stack(watch.stack_id)
-        row = await self._ports.store.watches.resource(watch.resource_id)
-        return None if stack is None or row is None else self._rule(stack, row)
-
-    def _rule(self, stack: Stack, row: Resource) -> WatchRule | None:
-        """The rule that a row describes; None where it stands for nothing any more."""
-        rows = StackRows(self._ports, stack, [row])
-        type_ = rows.type_of(row)
-        if row.replaced_by is not None or not can(type_, WatchesMetric):
-            return None
-        return type_.rule(make_call(rows, row, type_))
-
     async def _look_at(self, watch: Watch, now: float) -> None:
         stack = await self._ports.store.stack(watch.stack_id)
         row = await self._ports.store.watches.resource(watch.resource_id)
         if stack is None or stack.deleted_at is not None or row is None:
             await self._commit(watch, WatchChange(dropped=(watch.resource_id,)))
             return
-        rule = self._rule(stack, row)
+        rule = rule_of(self._ports, stack, row)
         if rule is None or is_deleting(stack) or is_suspended(stack):
             await self._put_off(watch, now + _LATER)
             return
@@ -161,7 +106,10 @@ class Watches:
         measured = await self._ports.store.watches.measurements(watch.resource_id, since)
         verdict = judge(rule, measured, watch.created_at, end)
         state, reason = verdict or (watch.state, watch.reason)
-        await self._become(watch, state, reason, end + rule.period, rule)
+        try:
+            await self._become(watch, state, reason, end + rule.period, rule)
+        except LimitExceeded:
+            await self._put_off(watch, end + rule.period)  # the state changes when there is room
 
     async def _put_off(self, watch: Watch, until: float) -> None:
         """Look at it later."""
@@ -174,22 +122,24 @@ class Watches:
         reason: str,
         next_at: float,
         rule: WatchRule | None = None,
-    ) -> None:
-        """Record the state; where it is new, with the event and all that follows from it."""
+    ) -> bool:
+        """Record the state; where it is new, with the event and all that follows from it.
+
+        False where somebody else has changed the watch meanwhile. Raises LimitExceeded.
+        """
         new = replace(watch, state=state, reason=reason, next_at=next_at)
         if state is watch.state:
-            await self._commit(watch, WatchChange(judged=(new,)))
-            return
+            return await self._commit(watch, WatchChange(judged=(new,)))
         stack = await self._ports.store.stack(watch.stack_id)
-        rule = rule or await self._rule_of(watch)
+        if rule is None:
+            rule = next((view.rule for view in await self._alarms.views([watch])), None)
         if stack is None or rule is None:
-            return
+            return True
         rows = StackRows(self._ports, stack, await self._ports.store.resources(stack.id))
-        operations, signals, unheard = self._asked(rows, rule.actions[state])
+        operations, signals, unheard = self._asked(rows, rule.actions[state] if watch.acts else ())
         waiting = await self._ports.store.queue(stack.id)
         if len(waiting) + len(operations) > self._ports.limits.signals_per_resource:
-            await self._put_off(watch, next_at)  # the state changes when there is room
-            return
+            raise LimitExceeded(f"too much is waiting for the stack of the alarm {watch.name}")
         told = f"{watch.state} -> {state}: {reason}"
         if unheard:
             told += f"; {unheard} of the actions name nothing in this stack that takes signals"
@@ -201,8 +151,9 @@ class Watches:
         follows = Append(
             stack.id, operations=tuple(operations), signals=tuple(signals), events=(event,)
         )
-        await self._commit(watch, WatchChange(judged=(new,)), follows)
+        written = await self._commit(watch, WatchChange(judged=(new,)), follows)
         await self._ports.store.tidy(stack.id, rows.events_to_keep)
+        return written
 
     def _asked(
         self, rows: StackRows, actions: Sequence[object]
@@ -239,23 +190,16 @@ class Watches:
 
     async def _commit(
         self, before: Watch, watches: WatchChange, follows: Append | None = None
-    ) -> None:
+    ) -> bool:
         """Write what becomes of a watch, and what ``follows``, unless it has changed meanwhile."""
         change = replace(
             follows or Append(before.stack_id), watches=watches, guard=_unchanged(before)
         )
-        with contextlib.suppress(_CameBetween):  # somebody else has looked at it, or it is gone
+        try:
             await self._ports.store.commit(change)
-
-
-def _there(watch: Watch) -> Guard:
-    """The watch has not gone."""
-
-    def guard(inside: Inside) -> None:
-        if inside.watch(watch.resource_id) is None:
-            raise _CameBetween
-
-    return guard
+        except _CameBetween:  # somebody else has looked at it, or it is gone
+            return False
+        return True
 
 
 def _unchanged(watch: Watch) -> Guard:

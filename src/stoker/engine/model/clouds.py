@@ -1,0 +1,73 @@
+"""What the engine needs of clouds, as Protocols: connections, threads, what errors mean."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from stoker.engine.model.records import Stack
+from stoker.kernel.load import Load
+from stoker.template.definition import CustomCheck, NameLookup
+
+Result = TypeVar("Result")
+
+
+class Workers(Protocol):
+    """Runs calls of resource types: on the loop, or on threads for those that may block."""
+
+    def load(self, service: str) -> Load:
+        """How much a service has to do."""
+
+    async def run(
+        self,
+        service: str | None,
+        call: Callable[[], Result],
+        admitted: Callable[[], Awaitable[None]] | None = None,
+    ) -> Result:
+        """The result of ``call``; ``service`` names the endpoint that bounds how many run at once.
+
+        ``admitted`` is awaited when the call has its place and before it is made.
+        """
+
+    async def compute(self, call: Callable[[], Result]) -> Result:
+        """The result of pure work that may take seconds, while the loop goes on.
+
+        It counts for the project of ``stoker.kernel.time_limit.project``: nobody has to wait for
+        the work of others. Raises :class:`stoker.kernel.errors.LimitExceeded` for what takes too
+        long.
+        """
+
+
+class Clouds(Protocol):
+    """Access to the cloud of a stack. All methods block and are run by :class:`Workers`."""
+
+    def connection(self, stack: Stack) -> Any:
+        """What resource types get as ``call.cloud``."""
+
+    def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
+        """The ids that names stand for, in order.
+
+        Raises :class:`stoker.kernel.errors.NotFound` naming what does not exist.
+        """
+
+    def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
+        """For each custom constraint None, or what is wrong with the value."""
+
+    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        """For each service and extension ("" for none) None, or why the cloud does not have it."""
+
+
+class Faults(Protocol):
+    """Tells what an exception of a cloud means."""
+
+    def is_not_found(self, error: Exception) -> bool:
+        """The object does not exist."""
+
+    def lands_within(self, error: Exception) -> float:
+        """Seconds within which the request may still be done, or has been; 0 if it never is."""
+
+    def retry_after(self, error: Exception, attempt: int) -> float | None:
+        """Seconds until the same call may succeed, or None when it never will."""
+
+    def describe(self, error: Exception) -> str:
+        """The cloud's own words, with status and request id; one line."""

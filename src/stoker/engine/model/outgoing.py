@@ -1,0 +1,158 @@
+"""What commits tell the world: notifications for the message bus, and events for queues.
+
+Messages are rows of the transaction that they tell of. They leave afterwards, in the order of a
+lane, at least once: the id of a message is that of the event that it tells of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stoker.engine.model.records import Action, Channel, Event, Message, Stack, Status
+from stoker.kernel.clock import isoformat
+
+STACK_TYPE = "OS::Heat::Stack"
+"""What the events of a stack itself bear as the type of a resource."""
+DEFAULT_TTL = 3600
+"""Seconds for which a queue keeps an event, unless its sink says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where the environment of a stack wants its events."""
+
+    channel: Channel
+    target: str
+    ttl: int = DEFAULT_TTL
+    """Seconds."""
+
+
+class Outbox(Protocol):
+    """The messages that have not left yet."""
+
+    def listen(self, told: Callable[[], None]) -> None:
+        """Call ``told`` on the event loop whenever a commit has added messages."""
+
+    async def waiting(
+        self, channel: Channel, most: int, resting: Collection[str] = ()
+    ) -> Sequence[Message]:
+        """The oldest messages of a channel, those of ``resting`` lanes left out."""
+
+    async def delivered(self, messages: Sequence[Message]) -> None:
+        """They have left: forget them."""
+
+    async def trim(self, channel: Channel, kept: int) -> int:
+        """Forget all but the newest messages of a channel; how many were dropped."""
+
+
+def sinks_of(environment: Mapping[str, Any]) -> list[Sink]:
+    """The sinks of an environment in its stored form."""
+    return [
+        Sink(Channel(sink["type"]), sink["target"], sink.get("ttl", DEFAULT_TTL))
+        for sink in environment.get("event_sinks") or ()
+    ]
+
+
+_PHASES = {Status.IN_PROGRESS: "start", Status.COMPLETE: "end", Status.FAILED: "error"}
+
+
+def is_of_stack(event: Event) -> bool:
+    """Whether an event tells of a stack, and not of one of its resources."""
+    return event.resource_id is None and event.resource_type == STACK_TYPE
+
+
+def stack_notification(stack: Stack, event: Event) -> Message:
+    """The notification of what has become of a stack, as ``orchestration.stack.create.end``."""
+    phase = _PHASES[event.status]
+    kind = f"stack.{event.action.lower()}.{phase}"
+    payload = _payload(stack, event.action, event.status, event.reason)
+    return _notification(stack, event.id, event.time, kind, payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Resizing:
+    """What a signal to a scaling policy does to a group."""
+
+    phase: str
+    """``start``, ``end``, ``error`` or ``suppressed``."""
+    group: str
+    adjustment: float
+    adjustment_type: str
+    capacity: int
+    """Of the group, by now."""
+    message: str
+
+
+def resizing_notification(stack: Stack, resizing: Resizing, id_: str, now: float) -> Message:
+    """The notification of a group that is resized, as ``orchestration.autoscaling.start``."""
+    payload = _payload(stack, stack.action, stack.status, stack.reason) | {
+        "groupname": resizing.group,
+        "adjustment": resizing.adjustment,
+        "adjustment_type": resizing.adjustment_type,
+        "capacity": resizing.capacity,
+        "message": resizing.message,
+    }
+    return _notification(stack, id_, now, f"autoscaling.{resizing.phase}", payload)
+
+
+def _notification(
+    stack: Stack, id_: str, now: float, kind: str, payload: Mapping[str, Any]
+) -> Message:
+    who = {"user_id": stack.user_id, "username": stack.user_name}
+    where = {"tenant_id": stack.project_id, "project_id": stack.project_id}
+    body = {
+        "event_type": f"orchestration.{kind}",
+        "priority": "ERROR" if kind.endswith(".error") else None,
+        "context": {**who, **where},
+        "payload": payload,
+    }
+    return Message(id_, Channel.BUS, "", stack.id, now, body)
+
+
+def _payload(stack: Stack, action: Action, status: Status, reason: str) -> dict[str, Any]:
+    return {
+        "tenant_id": stack.project_id,
+        # the name, as consumers of Heat's notifications know it; the id has a key of its own
+        "user_id": stack.user_name,
+        "username": stack.user_name,
+        "user_identity": stack.user_id,
+        "stack_identity": stack.id,
+        "stack_name": stack.name,
+        "state": f"{action}_{status}",
+        "state_reason": reason,
+        "create_at": isoformat(stack.created_at),
+        "updated_at": _time(stack.updated_at),
+        "deleted_at": _time(stack.deleted_at),
+        "description": stack.description,
+        "tags": list(stack.tags),
+    }
+
+
+def _time(moment: float | None) -> str | None:
+    return None if moment is None else isoformat(moment)
+
+
+def sink_message(project_id: str, event: Event, sink: Sink) -> Message:
+    """An event, as a sink gets it."""
+    told = {
+        "timestamp": isoformat(event.time),
+        "version": "0.1",
+        "type": "os.heat.event",
+        "id": event.id,
+        "payload": {
+            "version": "0.1",
+            "stack_id": event.stack_id,
+            "resource_name": event.resource_name,
+            "physical_resource_id": event.physical_id,
+            "resource_type": event.resource_type,
+            "resource_action": event.action.value,
+            "resource_status": event.status.value,
+            "resource_status_reason": event.reason,
+            "resource_properties": dict(event.properties or {}),
+        },
+    }
+    body = {"target": sink.target, "ttl": sink.ttl, "event": told}
+    lane = f"{project_id}/{sink.target}"
+    return Message(event.id, sink.channel, lane, event.stack_id, event.time, body)

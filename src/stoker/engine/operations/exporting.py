@@ -1,0 +1,62 @@
+"""What a stack exports at the end of a change: values of its outputs, by name."""
+
+from __future__ import annotations
+
+from stoker.engine.execution.preparation import read_attributes
+from stoker.engine.execution.session import Session
+from stoker.engine.model.exports import Export
+from stoker.engine.model.records import Resource
+from stoker.engine.planning.facts import RecordedFacts
+from stoker.kernel.errors import Invalid
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
+
+
+async def exported(session: Session, wanted: Evaluation) -> tuple[Export, ...] | None:
+    """All that the stack exports once it is what is wanted; None where nothing has to be written.
+
+    Raises Invalid for a name that another stack exports, and for a value that others use as it
+    was.
+    """
+    stack = session.stack
+    if stack.parent_id is not None:
+        return None
+    if not any(body.export is not None for body in wanted.template.outputs.values()):
+        return None if stack.good_input_id is None else ()
+    facts = RecordedFacts(session.current, session.reference_of)
+    outputs = await session.ports.workers.compute(lambda: wanted.outputs(facts))
+    found = tuple(
+        Export(stack.project_id, output.export, stack.id, stack.name, output.value)
+        for output in outputs
+        if output.export is not None
+    )
+    await _require_unchanged(session, found)
+    return found
+
+
+async def _require_unchanged(session: Session, found: tuple[Export, ...]) -> None:
+    store, project_id = session.ports.store.exports, session.stack.project_id
+    before = {each.name: each for each in await store.exports(project_id, [e.name for e in found])}
+    for other in before.values():
+        if other.stack_id != session.stack.id:
+            raise Invalid(
+                f"Export with name {other.name} is already exported by stack {other.stack_name}"
+            )
+    changed = [each for each in found if each.name in before and before[each.name] != each]
+    used = await store.importers(project_id, [each.name for each in changed]) if changed else {}
+    for each in changed:
+        if users := used.get(each.name):
+            raise Invalid(f"Cannot update export {each.name} as it is in use by {users[0]}")
+
+
+async def read_shown(session: Session, wanted: Evaluation) -> None:
+    """Read the attributes that the outputs show."""
+    shown = await session.ports.workers.compute(lambda: _shown(session, wanted))
+    await read_attributes(session, shown)
+
+
+def _shown(session: Session, wanted: Evaluation) -> list[Resource]:
+    """The rows whose attributes the outputs show."""
+    facts = RecordedReferences()
+    wanted.outputs(facts)
+    return [session.current[name] for name in facts.attributes if name in session.current]

@@ -1,0 +1,76 @@
+"""A reaction: a type does in the cloud what a signal to its resource asks for.
+
+The signal is an operation, so that it is stored before it is answered and comes after everything
+that was accepted before it. It changes neither the status of the stack nor that of the resource.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stoker.engine.execution.actions import Actions
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.type_calls import Work
+from stoker.engine.execution.waiting import Stopped, Waiting
+from stoker.engine.model.kinds import ReactRequest
+from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
+from stoker.engine.operations.running import Running
+from stoker.kernel.errors import Refused
+from stoker.schema.resource_type import ManagedType, Reacts, Signal, can
+
+
+class Reacting(Running):
+    """The application of one signal."""
+
+    def __init__(self, session: Session, operation: Operation) -> None:
+        assert isinstance(operation.request, ReactRequest)
+        self.operation = operation
+        self.waiting = Waiting()
+        self._session = session
+        self._resource_id = operation.request.resource_id
+
+    async def run(self) -> None:
+        """Have the type react, and end the operation.
+
+        A stop leaves the operation open: it goes on after the one that has come between.
+        """
+        row = self._session.rows.get(self._resource_id)
+        try:
+            if row is not None:
+                await self._react(row)
+        except Stopped:
+            return
+        except Refused as refused:
+            await self._end(OperationStatus.FAILED, refused.message)
+        else:
+            await self._end(OperationStatus.COMPLETE, "the signal was applied")
+
+    async def _react(self, row: Resource) -> None:
+        """Raises Refused where the cloud or the type refuses."""
+        type_ = self._session.type_of(row)
+        if not isinstance(type_, ManagedType) or not can(type_, Reacts):
+            raise Refused(f"{row.name} is no longer of a type that reacts to signals")
+        work = Work(type_, type_.react, row.properties, signal=self._signal())
+        await Actions(self._session, self.waiting).settle(row, work)
+
+    def _signal(self) -> Signal:
+        """The signal that was stored with the operation; an alarm says nothing besides."""
+        stored = self._session.signals.get(self._resource_id, ())
+        own = [signal for signal in stored if signal.id == self.operation.id]
+        return own[0] if own else Signal(self.operation.id, self.operation.created_at, {})
+
+    async def _end(self, status: OperationStatus, reason: str) -> None:
+        session, events = self._session, list[Event]()
+        row = session.rows.get(self._resource_id)
+        if row is not None:
+            good = status is OperationStatus.COMPLETE
+            told = replace(
+                row,
+                action=Action.SIGNAL,
+                status=Status.COMPLETE if good else Status.FAILED,
+                reason=reason,
+            )
+            events.append(session.transitions.event_of(told))
+        ended = replace(self.operation, status=status, reason=reason)
+        signal_id = self.operation.id
+        await session.commit(operations=[ended], events=events, dropped_signals=[signal_id])

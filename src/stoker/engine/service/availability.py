@@ -1,0 +1,63 @@
+"""Which resource types a cloud has the services for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Stack
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.errors import TYPE_UNAVAILABLE
+from stoker.schema.resource_type import ResourceType
+from stoker.template.document import Template
+from stoker.template.evaluate.evaluation import Evaluation
+
+_EVERYWHERE = frozenset({"compute", "identity", "image", "network"})
+"""Services that every cloud has: nobody is asked about these."""
+
+
+async def unavailable(
+    ports: Ports, stack: Stack, types: Collection[ResourceType]
+) -> Mapping[str, str]:
+    """Why there are no resources of a type in the cloud of a stack, for those of which it is so.
+
+    ``stack`` says who asks. Types of which nobody can tell count as available.
+    """
+    wanted = {
+        type_.type_name: (type_.service, type_.extension)
+        for type_ in types
+        if type_.service and (type_.extension or type_.service not in _EVERYWHERE)
+    }
+    if not wanted:
+        return {}
+    needs = [*dict.fromkeys(wanted.values())]
+    found = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, needs))
+    reasons = dict(zip(needs, found, strict=True))
+    return {
+        name: f"Service {need[0]} is not available for resource type {name}, reason: {reason}"
+        for name, need in wanted.items()
+        if (reason := reasons[need]) is not None
+    }
+
+
+async def require_services(ports: Ports, stack: Stack, evaluation: Evaluation) -> None:
+    """Raise DiagnosticError for resources, nested ones too, whose service the cloud lacks."""
+    used = [*_used(evaluation)]
+    reasons = await unavailable(ports, stack, [type_ for _, _, type_ in used])
+    found = []
+    for template, name, type_ in used:
+        if type_.type_name in reasons:
+            path = (*template.resources[name].path, template.version.dialect.type)
+            told = Diagnostic(
+                "unavailable-type", reasons[type_.type_name], path, error_type=TYPE_UNAVAILABLE
+            )
+            found.append(template.source.located(told))
+    if found:
+        raise DiagnosticError(found)
+
+
+def _used(evaluation: Evaluation) -> Iterator[tuple[Template, str, ResourceType]]:
+    for name, type_ in evaluation.types.items():
+        yield evaluation.template, name, type_
+    for child in evaluation.children.values():
+        yield from _used(child)

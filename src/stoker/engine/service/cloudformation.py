@@ -1,0 +1,42 @@
+"""What clients of CloudFormation ask for beyond what Heat's API has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.service.change_sets import ChangeSets
+from stoker.engine.service.commands import Operations
+from stoker.engine.service.detections import Detections
+from stoker.engine.service.drift_reports import DriftReports
+from stoker.engine.service.lookup import Finder
+from stoker.engine.service.protections import Protections
+from stoker.engine.service.rollbacks import Rollbacks
+from stoker.engine.service.shared_values import SharedValues
+
+
+@dataclass(frozen=True, slots=True)
+class CloudFormation:
+    """The parts of the engine that are for them."""
+
+    change_sets: ChangeSets
+    """What keeps requests until they are carried out."""
+    protections: Protections
+    """What protects stacks."""
+    rollbacks: Rollbacks
+    """What goes back from changes that have failed."""
+    shared: SharedValues
+    """What stacks export and import."""
+    detections: Detections
+    """What looks for drift while nobody waits."""
+
+
+def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) -> CloudFormation:
+    """All of them."""
+    return CloudFormation(
+        ChangeSets(ports, finder, operations),
+        Protections(ports, finder),
+        Rollbacks(ports, finder),
+        SharedValues(ports),
+        Detections(ports, finder, DriftReports(ports, finder)),
+    )

@@ -1,0 +1,28 @@
+"""What is measured, the alarms that watch it, and who looks after them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.service.alarms import Alarms
+from stoker.engine.service.metrics import Metrics
+from stoker.engine.service.watches import Watches
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring:
+    """The parts of the engine about alarms."""
+
+    alarms: Alarms
+    """What shows alarms."""
+    metrics: Metrics
+    """What keeps measurements for them."""
+    watches: Watches
+    """What looks after watch rules, and changes the states of alarms."""
+
+
+def make_monitoring(ports: Ports) -> Monitoring:
+    """The parts on the engine's ports."""
+    alarms = Alarms(ports)
+    return Monitoring(alarms, Metrics(ports, alarms), Watches(ports, alarms))

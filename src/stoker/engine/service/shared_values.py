@@ -1,0 +1,85 @@
+"""Values that stacks share by exports: who may export what, and what may no longer go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stoker.engine.model.exports import Export
+from stoker.engine.model.interfaces import Inside, Ports
+from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.requests import Caller
+from stoker.kernel.errors import InProgress, NotSupported
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.static_analysis import RecordedReferences
+
+
+async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
+    """The names under which a stack exports outputs."""
+    if not any(body.export is not None for body in evaluation.template.outputs.values()):
+        return frozenset()
+    facts = RecordedReferences()
+    outputs = await ports.workers.compute(lambda: evaluation.outputs(facts))
+    return frozenset(output.export for output in outputs if output.export is not None)
+
+
+def require_shared(inside: Inside, stack: Stack, given: Input, names: frozenset[str]) -> None:
+    """Raise NotSupported where a stack would export what another one does, or would no longer
+    export what others import; InProgress where what it imports is another value by now.
+    """
+    if stack.parent_id is not None or not (names or given.imports or _may_export(stack)):
+        return
+    known = inside.exports(stack.project_id)
+    for name in sorted(names):
+        other = known.get(name)
+        if other is not None and other.stack_id != stack.id:
+            raise NotSupported(
+                f"Export with name {name} is already exported by stack {other.stack_name}"
+            )
+    own = frozenset(name for name, each in known.items() if each.stack_id == stack.id)
+    _require_unused(inside, stack, own - names)
+    for name, value in given.imports.items():
+        if name not in known or known[name].value != value:
+            raise InProgress(f"the export {name} has changed meanwhile; try again")
+
+
+def _may_export(stack: Stack) -> bool:
+    return stack.good_input_id is not None
+
+
+def require_not_imported(inside: Inside, stack: Stack) -> None:
+    """Raise NotSupported for a stack whose exports others import: it cannot be deleted."""
+    if stack.parent_id is not None:
+        return
+    known = inside.exports(stack.project_id)
+    own = frozenset(name for name, each in known.items() if each.stack_id == stack.id)
+    _require_unused(inside, stack, own)
+
+
+def _require_unused(inside: Inside, stack: Stack, names: frozenset[str]) -> None:
+    if not names:
+        return
+    used = inside.importers(stack.project_id, names)
+    for name in sorted(names):
+        others = [other for other in used.get(name, ()) if other != stack.name]
+        if others:
+            raise NotSupported(
+                f"Export {name} cannot be deleted as it is in use by {', '.join(others[:10])}"
+            )
+
+
+class SharedValues:
+    """Exports and their use, for a caller."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._store = ports.store
+
+    async def exports(self, caller: Caller) -> Sequence[Export]:
+        """What the stacks of the caller's project export, by name."""
+        return await self._store.exports.exports(caller.project_id)
+
+    async def importers(self, caller: Caller, name: str) -> Sequence[str]:
+        """The names of the stacks that use an export."""
+        used: Mapping[str, list[str]] = await self._store.exports.importers(
+            caller.project_id, [name]
+        )
+        return used.get(name, [])

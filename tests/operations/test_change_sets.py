@@ -1,0 +1,243 @@
+"""Change sets: what is carried out is what was shown, and a stack may begin with one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.records import Action, Status
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.views import ChangeSetState
+from stoker.engine.service import change_sets
+from stoker.engine.service.change_set_contents import NO_CHANGES, request_of
+from stoker.engine.service.recording import make_reviewed
+from stoker.kernel.errors import (
+    Exists,
+    InProgress,
+    Invalid,
+    LimitExceeded,
+    NotFound,
+    NotSupported,
+    PlanOutdated,
+)
+
+ONE = template({"a": thing(value="one")})
+TWO = template({"a": thing(value="two"), "b": thing()})
+
+
+async def make(lab: Lab, name: str, wanted: Any, **request: Any) -> Any:
+    """A change set that makes the stack."""
+    sets = lab.engine.service.cloudformation.change_sets
+    return await sets.create(
+        CALLER, name, StackRequest(name="stack", template=wanted, **request), ""
+    )
+
+
+async def change(lab: Lab, name: str, wanted: Any, **request: Any) -> Any:
+    """A change set that changes the stack."""
+    address = await lab.engine.operations.find(CALLER, "stack")
+    sets = lab.engine.service.cloudformation.change_sets
+    return await sets.of_update(CALLER, address, name, StackRequest(template=wanted, **request), "")
+
+
+async def execute(lab: Lab, name: str) -> None:
+    address = await lab.engine.operations.find(CALLER, "stack")
+    sets = lab.engine.service.cloudformation.change_sets
+    await sets.execute(CALLER, address, name, disable_rollback=None)
+    await lab.engine.dispatch.idle()
+
+
+async def state(lab: Lab, name: str) -> ChangeSetState:
+    address = await lab.engine.operations.find(CALLER, "stack")
+    found: ChangeSetState = (
+        await lab.engine.service.cloudformation.change_sets.show(CALLER, address, name)
+    ).state
+    return found
+
+
+def test_a_stack_begins_with_a_change_set_and_is_made_by_it() -> None:
+    async def story(lab: Lab) -> None:
+        await make(lab, "first", ONE, tags=("t",), timeout_mins=7, disable_rollback=False)
+        await make(lab, "second", TWO, tags=("u",), timeout_mins=8)
+        stack = await lab.stack()
+        assert (stack.action, stack.status) == (Action.INIT, Status.COMPLETE)
+        assert lab.cloud.objects == {}
+        await execute(lab, "second")
+        made = await lab.stack()
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert (made.id, made.tags, made.timeout_mins) == (stack.id, ("u",), 8)
+        assert (made.disable_rollback, len(lab.cloud.objects)) == (True, 2)
+        assert await state(lab, "second") is ChangeSetState.COMPLETE
+        with pytest.raises(NotFound):
+            await state(lab, "first")
+        with pytest.raises(Invalid, match="EXECUTE_COMPLETE"):
+            await execute(lab, "second")
+
+    in_lab(story)
+
+
+def test_a_create_by_a_change_set_that_fails_is_rolled_back() -> None:
+    async def story(lab: Lab) -> None:
+        bad = template({"a": thing(), "b": thing(fail="create", depends_on="a")})
+        await make(lab, "first", bad, disable_rollback=False)
+        await execute(lab, "first")
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert lab.cloud.objects == {}
+        assert await state(lab, "first") is ChangeSetState.FAILED
+
+    in_lab(story)
+
+
+def test_a_stack_in_review_can_be_deleted_and_nothing_else() -> None:
+    async def story(lab: Lab) -> None:
+        await make(lab, "first", ONE)
+        for action in ("suspend", "check", "cancel_update"):
+            with pytest.raises(NotSupported):
+                await lab.act(action)
+        with pytest.raises(NotSupported, match="REVIEW_IN_PROGRESS"):
+            await lab.update(TWO)
+        with pytest.raises(Exists):
+            await lab.create(ONE)
+        stack = await lab.stack()
+        await lab.delete()
+        gone = await lab.engine.ports.store.stack(stack.id)
+        assert gone is not None
+        assert gone.deleted_at is not None
+
+    in_lab(story)
+
+
+def test_a_change_set_for_a_stack_that_there_is_makes_none() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        with pytest.raises(NotSupported, match="already exists"):
+            await make(lab, "first", TWO)
+
+    in_lab(story)
+
+
+def test_an_update_is_carried_out_as_it_was_shown() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        shown = (await change(lab, "c", TWO, tags=("t",))).change_set.shown
+        assert [(each["path"], each["change"]) for each in shown["changes"]] == [
+            (["a"], "updated"),
+            (["b"], "added"),
+        ]
+        await execute(lab, "c")
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert ((await lab.stack()).tags, len(lab.cloud.objects)) == (("t",), 2)
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    ("request_", "void"),
+    [
+        ({}, True),
+        ({"tags": ("t",)}, False),
+        ({"template": {**ONE, "outputs": {"o": {"value": "1"}}}}, False),
+    ],
+)
+def test_what_changes_nothing_cannot_be_carried_out(request_: dict[str, Any], void: bool) -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        wanted = request_.get("template", ONE)
+        view = await change(lab, "c", wanted, tags=request_.get("tags", ()))
+        assert (view.change_set.fault == NO_CHANGES) == void
+        if not void:
+            return
+        assert view.state is ChangeSetState.UNAVAILABLE
+        with pytest.raises(Invalid, match="UNAVAILABLE"):
+            await execute(lab, "c")
+
+    in_lab(story)
+
+
+def test_a_change_set_does_not_survive_a_change_of_the_stack() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        await change(lab, "c", TWO)
+        seen = await lab.engine.service.cloudformation.change_sets.show(
+            CALLER, (await lab.stack()).address, "c"
+        )
+        await lab.update(template({"a": thing(value="three")}))
+        assert await state(lab, "c") is ChangeSetState.OUTDATED
+        with pytest.raises(Invalid, match="OBSOLETE"):
+            await execute(lab, "c")
+        # whoever looked a moment before is told, too
+        request = request_of(seen.change_set)
+        with pytest.raises(PlanOutdated):
+            await lab.engine.operations.update(CALLER, seen.stack, request, executes="x")
+
+    in_lab(story)
+
+
+def test_a_stack_that_is_changing_gets_no_change_set() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        await lab.begin_update(template({"a": thing(value="two", slow=50)}))
+        with pytest.raises(InProgress, match="UPDATE_IN_PROGRESS"):
+            await change(lab, "c", TWO)
+
+    in_lab(story)
+
+
+def test_names_of_change_sets_are_taken_once_and_there_are_so_many() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        await change(lab, "c", TWO)
+        with pytest.raises(Exists):
+            await change(lab, "c", TWO)
+        for number in range(change_sets.MOST - 1):
+            await change(lab, f"c{number}", TWO)
+        with pytest.raises(LimitExceeded):
+            await change(lab, "one-more", TWO)
+        await lab.engine.service.cloudformation.change_sets.delete(
+            CALLER, (await lab.stack()).address, "c"
+        )
+        await change(lab, "one-more", TWO)
+
+    in_lab(story)
+
+
+def test_a_kill_before_or_after_the_execution_of_a_change_set_loses_nothing() -> None:
+    async def story(lab: Lab) -> None:
+        await make(lab, "first", ONE)
+        unheard = lab.unheard()
+        sets = change_sets.ChangeSets(unheard._ports, unheard._finder, unheard)
+        stack = await lab.stack()
+        # carried out by an engine that does not live to drive it
+        found = await sets.show(CALLER, stack.address, "first")
+        request = request_of(found.change_set)
+        await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
+        assert await state(lab, "first") is ChangeSetState.RUNNING
+        with pytest.raises(Invalid, match="EXECUTE_IN_PROGRESS"):
+            await lab.engine.service.cloudformation.change_sets.delete(
+                CALLER, stack.address, "first"
+            )
+        with pytest.raises(PlanOutdated):
+            await make_reviewed(unheard._ports, CALLER, stack, request, found.change_set.id)
+        await lab.engine.dispatch.recover()
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert await state(lab, "first") is ChangeSetState.COMPLETE
+
+    in_lab(story)
+
+
+def test_a_protected_stack_is_neither_deleted_nor_abandoned() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE, keeps=True)
+        for refused in (lab.delete, lambda: lab.engine.exports.abandon(CALLER, address)):
+            with pytest.raises(NotSupported, match="TerminationProtection"):
+                await refused()
+        assert await lab.status() == "CREATE_COMPLETE"
+        await lab.engine.service.cloudformation.protections.keep(CALLER, address, keeps=False)
+        await lab.delete()
+        assert lab.cloud.objects == {}
+
+    in_lab(story)

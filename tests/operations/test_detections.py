@@ -1,0 +1,102 @@
+"""Detections of drift go on while nobody waits, are kept, and die with their process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.change_sets import Detection
+from stoker.engine.model.interfaces import Append
+from stoker.engine.model.requests import Caller
+from stoker.engine.service.drift_reports import LONGEST
+from stoker.kernel.errors import InProgress, NotFound
+from stoker.store.change_sets import DETECTIONS_KEPT
+
+ONE = template({"a": thing(value="one"), "b": thing(value="one")})
+
+
+def detections(lab: Lab) -> Any:
+    return lab.engine.service.cloudformation.detections
+
+
+async def ended(lab: Lab, detection_id: str) -> Detection:
+    while True:
+        found: Detection = (await detections(lab).show(CALLER, detection_id))[0]
+        if found.ended_at is not None:
+            return found
+        await lab.pass_time(1)
+
+
+def test_a_detection_finds_what_others_have_changed_and_is_kept() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE)
+        assert await detections(lab).latest(CALLER, address) is None
+        changed = (await lab.rows())["a"].physical_id
+        lab.cloud.objects[str(changed)].properties["value"] = "two"
+        begun = await detections(lab).begin(CALLER, address)
+        found = (await ended(lab, begun)).found
+        assert {name: each["state"] for name, each in found.items()} == {
+            "a": "changed",
+            "b": "same",
+        }
+        assert found["a"]["properties"] == [["value", "one", "two"]]
+        assert await detections(lab).latest(CALLER, address) == await ended(lab, begun)
+        only = await ended(lab, await detections(lab).begin(CALLER, address, ["b"]))
+        assert set(only.found) == {"b"}
+
+    in_lab(story)
+
+
+def test_a_stack_that_is_changing_and_a_resource_that_there_is_not_are_refused() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE)
+        with pytest.raises(NotFound):
+            await detections(lab).begin(CALLER, address, ["c"])
+        await lab.begin_update(template({"a": thing(value="two", slow=50)}))
+        with pytest.raises(InProgress):
+            await detections(lab).begin(CALLER, address)
+
+    in_lab(story)
+
+
+def test_a_detection_that_a_change_has_overtaken_says_so() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE)
+        begun = await detections(lab).begin(CALLER, address)
+        await lab.begin_update(template({"a": thing(value="two")}))
+        assert "is being changed" in (await ended(lab, begun)).fault
+        assert await detections(lab).latest(CALLER, address) is None
+
+    in_lab(story)
+
+
+def test_a_detection_whose_process_died_has_failed() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE)
+        store, now = lab.engine.ports.store, lab.engine.ports.clock.now()
+        lost = Detection("lost", address.id, now)
+        await store.commit(Append(address.id, detections=(lost,)))
+        assert (await detections(lab).show(CALLER, "lost"))[0].ended_at is None
+        await lab.pass_time(LONGEST + 61)
+        assert "the service has ended" in (await ended(lab, "lost")).fault
+
+    in_lab(story)
+
+
+def test_only_the_newest_detections_are_kept_and_only_for_their_project() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(ONE)
+        store = lab.engine.ports.store
+        for number in range(DETECTIONS_KEPT + 1):
+            one = Detection(f"d{number}", address.id, 0.0, 1.0)
+            await store.commit(Append(address.id, detections=(one,)))
+        with pytest.raises(NotFound):
+            await detections(lab).show(CALLER, "d0")
+        assert (await detections(lab).show(CALLER, "d1"))[0].id == "d1"
+        with pytest.raises(NotFound):
+            await detections(lab).show(Caller("other", "u"), "d1")
+
+    in_lab(story)

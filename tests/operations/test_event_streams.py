@@ -1,0 +1,182 @@
+"""A stream tells every event once and in order, whatever its client does, and holds nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.model.requests import EventQuery, Page
+from stoker.engine.model.views import EventView
+from stoker.engine.service import event_streams
+from stoker.engine.service.event_streams import Told
+from stoker.kernel.errors import LimitExceeded, NotFound
+
+SLOW = template({"a": thing(slow=30), "b": thing(depends_on="a")})
+
+
+async def following(lab: Lab, *, until_end: bool = True, **query: Any) -> AsyncIterator[Told]:
+    address = await lab.engine.operations.find(CALLER, "stack")
+    streams = lab.engine.service.event_streams
+    async for told in streams.follow(CALLER, address, EventQuery(**query), until_end=until_end):
+        yield told
+
+
+async def heard(stream: AsyncIterator[Told]) -> tuple[list[EventView], Told]:
+    """All events until the end, and the end."""
+    events: list[EventView] = []
+    async for told in stream:
+        events += told.events
+        if told.end is not None:
+            return events, told
+    raise AssertionError("it ends without an end")
+
+
+def ids(events: list[EventView]) -> list[str]:
+    return [event.id for event in events]
+
+
+async def begun(lab: Lab, wanted: Any = SLOW) -> None:
+    """The stack is being made."""
+    making = asyncio.ensure_future(lab.create(wanted))
+    await lab.pass_time(5)
+    assert not making.done()
+
+
+def test_what_has_happened_comes_first_then_what_happens_then_the_end() -> None:
+    async def story(lab: Lab) -> None:
+        await begun(lab)
+        before = asyncio.get_running_loop().time()
+        events, end = await heard(following(lab))
+        assert ids(events) == ids(list(await lab.events()))
+        assert end.end is not None
+        assert (end.end.action, end.end.status) == ("CREATE", "COMPLETE")
+        assert 20 < asyncio.get_running_loop().time() - before < 40
+
+    in_lab(story)
+
+
+def test_it_is_told_soon_after_it_happened() -> None:
+    async def story(lab: Lab) -> None:
+        await begun(lab)
+        late = [
+            lab.world.time() - event.time
+            async for told in following(lab)
+            for event in told.events
+            if event.resource_name == "a" and event.status == "COMPLETE"
+        ]
+        assert len(late) == 1
+        assert late[0] < 0.2
+
+    in_lab(story)
+
+
+def test_a_client_that_comes_back_goes_on_after_the_last_event_that_it_has() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(SLOW)
+        events = list(await lab.events())
+        rest, _ = await heard(following(lab, page=Page(marker=events[2].id)))
+        assert ids(rest) == ids(events)[3:]
+
+    in_lab(story)
+
+
+def test_an_event_that_was_tidied_away_costs_no_later_one() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(SLOW)
+        everything, _ = await heard(following(lab, page=Page(marker="gone")))
+        assert ids(everything) == ids(list(await lab.events()))
+
+    in_lab(story)
+
+
+def test_events_of_nested_stacks_come_where_they_are_asked_for() -> None:
+    async def story(lab: Lab) -> None:
+        group = {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": 2, "resource_def": thing(slow=20)},
+        }
+        await begun(lab, template({"g": group}))
+        events, _ = await heard(following(lab, nested_depth=1))
+        assert [e.resource_name for e in events if e.status == "COMPLETE"].count("1") == 1
+        own, _ = await heard(following(lab))
+        assert "1" not in [event.resource_name for event in own]
+
+    in_lab(story)
+
+
+def test_filters_hold_for_streams() -> None:
+    async def story(lab: Lab) -> None:
+        await begun(lab)
+        wanted = {"resource_name": ("b",), "resource_status": ("COMPLETE",)}
+        events, _ = await heard(following(lab, filters=wanted))
+        assert [(e.resource_name, e.status) for e in events] == [("b", "COMPLETE")]
+
+    in_lab(story)
+
+
+def test_a_stream_that_has_nothing_to_tell_shows_that_it_lives() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        stream = following(lab, until_end=False)
+        told = [await anext(stream) for _ in range(4)]
+        assert [bool(each.events) for each in told] == [True, False, False, False]
+        await stream.aclose()  # type: ignore[attr-defined]
+
+    in_lab(story)
+
+
+def test_a_stream_ends_in_time_for_its_client_to_show_its_token_again() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        began = asyncio.get_running_loop().time()
+        assert len([each async for each in following(lab, until_end=False)]) > 50
+        took = asyncio.get_running_loop().time() - began
+        assert abs(took - event_streams.LONGEST) < event_streams.HEARTBEAT + 1
+
+    in_lab(story)
+
+
+def test_a_service_that_ends_ends_its_streams() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        stream = following(lab, until_end=False)
+        await anext(stream)
+        lab.engine.service.event_streams.close()
+        assert [each async for each in stream] in ([], [Told()])
+
+    in_lab(story)
+
+
+def test_a_project_has_a_bounded_number_of_streams() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(template({"a": thing()}))
+        many = [following(lab, until_end=False) for _ in range(event_streams.MOST_OF_PROJECT)]
+        for stream in many:
+            await anext(stream)
+        with pytest.raises(LimitExceeded, match="Too many streams"):
+            await anext(following(lab))
+        await many[0].aclose()  # type: ignore[attr-defined]
+        await anext(following(lab))
+        for stream in many:
+            await stream.aclose()  # type: ignore[attr-defined]
+
+    in_lab(story)
+
+
+def test_a_stack_that_others_cannot_see_has_no_stream_for_them() -> None:
+    async def story(lab: Lab) -> None:
+        address = await lab.create(template({"a": thing()}))
+        stranger = replace(CALLER, project_id="other")
+        streams = lab.engine.service.event_streams
+        theirs = replace(address, project_id="other")
+        with pytest.raises(NotFound):
+            await anext(streams.follow(stranger, theirs, EventQuery(), until_end=True))
+        assert (await anext(following(lab))).events
+
+    in_lab(story)
