@@ -111,7 +111,7 @@ CASES = (
     ),
     Bad("a-wrong-type", INVALID, "resources.a.properties.length", random(length="abc")),
     Bad("a-number-out-of-range", INVALID, "resources.a.properties.length", random(length=10**6)),
-    Bad("arguments-of-a-function", INVALID, "value.get_attr", value({"get_attr": "x"})),
+    Bad("arguments-of-a-function", INVALID, "value: : Arguments to", value({"get_attr": "x"})),
     Bad(
         "a-reference-to-nothing",
         "InvalidTemplateReference",

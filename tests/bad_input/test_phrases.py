@@ -55,6 +55,10 @@ PREVIEWS: list[tuple[Any, str]] = [
         _template(MISSING, a=LENGTH),
         "The Parameter (missing) was not provided",
     ),
+    (
+        _template(a={"type": "OS::Heat::Value", "properties": {"value": {"get_param": "missing"}}}),
+        "resources.a.properties.value: : The Parameter (missing) was not provided.",
+    ),
     (_template(a={"type": "No::Such"}), "The Resource Type (No::Such) could not be found."),
     (
         _template(a={**LENGTH, "depends_on": "b"}, b={**LENGTH, "depends_on": "a"}),
@@ -252,3 +256,32 @@ def test_failures_name_their_kind_and_the_way_to_their_cause(person: Person) -> 
         reasons = [event["resource_status_reason"] for event in events]
         assert any(reason.startswith(of_resource) for reason in reasons), reasons
         person.ask("DELETE", path)
+
+
+NESTED = """
+heat_template_version: 2021-04-16
+resources: {a: {type: OS::Heat::RandomString}}
+outputs: {broken: {value: {get_param: foo}}}
+"""
+
+
+def test_an_output_tells_of_the_error_in_the_output_that_it_shows(person: Person) -> None:
+    template = {
+        **VERSION,
+        "resources": {"parent": {"type": "one.yaml"}},
+        "outputs": {"shown": {"value": {"get_attr": ["parent", "broken"]}}},
+    }
+    stack_id = person.create("output-error", template, files={"one.yaml": NESTED})
+    path = f"/stacks/output-error/{stack_id}"
+    output = person.ask("GET", f"{path}/outputs/shown").json()["output"]
+    assert output["output_value"] is None
+    phrase = "Error in parent output broken: The Parameter (foo) was not provided."
+    assert output["output_error"] == phrase
+    person.ask("DELETE", path)
+
+
+def test_functions_are_described_in_the_words_that_clients_compare(person: Person) -> None:
+    address = "/template_versions/heat_template_version.2021-04-16/functions"
+    functions = person.ask("GET", address).json()["template_functions"]
+    words = {each["functions"]: each["description"] for each in functions}
+    assert words["get_file"] == "A function for including a file inline."

@@ -1,4 +1,5 @@
-"""An evaluation that takes over from that of an earlier version is the same as one that does not.
+"""An evaluation that takes over from that of an earlier version, or from that of another stack, is
+the same as one that does not.
 
 Every part of a template and of its inputs changes at random, also between values that Python
 takes for equal, and facts change from look to look.
@@ -28,10 +29,12 @@ from stoker.template.definition import Definition, Facts
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Identity
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
 TYPES = Registry()
 NAMES = ["r0", "r1", "r2", "r3", "r4"]
+STACKS = ["OS::stack_name", "OS::stack_id", "OS::project_id"]
 ATTRIBUTES = ["output", "value", "show", "which"]
 TEXTS = ["a", "b", "1", "r0", "r1", "output"]
 SCALARS: list[Any] = [*TEXTS, 0, 1, 1.0, 0.0, -0.0, True, False, None]
@@ -49,7 +52,7 @@ def _calls(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
     path = st.sampled_from(ATTRIBUTES) | inner
     return (
-        st.builds(lambda p: {"get_param": p}, st.sampled_from(["p0", "p1", "p2", "none"]))
+        st.builds(lambda p: {"get_param": p}, st.sampled_from(["p0", "p1", "p2", *STACKS, "none"]))
         | st.builds(lambda n: {"get_resource": n}, name | inner)
         | st.builds(lambda n, a: {"get_attr": [n, a]}, name | inner, path)
         | st.builds(lambda c, a, b: {"if": [c, a, b]}, _conditions(), inner, inner)
@@ -62,7 +65,15 @@ def _calls(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 def _conditions() -> st.SearchStrategy[Any]:
     return st.sampled_from(
-        ["c0", "c1", {"equals": [{"get_param": "p1"}, "a"]}, {"not": "c0"}, "none", True]
+        [
+            "c0",
+            "c1",
+            {"equals": [{"get_param": "p1"}, "a"]},
+            {"equals": [{"get_param": "OS::stack_name"}, "r0"]},
+            {"not": "c0"},
+            "none",
+            True,
+        ]
     )
 
 
@@ -105,7 +116,13 @@ PARAMETERS = st.fixed_dictionaries(
 )
 CONDITIONS = st.fixed_dictionaries(
     {
-        "c0": st.sampled_from([True, {"equals": [{"get_param": "p0"}, "a"]}]),
+        "c0": st.sampled_from(
+            [
+                True,
+                {"equals": [{"get_param": "p0"}, "a"]},
+                {"equals": [{"get_param": "OS::stack_name"}, "r0"]},
+            ]
+        ),
         "c1": st.sampled_from([{"not": "c0"}, {"equals": [{"get_param": "p2"}, 1]}]),
     }
 )
@@ -122,6 +139,7 @@ PARTS: dict[str, st.SearchStrategy[Any]] = {
     "parameters": PARAMETERS,
     "files": FILES,
     "registry": REGISTRIES,
+    "stack": st.sampled_from(["r0", "other"]),
 }
 
 
@@ -156,6 +174,7 @@ def evaluation(version: Mapping[str, Any], earlier: Evaluation | None = None) ->
         parameters={**version["parameters"], "p2": {"a": version["parameters"]["p2"]}},
         environment=Environment(resource_registry=version["registry"]),
         files=version["files"],
+        identity=Identity(stack_name=version["stack"]),
     )
     return Evaluation(parse(template), inputs, TYPES, earlier)
 
@@ -313,6 +332,35 @@ def test_only_what_differs_is_looked_at_again() -> None:
     assert looked_at_again(analyses("true", "x", "1", first), first) == {"a"}
     assert looked_at_again(analyses("1", "y", "1", first), first) == set("abcd")
     assert looked_at_again(analyses("1", "x", "2", first), first) == set("abcd")
+
+
+def test_stacks_of_one_template_share_what_does_not_tell_of_the_stack() -> None:
+    text = """
+heat_template_version: 2021-04-16
+conditions:
+  own: {equals: [{get_param: "OS::stack_name"}, one]}
+resources:
+  a: {type: OS::Heat::Value, properties: {value: 1}}
+  b: {type: OS::Heat::Value, properties: {value: {get_param: "OS::stack_name"}}}
+  c: {type: OS::Heat::Value, properties: {value: {get_attr: [a, value]}}}
+"""
+
+    def of(stack: str, template: str, earlier: Evaluation | None = None) -> Evaluation:
+        inputs = with_helpers(identity=Identity(stack_name=stack))
+        return Evaluation(parse(template), inputs, TYPES, earlier)
+
+    one = of("one", text)
+    made = one.definition("c", Known({"a"}, "of one"))
+    two = of("two", text, one)
+    assert two.analyses["a"] is one.analyses["a"]
+    assert two.analyses["b"] is not one.analyses["b"]
+    assert two.definition("b", Known(set(), 0)).properties["value"] == "two"
+    assert two.analyses["c"].definition is one.analyses["c"].definition
+    assert two.definition("c", Known({"a"}, "of one")) is not made
+    conditional = text.replace("value: 1", "value: {if: [own, 1, 2]}")
+    one = of("one", conditional)
+    assert one.definition("a", Known(set(), 0)).properties["value"] == 1
+    assert of("two", conditional, one).definition("a", Known(set(), 0)).properties["value"] == 2
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ class Definition:
     deletion_policy: DeletionPolicy = DeletionPolicy.DELETE
     update_policy: Mapping[str, Any] = field(default_factory=dict)
     creation_policy: Mapping[str, Any] = field(default_factory=dict)
+    update_replace_policy: DeletionPolicy | None = None
+    """What happens to an object that another takes the place of; None: as when it is removed."""
     description: str = ""
     external_id: str | None = None
     """The object exists already and is only referred to."""
@@ -75,6 +77,8 @@ class Output:
     """Why the value could not be computed."""
     note: str | None = None
     """Why the value may be old."""
+    export: str | None = None
+    """The name under which other stacks find it."""
 
 
 class TypeRegistry(Protocol):

@@ -26,10 +26,11 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
-from stoker.kernel.json_tree import weigh
+from stoker.kernel.json_tree import levels, weigh
 from stoker.kernel.lazy import lazy
 from stoker.schema.words import kind_of
 from stoker.template.source.source import Source, accept, read
+from stoker.template.source.yaml_data import MAX_NODES
 from stoker.template.versions import HOT, NOT_VALID, VERSION_KEYS, Version, version_of
 
 NO_CONDITION = object()
@@ -37,6 +38,8 @@ NO_CONDITION = object()
 
 
 LONGEST_NAME = 255
+LOOP = "Fn::ForEach::"
+"""What the keys of loops begin with."""
 MAX_CACHED = 1024 * 1024
 """Characters of all nested templates that are kept: many stacks nest the same few."""
 
@@ -54,6 +57,7 @@ class ResourceBody:
     deletion_policy: Any = None
     update_policy: Any = field(default_factory=dict)
     creation_policy: Any = field(default_factory=dict)
+    update_replace_policy: Any = None
     condition: Any = NO_CONDITION
     external_id: Any = None
     description: str = ""
@@ -68,6 +72,8 @@ class OutputBody:
     path: Path
     description: Any = ""
     condition: Any = NO_CONDITION
+    export: Any = None
+    """The name under which other stacks of the project find it."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,8 @@ class Template:
     parameter_groups: Any = None
     mappings: Any = field(default_factory=dict)
     conditions: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    transforms: tuple[str, ...] = ()
     resources: Mapping[str, ResourceBody] = field(default_factory=dict)
     outputs: Mapping[str, OutputBody] = field(default_factory=dict)
 
@@ -90,6 +98,17 @@ class Template:
         """The document as it was given."""
         data: Mapping[str, Any] = self.source.data
         return data
+
+    @lazy
+    def has_loops(self) -> bool:
+        """Whether loops make parts of it, which is not possible without the language extensions."""
+        return "AWS::LanguageExtensions" in self.transforms and any(
+            key.startswith(LOOP)
+            for level in levels(self.source.data, MAX_NODES)
+            for item in level
+            if isinstance(item, dict)
+            for key in item
+        )
 
     @lazy
     def size(self) -> int:
@@ -165,6 +184,8 @@ def _parse(source: Source) -> tuple[Template, Diagnostics]:
         parameter_groups=data.get("parameter_groups"),
         mappings=(data.get(dialect.mappings) if dialect.mappings else None) or {},
         conditions=reader.section(dialect.conditions) if version.has_conditions else {},
+        rules=reader.section("Rules") if "Rules" in version.sections else {},
+        transforms=_transforms(reader) if "Transform" in version.sections else (),
         resources=_resources(reader),
         outputs=_outputs(reader),
     )
@@ -215,7 +236,25 @@ class _Reader:
             message = f"{key} is a map, not {kind_of(content)}"
             self.diagnostics.report("bad-section", message, (key,), error_type)
             return {}
+        if "Transform" in self.data:
+            # what loops make is known when the parameters are
+            return {name: body for name, body in content.items() if not name.startswith(LOOP)}
         return content
+
+
+_TRANSFORMS = ("AWS::LanguageExtensions",)
+"""Whose functions every CloudFormation template has."""
+
+
+def _transforms(reader: _Reader) -> tuple[str, ...]:
+    """The macros that a template names. Those that are not there are diagnostics."""
+    written = reader.data.get("Transform") or []
+    names = written if isinstance(written, list) else [written]
+    for name in names:
+        if name not in _TRANSFORMS:
+            message = f"there is no macro {str(name)[:80]!r}: templates are taken as written"
+            reader.diagnostics.report("no-macro", message, ("Transform",))
+    return tuple(map(str, names))
 
 
 def _resources(reader: _Reader) -> dict[str, ResourceBody]:
@@ -234,7 +273,10 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if body is None:
         body = {}
     if not isinstance(body, Mapping):
-        reader.diagnostics.report("bad-resource", f"a resource is a map, not {kind_of(body)}", path)
+        loop = name.startswith(LOOP) and dialect is not HOT
+        advice = 'loops need "Transform: AWS::LanguageExtensions"' if loop else None
+        message = f"a resource is a map, not {kind_of(body)}"
+        reader.diagnostics.report("bad-resource", message, path, suggestion=advice)
         return None
     if dialect is HOT or not body.get(dialect.type):
         reader.diagnostics.extend(unknown_keys(body, reader.version, path))
@@ -301,6 +343,7 @@ _SHAPES: tuple[tuple[str, Any, str], ...] = (
     ("deletion_policy", (str, dict), "text"),
     ("update_policy", dict, "a map"),
     ("creation_policy", (dict, type(None)), "a map"),
+    ("update_replace_policy", str, "text"),
     ("external_id", (str, dict), "text"),
     ("description", str, "text"),
 )
@@ -326,5 +369,18 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
             path=path,
             description=body.get(dialect.description, ""),
             condition=_condition(body, reader.version),
+            export=_export(reader, body, path),
         )
     return found
+
+
+def _export(reader: _Reader, body: Mapping[str, Any], path: Path) -> Any:
+    """The name of an export as it was written; None where an output has none."""
+    key = reader.version.dialect.export
+    written = body.get(key) if key else None
+    if written is None:
+        return None
+    if not isinstance(written, Mapping) or written.keys() != {"Name"}:
+        reader.diagnostics.report("bad-export", f'{key} is a map with a "Name"', (*path, key))
+        return None
+    return written["Name"]

@@ -34,17 +34,19 @@ class Dialect:
     deletion_policy: str = "deletion_policy"
     update_policy: str = "update_policy"
     creation_policy: str = ""
+    update_replace_policy: str = ""
     condition: str = "condition"
     external_id: str = "external_id"
     value: str = "value"
+    export: str = ""
 
     @property
     def resource_keys(self) -> frozenset[str]:
         """The keys that a resource may have in the newest version of the dialect."""
         keys = {
             self.type, self.properties, self.metadata, self.depends_on, self.deletion_policy,
-            self.update_policy, self.creation_policy, self.condition, self.external_id,
-            self.description,
+            self.update_policy, self.creation_policy, self.update_replace_policy, self.condition,
+            self.external_id, self.description,
         }  # fmt: skip
         return frozenset(keys - {""})
 
@@ -66,9 +68,11 @@ CFN = Dialect(
     deletion_policy="DeletionPolicy",
     update_policy="UpdatePolicy",
     creation_policy="CreationPolicy",
+    update_replace_policy="UpdateReplacePolicy",
     condition="Condition",
     external_id="",
     value="Value",
+    export="Export",
 )
 
 
@@ -114,13 +118,17 @@ _CFN_FUNCTIONS = frozenset(
         "Ref",
     }
 )  # fmt: skip
-_CFN_EXTENSIONS = frozenset({"Fn::Cidr", "Fn::Length", "Fn::Sub", "Fn::ToJsonString"})
+_CFN_EXTENSIONS = frozenset(
+    {"Fn::Cidr", "Fn::ImportValue", "Fn::Length", "Fn::Sub", "Fn::ToJsonString"}
+)
 _CFN_SECTIONS = frozenset(
     {
         "AWSTemplateFormatVersion", "HeatTemplateFormatVersion", "Description", "Mappings",
         "Parameters", "Resources", "Outputs",
     }
 )  # fmt: skip
+_CFN_EXTRA_SECTIONS = frozenset({"Metadata", "Rules", "Transform"})
+"""Sections that Heat's dialect lacks."""
 _CFN_CONDITIONS = frozenset({"Fn::And", "Fn::Equals", "Fn::FindInMap", "Fn::Not", "Fn::Or", "Ref"})
 _CFN_IN_HOT = _CFN_FUNCTIONS - {"Fn::FindInMap", "Fn::GetAtt"}
 _HOT_SECTIONS = frozenset(
@@ -195,7 +203,7 @@ VERSIONS: tuple[Version, ...] = (
         dialect=CFN,
         functions=_CFN_FUNCTIONS | {"Fn::If"},
         condition_functions=_CFN_CONDITIONS,
-        sections=_CFN_SECTIONS | {"Conditions"},
+        sections=_CFN_SECTIONS | _CFN_EXTRA_SECTIONS | {"Conditions"},
         extensions=_CFN_EXTENSIONS,
         resource_keys=CFN.resource_keys,
     ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.kernel.errors import INVALID, Invalid, NotFound, NotSupported
+from stoker.kernel.errors import INVALID, TYPE_UNAVAILABLE, Invalid, NotFound, NotSupported
 from stoker.schema.resource_type import ResourceType
 from stoker.schema.support import Support
 from stoker.template.definition import TypeRegistry
@@ -21,18 +21,18 @@ UNKNOWN_STATUS = "UNKNOWN"
 class Catalogue:
     """Answers questions about the language and the types of one registry.
 
-    ``withdrawn`` are names of types that there were once, and are not any more. ``service`` is the
-    resource registry of the whole service: what it maps to nothing does not exist.
+    ``declared`` are the types that can be validated, deployed or not, ``service`` is the resource
+    registry of the whole service: what it maps to nothing does not exist.
     """
 
     def __init__(
         self,
         types: TypeRegistry,
-        withdrawn: Collection[str] = (),
+        declared: TypeRegistry | None = None,
         service: Mapping[str, Any] | None = None,
     ) -> None:
         self._types = types
-        self._withdrawn = withdrawn
+        self._declared = declared or types
         # without a registry of the service there is nothing to remove, and names take 20 ms
         names = types.names() if service else ()
         self._removed = frozenset(name for name in names if is_removed(service or {}, name))
@@ -73,13 +73,15 @@ class Catalogue:
         return generate(type_, dialects[dialect])
 
     def _type(self, name: str) -> ResourceType:
-        type_ = None if name in self._removed else self._types.find(name)
-        if name in self._withdrawn or (
-            type_ is not None and type_.support.status is Support.HIDDEN
-        ):
-            raise NotSupported(f"{name} is not supported. It is not offered any more")
+        type_ = None if name in self._removed else self._declared.find(name)
         if type_ is None:
             raise NotFound(f"The Resource Type ({name}) could not be found.")
+        if type_.support.status is Support.HIDDEN:
+            why = type_.undeployable or "it is not offered any more"
+            raise NotSupported(f"{name} is not supported: {why}.")
+        if type_.undeployable:
+            message = f"The Resource Type ({name}) is not available: {type_.undeployable}."
+            raise Invalid(message, TYPE_UNAVAILABLE)
         return type_
 
     def template_versions(self) -> Sequence[Mapping[str, Any]]:

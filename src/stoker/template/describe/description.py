@@ -28,7 +28,7 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
         "Parameters": described_parameters(
             evaluation.resolved.declarations,
             _given(evaluation),
-            inputs.environment.parameter_defaults,
+            inputs.parameter_defaults,
         ),
     }
     if template.parameter_groups:
@@ -42,7 +42,7 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
 def _given(evaluation: Evaluation) -> dict[str, Any]:
     """The known values; lists that a parent hands to a nested template are shown as text."""
     inputs, declared = evaluation.inputs, evaluation.resolved.declarations
-    given = {**inputs.environment.parameters, **inputs.parameters}
+    given = inputs.given(declared)
     known = {name: value for name, value in given.items() if unknown_in(value) is None}
     if not inputs.depth:
         return known

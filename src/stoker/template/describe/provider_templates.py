@@ -10,7 +10,7 @@ from stoker.schema.properties import Property, Type
 from stoker.schema.resource_type import ResourceType
 from stoker.template.describe.resource_types import visible_attributes, visible_properties
 from stoker.template.parameters.constraints import in_cfn, in_hot
-from stoker.template.parameters.declarations import HOT_TYPES
+from stoker.template.parameters.declarations import APPLICABLE, HOT_TYPES
 from stoker.template.parameters.parameters import ParameterType
 from stoker.template.versions import HOT, Dialect
 
@@ -77,7 +77,9 @@ def _parameter(declared: Property, dialect: Dialect) -> dict[str, Any]:
     if declared.default is not None:
         parameter[dialect.default] = declared.default
     if dialect is HOT:
-        constraints = list(map(in_hot, declared.constraints))
+        # a constraint that this service has for itself is none that a parameter can have
+        suited = (each for each in declared.constraints if kind in APPLICABLE[type(each)])
+        constraints = list(map(in_hot, suited))
         return parameter | ({"constraints": constraints} if constraints else {})
     if declared.type is Type.BOOLEAN:
         parameter["AllowedValues"] = _CFN_BOOLEANS

@@ -5,6 +5,7 @@ Kept as they were given (that is what the API shows again), checked when they ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,7 +14,6 @@ from stoker.kernel.diagnostics import (
     Diagnostic,
     DiagnosticError,
     Path,
-    Severity,
     did_you_mean,
     refusal,
     renew_suggestions,
@@ -32,6 +32,10 @@ SECTIONS = (
     "event_sinks",
 )
 SINK_TYPES = ("zaqar-queue",)
+MOST_SINKS = 10
+QUEUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+LEAST_TTL, MOST_TTL = 60, 1_209_600
+"""Seconds; the defaults of the messaging service."""
 MERGE_STRATEGIES = ("overwrite", "merge", "deep_merge")
 
 
@@ -97,16 +101,8 @@ def parse_environment(
         ),
         event_sinks=_event_sinks(given, file),
         merge_strategies=_merge_strategies(given, file),
-        warnings=(*warnings, *_without_effect(given, file)),
+        warnings=warnings,
     )
-
-
-def _without_effect(given: Mapping[str, Any], file: str | None) -> list[Diagnostic]:
-    if not given.get("event_sinks"):
-        return []
-    message = "event_sinks have no effect yet: no events are sent"
-    place = file or "<environment>"
-    return [Diagnostic("event-sinks", message, ("event_sinks",), Severity.WARNING, file=place)]
 
 
 def _parse_text(
@@ -143,6 +139,9 @@ def _wrong_section(message: str, path: Path, file: str | None) -> DiagnosticErro
 
 def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[str, Any], ...]:
     sinks = _list_section(given, "event_sinks", file)
+    if len(sinks) > MOST_SINKS:
+        message = f"there are {len(sinks)} event sinks; at most {MOST_SINKS} may be"
+        raise refusal("too-many-sinks", message, ("event_sinks",), BAD_REQUEST, file=file)
     for index, sink in enumerate(sinks):
         path: Path = ("event_sinks", index)
         if not isinstance(sink, Mapping):
@@ -153,7 +152,22 @@ def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[st
             raise refusal(
                 "unknown-event-sink", message, path, KEY_ERROR, file=file, suggestion=known
             )
+        if (wrong := _wrong_sink(sink)) is not None:
+            raise refusal("invalid-event-sink", wrong, path, BAD_REQUEST, file=file)
     return tuple(sinks)
+
+
+def _wrong_sink(sink: Mapping[str, Any]) -> str | None:
+    """What is wrong with a sink, by the rules of the messaging service for queues."""
+    target, ttl = sink.get("target"), sink.get("ttl", MOST_TTL)
+    if not isinstance(target, str) or not QUEUE.fullmatch(target):
+        return "the target of a sink must be the name of a queue: 1 to 64 of A-Z a-z 0-9 _ -"
+    if isinstance(ttl, bool) or not isinstance(ttl, int) or not LEAST_TTL <= ttl <= MOST_TTL:
+        return f"the ttl of a sink must be a whole number from {LEAST_TTL} to {MOST_TTL} (seconds)"
+    unknown = sorted(str(key) for key in sink if key not in ("type", "target", "ttl"))
+    if unknown:
+        return f"a sink has a type, a target and a ttl, and no {unknown[0]!r}"
+    return None
 
 
 def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str, str]:

@@ -16,6 +16,8 @@ MAX_CHAIN = 40
 """Conditions that may build on each other."""
 
 
+_CALLING = "Conditions"
+"""The section of templates in which one condition calls another by a function."""
 _REPEATED = "failed-condition"
 """Code of diagnostics on a condition at a place where it is used."""
 
@@ -49,7 +51,7 @@ class NamedConditions:
         here the first of them is repeated, at the place of use.
         """
         if isinstance(condition, dict):
-            condition = self._resolved(condition)
+            condition = self._called(condition) or self._resolved(condition)
         if condition is None:
             return True
         if isinstance(condition, str):
@@ -72,6 +74,13 @@ class NamedConditions:
         # a circle is the matter of the condition as a whole, not of a place inside
         inner = () if found.code == "circular-condition" else found.path
         return replace(found, path=(self._section, name, *inner))
+
+    def _called(self, written: Any) -> str | None:
+        """The name in ``{"Condition": name}``, as CloudFormation's templates call conditions."""
+        if self._section != _CALLING or not isinstance(written, dict):
+            return None
+        name = written.get("Condition") if len(written) == 1 else None
+        return name if isinstance(name, str) else None
 
     def _named(self, name: str) -> bool:
         if name in self._written:
@@ -117,8 +126,9 @@ class NamedConditions:
             raise failed("too-deep", message)
         self._open.append(name)
         written = self._written[name]
+        called = self._called(written)
         try:
-            return self._truth(self._resolved(written))
+            return self._truth(self._resolved(written)) if called is None else self._named(called)
         finally:
             self._open.pop()
 

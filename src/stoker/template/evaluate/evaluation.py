@@ -23,14 +23,14 @@ from stoker.schema.resource_type import MakesStack, NestingType, ResourceType, c
 from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
 from stoker.template.document import Template
 from stoker.template.evaluate.inputs import Inputs, mean_same_types
+from stoker.template.evaluate.loops import written_out
 from stoker.template.evaluate.nested_stacks import (
     diagnostic_in,
     nested_in,
     separate_in,
     without_repetitions,
 )
-from stoker.template.evaluate.outputs import output, output_diagnostics
-from stoker.template.evaluate.resolved_inputs import ResolvedInputs
+from stoker.template.evaluate.outputs import exports_diagnostics, output, output_diagnostics
 from stoker.template.evaluate.static_analysis import (
     Attributes,
     Evaluator,
@@ -41,14 +41,16 @@ from stoker.template.evaluate.static_analysis import (
 from stoker.template.evaluate.type_resolver import TypeResolver
 from stoker.template.evaluate.validation import as_template_diagnostics, resource_diagnostics
 from stoker.template.functions.registry import functions_of
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import ParameterValues, Scope
 
 _FREED_AT_ONCE = 50
 """Resources."""
 
 
 class Evaluation:
-    """One template with its inputs. ``earlier`` is an evaluation for the same stack."""
+    """One template with its inputs. ``earlier`` is an evaluation for the same stack, or for another
+    one of the same template.
+    """
 
     def __init__(
         self,
@@ -58,12 +60,12 @@ class Evaluation:
         earlier: Evaluation | None = None,
     ) -> None:
         self.template = template
+        self.template, self.resolved = written_out(template, inputs)
         if inputs.facade is None:
             renew_suggestions()
         self.inputs = inputs
         self.known_types = types
         self._earlier = earlier
-        self.resolved = ResolvedInputs(template, inputs)
         self._references = RecordedReferences()
 
     def __del__(self) -> None:
@@ -120,7 +122,7 @@ class Evaluation:
         return Scope(
             version=self.template.version,
             table=functions_of(self.template.version),
-            parameters=self.parameters,
+            parameters=ParameterValues(self.parameters),
             facts=self._references,
             conditions=self.resolved,
             resources={name: self.types.get(name) for name in self.names},
@@ -129,6 +131,7 @@ class Evaluation:
             facade=self.inputs.facade,
             budget=self.inputs.budget,
             url=self.inputs.url,
+            imports=self.inputs.imports,
         )
 
     @lazy
@@ -136,7 +139,12 @@ class Evaluation:
         """The first look at each enabled resource."""
         evaluator, earlier = self.evaluator, self._earlier
         self._earlier = None  # it must not live as long as this one
-        known = {} if earlier is None else evaluator.reusable(earlier.evaluator, earlier.analyses)
+        known = {}
+        if earlier is not None:
+            tell_of_stack = earlier.resolved.condition_parameters.tells_of_stack
+            known = evaluator.reusable(
+                earlier.evaluator, earlier.analyses, conditions_tell_of_stack=tell_of_stack
+            )
         return {
             body.name: known.get(body.name) or evaluator.analyse(body)
             for body in self.resolved.resources
@@ -207,16 +215,16 @@ class Evaluation:
     @lazy
     def _output_diagnostics(self) -> list[Diagnostic]:
         """What is wrong with the outputs; the look also records what they refer to."""
-        return [
-            diagnostic
-            for body in self.resolved.outputs
-            for diagnostic in output_diagnostics(body, self._scope)
-        ]
+        outputs, scope = self.resolved.outputs, self._scope
+        found = [diagnostic for body in outputs for diagnostic in output_diagnostics(body, scope)]
+        return [*found, *exports_diagnostics(outputs, scope)]
 
     @lazy
     def children(self) -> Mapping[str, Evaluation]:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
+        # the first one of each template, from which the others take what they share
+        alike: dict[int, Evaluation] = {}
         for name, analysis in self.analyses.items():
             if analysis.definition is None or self.inputs.budget.nested < 0:
                 continue
@@ -230,7 +238,9 @@ class Evaluation:
                 self.resolved.note(error, self.template.resources[name].path)
                 continue
             if child is not None:
-                found[name] = Evaluation(*child, self.known_types)
+                template = id(child[0])
+                found[name] = Evaluation(*child, self.known_types, alike.get(template))
+                alike.setdefault(template, found[name])
         return found
 
     @property

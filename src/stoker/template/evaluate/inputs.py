@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.json_tree import same
 from stoker.template.environment.environment import EMPTY, Environment
 from stoker.template.functions.budget import Budget
-from stoker.template.functions.scope import Facade
+from stoker.template.functions.scope import Facade, Imports
 from stoker.template.versions import HOT, VERSIONS, Version
 
 MAX_NESTED_DEPTH = 5
@@ -39,8 +39,8 @@ class Inputs:
     files: Mapping[str, str] = field(default_factory=dict)
     unreachable: Mapping[str, str] = field(default_factory=dict)
     """Why templates could not be fetched, by address."""
-    service_registry: Mapping[str, Any] = field(default_factory=dict)
-    """The resource registry of the whole service, which that of the environment goes over."""
+    service_environment: Environment = EMPTY
+    """That of the whole service, which the stack's goes over."""
     facade: Facade | None = None
     """The resource in the parent template, if this one is nested."""
     depth: int = 0
@@ -52,6 +52,24 @@ class Inputs:
     """What conditions are taken for while parameters have no values; None: they must have some."""
     url: str | None = None
     """The file that the template came from, which anchors relative names inside it."""
+    imports: Imports = field(default_factory=Imports, compare=False, repr=False)
+    """What other stacks export, for nested templates, too."""
+
+    def given(self, declared: Container[str]) -> dict[str, Any]:
+        """The values that are given for parameters, by name.
+
+        Of those for the whole service the ones that the outermost template declares: no template
+        has to have a use for all of them.
+        """
+        whole = {} if self.depth else self.service_environment.parameters
+        wanted = {name: value for name, value in whole.items() if name in declared}
+        return {**wanted, **self.environment.parameters, **self.parameters}
+
+    @property
+    def parameter_defaults(self) -> Mapping[str, Any]:
+        """Values for parameters for which none is given, at every depth."""
+        whole, own = self.service_environment.parameter_defaults, self.environment
+        return {**whole, **own.parameter_defaults} if whole else own.parameter_defaults
 
 
 def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
@@ -80,6 +98,9 @@ def mean_same_types(one: Inputs, other: Inputs) -> bool:
         one.url == other.url
         and one.files == other.files
         and one.unreachable == other.unreachable
-        and one.service_registry == other.service_registry
+        and same(
+            one.service_environment.resource_registry, other.service_environment.resource_registry
+        )
         and same(one.environment.resource_registry, other.environment.resource_registry)
+        and one.environment.parameter_defaults == other.environment.parameter_defaults
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from stoker.kernel.diagnostics import Diagnostic, Severity
@@ -22,9 +23,20 @@ def output(body: OutputBody, scope: Scope) -> Output:
         value = scope.resolve(body.value)
         check_size(value)
     except Failure as failure:
-        error = "; ".join(str(diagnostic) for diagnostic in failure.diagnostics)
+        error = "; ".join(map(_said, failure.diagnostics))
         return Output(body.name, None, description, error)
-    return Output(body.name, None if unknown_in(value) else value, description)
+    export = None if export_diagnostics(body, scope) else _export(body, scope)
+    return Output(body.name, None if unknown_in(value) else value, description, export=export)
+
+
+def _export(body: OutputBody, scope: Scope) -> str | None:
+    return None if body.export is None else str(scope.resolve(body.export))
+
+
+def _said(diagnostic: Diagnostic) -> str:
+    """A diagnostic in words; a place that is a function's name alone tells nothing more."""
+    alone = len(diagnostic.path) == 1 and isinstance(diagnostic.path[0], str)
+    return str(replace(diagnostic, path=())) if alone else str(diagnostic)
 
 
 def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
@@ -34,6 +46,41 @@ def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     except Failure as failure:
         found = failure.inside(*body.path, scope.version.dialect.value).diagnostics
         return list(map(_in_output, found))
+    return []
+
+
+LONGEST_EXPORT = 255
+
+
+def exports_diagnostics(bodies: Iterable[OutputBody], scope: Scope) -> list[Diagnostic]:
+    """What is wrong with the names under which outputs are exported."""
+    found: list[Diagnostic] = []
+    names: set[str | None] = set()
+    for body in bodies:
+        if body.export is None:
+            continue
+        wrong = export_diagnostics(body, scope)
+        name = None if wrong else _export(body, scope)
+        if name is not None and name in names:
+            path = (*body.path, scope.version.dialect.export, "Name")
+            wrong = [Diagnostic("bad-export", f'"{name}" is exported twice', path)]
+        names.add(name)
+        found += wrong
+    return found
+
+
+def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
+    """What is wrong with the name under which an output is exported."""
+    if body.export is None:
+        return []
+    path = (*body.path, scope.version.dialect.export, "Name")
+    try:
+        name = scope.resolve(body.export)
+    except Failure as failure:
+        return list(failure.inside(*path).diagnostics)
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_EXPORT:
+        message = f"an export is named by 1 to {LONGEST_EXPORT} characters that hang on no resource"
+        return [Diagnostic("bad-export", message, path)]
     return []
 
 

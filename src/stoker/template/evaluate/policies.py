@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from stoker.kernel.diagnostics import Diagnostic, Path, Severity, did_you_mean
+from stoker.schema.conversion import Mismatch
+from stoker.schema.creation_policy import signals_wanted
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import NestingType, ResourceType, Snapshots, can
 from stoker.schema.values import check_properties
@@ -53,8 +55,10 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
         found.extend(_update_policy(type_, definition.update_policy, place))
     if definition.creation_policy:
         place = (*path, dialect.creation_policy)
-        message = f"{dialect.creation_policy} has no effect: wait with a wait condition instead"
-        found.append(Diagnostic("creation-policy", message, place, Severity.WARNING))
+        try:
+            signals_wanted(definition.creation_policy)
+        except Mismatch as mismatch:
+            found.append(Diagnostic("bad-creation-policy", str(mismatch), place))
     return found
 
 

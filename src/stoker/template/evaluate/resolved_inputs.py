@@ -13,13 +13,13 @@ from stoker.template.document import NO_CONDITION, OutputBody, ResourceBody, Tem
 from stoker.template.evaluate.conditions import NamedConditions
 from stoker.template.evaluate.inputs import Inputs, pseudo_parameters
 from stoker.template.evaluate.nested_stacks import diagnostic_in
+from stoker.template.evaluate.rules import parameter_findings
 from stoker.template.evaluate.static_analysis import RecordedReferences
 from stoker.template.evaluate.type_resolver import MissingTemplate
 from stoker.template.functions.failure import Failure
 from stoker.template.functions.registry import condition_functions_of
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import Function, ParameterValues, Scope
 from stoker.template.parameters.declarations import declare
-from stoker.template.parameters.groups import group_diagnostics
 from stoker.template.parameters.parameters import Parameter, Resolved, resolve
 
 Body = TypeVar("Body", ResourceBody, OutputBody)
@@ -57,14 +57,14 @@ class ResolvedInputs:
     @lazy
     def parameters(self) -> Resolved:
         """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
-        environment = self._inputs.environment
+        inputs = self._inputs
         wrong = self._declared_names - self.declarations.keys()
-        given = {**environment.parameters, **self._inputs.parameters}
+        given = inputs.given(self._declared_names)
         resolved = resolve(
             self.declarations,
             {name: value for name, value in given.items() if name not in wrong},
-            environment.parameter_defaults,
-            pseudo_parameters(self._template.version, self._inputs.identity),
+            inputs.parameter_defaults,
+            pseudo_parameters(self._template.version, inputs.identity),
         )
         self.diagnostics.extend(resolved.diagnostics)
         for name in (*wrong, *self.declarations):
@@ -72,14 +72,23 @@ class ResolvedInputs:
         return resolved
 
     @lazy
+    def condition_parameters(self) -> ParameterValues:
+        """The same values, which conditions have for themselves: theirs are computed once."""
+        return ParameterValues(self.parameters.values)
+
+    @lazy
     def conditions(self) -> NamedConditions:
         """The conditions section."""
+        return self._conditions(condition_functions_of(self._template.version))
+
+    def _conditions(self, table: Mapping[str, Function]) -> NamedConditions:
+        """What evaluates conditions, with these functions."""
         template = self._template
         scope = partial(
             Scope,
             template.version,
-            condition_functions_of(template.version),
-            self.parameters.values,
+            table,
+            self.condition_parameters,
             RecordedReferences(),
             mappings=template.mappings,
             files=self._inputs.files,
@@ -115,6 +124,6 @@ class ResolvedInputs:
         return enabled
 
     def section_diagnostics(self) -> list[Diagnostic]:
-        """What is wrong with the parameter groups and the conditions section."""
-        groups = group_diagnostics(self._template.parameter_groups, self._declared_names)
-        return [*groups, *self.conditions.check()]
+        """What is wrong with the parameter groups, the conditions section and the rules."""
+        found = parameter_findings(self._template, self._declared_names, self._conditions)
+        return [*found, *self.conditions.check()]

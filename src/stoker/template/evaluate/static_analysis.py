@@ -8,7 +8,7 @@ depends on, the analysis that was made for an earlier version of the template is
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -27,12 +27,12 @@ from stoker.schema.resource_type import DependsImplicitly, NestingType, Resource
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
 from stoker.schema.words import kind_of
-from stoker.template.definition import CustomCheck, Definition, Facts, TooMuch
+from stoker.template.definition import CustomCheck, Definition, DeletionPolicy, Facts, TooMuch
 from stoker.template.document import ResourceBody, Template
 from stoker.template.evaluate.policies import deletion_policy
 from stoker.template.functions.budget import Budget, check_size, is_small
 from stoker.template.functions.failure import Failure
-from stoker.template.functions.scope import Facade, Scope
+from stoker.template.functions.scope import OF_STACK, Facade, ParameterValues, Scope
 
 Attributes = dict[str, set[str]]
 
@@ -111,6 +111,8 @@ class StaticAnalysis:
     custom_checks: list[CustomCheck] = field(default_factory=list)
     final: bool = False
     """Nothing in the definition is unknown, so that it will not change."""
+    tells_of_stack: bool = False
+    """It would be another one for another stack of the same template."""
     latest: tuple[Definition, Sequence[Answer]] | None = None
     """The definition that was last made with facts, and what they answered."""
     objections: Sequence[Diagnostic] | None = None
@@ -119,6 +121,11 @@ class StaticAnalysis:
     """Whether all that is written of it, and known of it, is; once that has been found out."""
     misspelled_functions: Sequence[Diagnostic] | None = None
     """What looks like a call of a function and is none, once it has been looked for."""
+
+    @property
+    def elsewhere(self) -> StaticAnalysis:
+        """The same for another stack: what was made with the facts of this one stays here."""
+        return self if self.final else replace(self, latest=None)
 
     def __del__(self) -> None:
         """Nothing, but here other threads have their turn while thousands are freed."""
@@ -136,7 +143,8 @@ class Evaluator:
 
     def analyse(self, body: ResourceBody) -> StaticAnalysis:
         """The first look at a resource."""
-        facts = RecordedReferences()
+        facts, values = RecordedReferences(), self.scope.parameters
+        values.tells_of_stack = False
         scope = self.scope.with_facts(facts, self.scope.budget)
         analysis = StaticAnalysis(None, frozenset(), facts.attributes)
         found = analysis.diagnostics
@@ -147,12 +155,18 @@ class Evaluator:
         if definition is not None and not any(d.severity is Severity.ERROR for d in found):
             analysis.definition = definition
             analysis.final = not facts.names or unknown_in(parts) is None
+        analysis.tells_of_stack = values.tells_of_stack
         return analysis
 
     def reusable(
-        self, earlier: Evaluator, analyses: Mapping[str, StaticAnalysis]
+        self,
+        earlier: Evaluator,
+        analyses: Mapping[str, StaticAnalysis],
+        *,
+        conditions_tell_of_stack: bool,
     ) -> dict[str, StaticAnalysis]:
-        """Those of the analyses of an earlier version that would come out the same.
+        """Those of the analyses of an earlier version, or of another stack, that would come out the
+        same here.
 
         An analysis depends on what is written of the resource, on the types that it refers to,
         and on values that all resources share: where one of those differs, none is reused. To
@@ -165,7 +179,7 @@ class Evaluator:
         bodies = self.template.data.get(section) or {}
         written = earlier.template.data.get(section) or {}
         types, before = self.scope.resources, earlier.scope.resources
-        return {
+        found = {
             name: analysis
             for name, analysis in analyses.items()
             if name in types
@@ -176,6 +190,15 @@ class Evaluator:
             )
             and self.restricted.get(name) == earlier.restricted.get(name)
             and self._needs_no_others(self.template.resources[name], analysis)
+        }
+        if _are_of_one_stack(self.scope.parameters, earlier.scope.parameters):
+            return found
+        if conditions_tell_of_stack:
+            return {}
+        return {
+            name: analysis.elsewhere
+            for name, analysis in found.items()
+            if not analysis.tells_of_stack
         }
 
     def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
@@ -294,10 +317,8 @@ class Evaluator:
         is_made = parts["external_id"] is None
         found.extend(item for item in checked.findings if is_made or item.code != MISSING)
         analysis.custom_checks.extend(checked.custom_checks)
-        policy, faults = deletion_policy(
-            parts["deletion_policy"], self.template.version, self._path(body, "deletion_policy")
-        )
-        found.extend(faults)
+        policy = self._policy(body, "deletion_policy", parts["deletion_policy"], found)
+        replaced = self._policy(body, "update_replace_policy", body.update_replace_policy, found)
         return Definition(
             name=body.name,
             type_name=body.type_name,
@@ -306,13 +327,24 @@ class Evaluator:
             needs=analysis.needs,
             explicit_needs=explicit,
             metadata=map_of("metadata"),
-            deletion_policy=policy,
+            deletion_policy=policy or DeletionPolicy.DELETE,
             update_policy=map_of("update_policy"),
             creation_policy=parts["creation_policy"] or {},
+            update_replace_policy=replaced,
             description=body.description,
             external_id=parts["external_id"],
             restricted=self.restricted.get(body.name, frozenset()),
         )
+
+    def _policy(
+        self, body: ResourceBody, part: str, written: Any, found: Diagnostics
+    ) -> DeletionPolicy | None:
+        """What becomes of an object; None where nothing is written."""
+        if written is None:
+            return None
+        policy, faults = deletion_policy(written, self.template.version, self._path(body, part))
+        found.extend(faults)
+        return policy
 
     def _explicit(
         self, body: ResourceBody, enabled: Collection[str], found: Diagnostics
@@ -357,11 +389,20 @@ def _sees_same(scope: Scope, other: Scope, template: Template, before: Template)
         scope.version == other.version
         and scope.url == other.url
         and scope.files == other.files
-        and same(scope.parameters, other.parameters)
+        and same(_given(scope.parameters), _given(other.parameters))
         and same(template.conditions, before.conditions)
         and same(scope.mappings, other.mappings)
         and same(_parts_of(scope.facade), _parts_of(other.facade))
+        and same(scope.imports.values, other.imports.values)
     )
+
+
+def _are_of_one_stack(values: ParameterValues, others: ParameterValues) -> bool:
+    return all(values.get(name) == others.get(name) for name in OF_STACK)
+
+
+def _given(values: ParameterValues) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in OF_STACK}
 
 
 def _parts_of(facade: Facade | None) -> list[Any]:

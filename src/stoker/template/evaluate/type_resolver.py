@@ -115,7 +115,7 @@ def template_type(
     diagnostics = Diagnostics()
     budget = inputs.budget.patterns
     declared = declare(template.parameters, template.version, diagnostics, budget)
-    defaults = inputs.environment.parameter_defaults
+    defaults = inputs.parameter_defaults
     diagnostics.raise_errors()
     made = type(
         "TemplateType",
@@ -164,7 +164,7 @@ class TypeResolver:
             inputs.environment.resource_registry,
             types,
             inputs.files,
-            inputs.service_registry,
+            inputs.service_environment.resource_registry,
         )
         overrides = inputs.environment.resource_registry.get("resources")
         self._overridden = overrides if isinstance(overrides, Mapping) else {}
@@ -190,12 +190,13 @@ class TypeResolver:
     def hooks(self) -> Marks:
         """The hooks at which resources stop."""
         registry = self._inputs.environment.resource_registry
-        return hooks_in(registry, self._inputs.service_registry)
+        return hooks_in(registry, self._inputs.service_environment.resource_registry)
 
     def restricted(self, names: Iterable[str]) -> dict[str, frozenset[str]]:
         """What may not be done to resources, for those to which something may not."""
         marks = restricted_actions_in(
-            self._inputs.environment.resource_registry, self._inputs.service_registry
+            self._inputs.environment.resource_registry,
+            self._inputs.service_environment.resource_registry,
         )
         found = {name: marks.of(name) for name in names} if marks else {}
         return {name: actions for name, actions in found.items() if actions}
@@ -212,11 +213,11 @@ class TypeResolver:
             return url
         if name in inputs.unreachable:
             raise refusal("unreachable-file", inputs.unreachable[name])
-        message = f'the template "{name}" did not come with the request, which has it under "files"'
-        missing = refusal("unknown-file", message, suggestion=did_you_mean(name, inputs.files))
         if name.startswith(_WEB):
-            raise MissingTemplate(name, missing.diagnostics)
-        raise missing
+            message = f'the template "{name}" is fetched when a stack is made of it'
+            raise MissingTemplate(name, refusal("unfetched-file", message).diagnostics)
+        message = f'the template "{name}" did not come with the request, which has it under "files"'
+        raise refusal("unknown-file", message, suggestion=did_you_mean(name, inputs.files))
 
     def _resolve(self, type_name: str, resource_name: str) -> ResourceType:
         meaning = self.registry.meaning(type_name, resource_name)

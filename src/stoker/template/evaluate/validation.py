@@ -16,11 +16,13 @@ from stoker.kernel.errors import (
     CIRCULAR_DEPENDENCY,
     INVALID_REFERENCE,
     LIMIT_EXCEEDED,
+    TYPE_UNAVAILABLE,
     VALIDATION_FAILED,
 )
 from stoker.kernel.graph import find_cycle
 from stoker.kernel.time_limit import check
-from stoker.schema.resource_type import NamesResources, Validates, can
+from stoker.schema.resource_type import NamesResources, ResourceType, Validates, can
+from stoker.schema.support import Support
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.document import Template, unknown_keys
@@ -138,6 +140,8 @@ def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
         key = template.version.dialect.external_id
         message = f"{key} is text, not {kind_of(definition.external_id)}"
         found.append(Diagnostic("bad-shape", message, (*path, key)))
+    if definition.type.undeployable:
+        found.append(undeployable(template, definition.name, definition.type))
     is_made = definition.external_id is None
     if is_made and can(definition.type, Validates):
         base = (*path, template.version.dialect.properties)
@@ -146,9 +150,24 @@ def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
     return found
 
 
+def undeployable(template: Template, name: str, type_: ResourceType) -> Diagnostic:
+    """What there is to say of a resource of a type that cannot be deployed.
+
+    A mistake only where that will never change; who wants the resource now refuses any.
+    """
+    gone = type_.support.status is Support.HIDDEN
+    return Diagnostic(
+        "withdrawn-type" if gone else "undeployable-type",
+        f"The Resource Type ({type_.type_name}) is not available: {type_.undeployable}",
+        (*template.resources[name].path, template.version.dialect.type),
+        error_type=TYPE_UNAVAILABLE,
+        severity=Severity.ERROR if gone else Severity.WARNING,
+    )
+
+
 FORM = frozenset({"unknown-property", "unimplemented-property"})
 """Codes of diagnostics on properties as a whole that hold whatever the values are."""
-OF_VALUES = frozenset({"missing-parameter", "invalid-parameter-value"})
+OF_VALUES = frozenset({"broken-rule", "missing-parameter", "invalid-parameter-value"})
 """Codes of diagnostics on the values of parameters."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.kernel.diagnostics import did_you_mean
@@ -11,6 +11,7 @@ from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
+    Failure,
     bad_arguments,
     bad_value,
     check_form,
@@ -20,7 +21,7 @@ from stoker.template.functions.failure import (
     known,
 )
 from stoker.template.functions.references import attribute, resource_name
-from stoker.template.functions.scope import Scope
+from stoker.template.functions.scope import ABSENT, Scope
 from stoker.template.functions.strings import (
     as_json,
     as_number,
@@ -28,12 +29,32 @@ from stoker.template.functions.strings import (
     replace_words,
     split,
 )
+from stoker.template.versions import CFN
+
+
+def _account(scope: Scope) -> Any:
+    """The project, as the stack's ARN has it."""
+    return str(scope.parameters["AWS::StackId"]).split(":")[4]
+
+
+_PSEUDO: Mapping[str, Callable[[Scope], Any]] = {
+    "AWS::AccountId": _account,
+    "AWS::NoValue": lambda scope: ABSENT,
+    "AWS::NotificationARNs": lambda scope: [],
+    "AWS::Partition": lambda scope: "openstack",
+}
+"""Parameters of CloudFormation that no list of a stack's parameters shows."""
+
+
+UNKNOWN_KEY = "unknown-key"
 
 
 def ref(arguments: Any, scope: Scope) -> Any:
     """A parameter, or the reference id of a resource."""
     if isinstance(arguments, list | dict):
         bad_arguments(f"the argument is a name, not {kind_of(arguments)}")
+    if isinstance(arguments, str) and arguments in _PSEUDO and scope.version.dialect is CFN:
+        return _PSEUDO[arguments](scope)
     if isinstance(arguments, str) and arguments in scope.parameters:
         return scope.parameters[arguments]
     if isinstance(arguments, str) and arguments in scope.resources:
@@ -54,7 +75,7 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
         return scope.parameters[arguments]
     raise failed(
         "unknown-name",
-        f'there is no parameter "{arguments}"',
+        f"The Parameter ({arguments}) was not provided.",
         error_type=INVALID_REFERENCE,
         suggestion=did_you_mean(str(arguments), scope.parameters),
     )
@@ -126,7 +147,24 @@ def base64(arguments: Any, scope: Scope) -> Any:
 
 
 def find_in_map(arguments: Any, scope: Scope) -> Any:
-    """A value of the Mappings section."""
+    """A value of the Mappings section, or the default value of a fourth argument."""
+    default = _default_of(arguments)
+    if default is None:
+        return _in_map(arguments, scope)
+    try:
+        return _in_map(arguments[:3], scope)
+    except Failure as failure:
+        if any(each.code != UNKNOWN_KEY for each in failure.diagnostics):
+            raise
+        return scope.entry(default, "DefaultValue")
+
+
+def _default_of(arguments: Any) -> Any:
+    last = arguments[3] if isinstance(arguments, list) and len(arguments) == 4 else None
+    return last if isinstance(last, dict) and last.keys() == {"DefaultValue"} else None
+
+
+def _in_map(arguments: Any, scope: Scope) -> Any:
     path = known(scope.resolve(exactly(3, arguments, "[map, key, key]")))
     value: Any = scope.mappings
     for position, key in enumerate(path):
@@ -136,7 +174,7 @@ def find_in_map(arguments: Any, scope: Scope) -> Any:
             names = [str(name) for name in value] if isinstance(value, Mapping) else []
             message = f'there is no key "{key}" in {".".join(["Mappings", *path[:position]])}'
             raise failed(
-                "unknown-key", message, (position,), suggestion=did_you_mean(str(key), names)
+                UNKNOWN_KEY, message, (position,), suggestion=did_you_mean(str(key), names)
             )
         value = value[key]
     return value

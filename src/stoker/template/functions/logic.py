@@ -19,7 +19,7 @@ def if_(arguments: Any, scope: Scope) -> Any:
     """One of two values; the other one is not evaluated."""
     exactly(3, arguments, "[condition, value if true, value if false]")
     condition = scope.condition(arguments, 0)
-    return scope.entry(arguments, 1 if condition else 2)
+    return scope.choice(arguments, 1 if condition else 2)
 
 
 def if_or_absent(arguments: Any, scope: Scope) -> Any:

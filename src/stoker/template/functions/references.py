@@ -65,7 +65,7 @@ def parameter(name: str, scope: Scope) -> Any:
         bad_value("a parameter must be named")
     raise failed(
         "unknown-parameter",
-        f'there is no parameter "{name}"',
+        f"The Parameter ({name}) was not provided.",
         suggestion=did_you_mean(name, scope.parameters),
     )
 
@@ -219,7 +219,10 @@ def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Failu
 
 
 def get_file(arguments: Any, scope: Scope) -> Any:
-    """A function for including a file inline. It must have come with the template."""
+    """A function for including a file inline.
+
+    It must have come with the template.
+    """
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name
@@ -232,3 +235,13 @@ def get_file(arguments: Any, scope: Scope) -> Any:
             suggestion=did_you_mean(name, scope.files),
         )
     return scope.files[full_name]
+
+
+def import_value(arguments: Any, scope: Scope) -> Any:
+    """What another stack of the project exports under a name."""
+    name = scope.resolve(arguments)
+    check_kind(str, name, "the name of an export is text, and hangs on no resource")
+    if name in scope.imports.values:
+        return scope.imports.values[name]
+    scope.imports.missing.add(name)
+    raise failed("no-export", f"No export named {name[:300]} found")

@@ -29,6 +29,7 @@ _FUNCTIONS: Mapping[str, Function] = {
     "Fn::GetAZs": cfn.get_azs,
     "Fn::GetAtt": cfn.get_att,
     "Fn::If": logic.if_,
+    "Fn::ImportValue": references.import_value,
     "Fn::Join": strings.list_join_plain,
     "Fn::Length": cfn.length,
     "Fn::MemberListToMap": cfn.member_list_to_map,
@@ -68,6 +69,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "yaql": expressions.yaql,
 }
 """The newest form of each function."""
+NAMES = frozenset(_FUNCTIONS)
+"""Of all functions of all versions."""
 
 _EARLIER: tuple[tuple[str, str, Function], ...] = (
     ("2015-10-15", "get_attr", references.get_attr_of_name),

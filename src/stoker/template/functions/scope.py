@@ -38,6 +38,24 @@ class Conditions(Protocol):
         """Whether a condition holds, given by its name or as it was written."""
 
 
+OF_STACK = frozenset({"OS::stack_name", "OS::stack_id", "AWS::StackName", "AWS::StackId"})
+"""The pseudo parameters that differ between stacks of one template and the same parameters."""
+
+
+class ParameterValues(dict[str, Any]):
+    """Values by name. What was made without one that tells of the stack is right for all stacks
+    that have the others in common.
+    """
+
+    tells_of_stack = False
+    """Whether such a value was read since this was last set to False."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name in OF_STACK:
+            self.tells_of_stack = True
+        return super().__getitem__(name)
+
+
 @dataclass(frozen=True, slots=True)
 class Facade:
     """What a nested template may learn of the resource that it stands for."""
@@ -48,12 +66,20 @@ class Facade:
 
 
 @dataclass(frozen=True, slots=True)
+class Imports:
+    """Values that other stacks export, by name, and the names that were asked for in vain."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Everything that functions may use."""
 
     version: Version
     table: Mapping[str, Function]
-    parameters: Mapping[str, Any]
+    parameters: ParameterValues
     facts: Facts
     conditions: Conditions
     resources: Mapping[str, ResourceType | None] = field(default_factory=dict)
@@ -64,6 +90,7 @@ class Scope:
     budget: Budget = field(default_factory=Budget)
     url: str | None = None
     """The file that the template came from, which anchors relative names of files."""
+    imports: Imports = field(default_factory=Imports)
 
     def resolve(self, snippet: Any) -> Any:
         """The value of a snippet. Raises :class:`Failure` with all that is wrong inside it."""
@@ -93,6 +120,13 @@ class Scope:
         except Failure as failure:
             raise failure.inside(key) from None
 
+    def choice(self, arguments: Any, key: str | int) -> Any:
+        """The same, which may be that nothing is to stand there."""
+        try:
+            return self._value(arguments[key])
+        except Failure as failure:
+            raise failure.inside(key) from None
+
     def condition(self, arguments: Any, key: str | int) -> bool:
         """Whether the condition that is an entry of the arguments holds."""
         try:
@@ -117,6 +151,7 @@ class Scope:
             self.facade,
             budget,
             self.url,
+            self.imports,
         )
 
     def _call(self, name: str, function: Function, arguments: Any) -> Any:

@@ -12,6 +12,7 @@ from stoker.schema.checks import CLOUD, PURE
 from stoker.schema.constraints import (
     AllowedPattern,
     AllowedValues,
+    Constraint,
     Custom,
     Length,
     Modulo,
@@ -38,6 +39,20 @@ HOT_TYPES: Mapping[str, ParameterType] = {
     "boolean": ParameterType.BOOLEAN,
 }
 CFN_TYPES: Mapping[str, ParameterType] = {kind.value: kind for kind in ParameterType}
+_OBJECTS: Mapping[str, str | None] = {
+    "AWS::EC2::AvailabilityZone::Name": None,
+    "AWS::EC2::Image::Id": "glance.image",
+    "AWS::EC2::Instance::Id": "nova.server",
+    "AWS::EC2::KeyPair::KeyName": "nova.keypair",
+    "AWS::EC2::SecurityGroup::GroupName": "neutron.security_group",
+    "AWS::EC2::SecurityGroup::Id": "neutron.security_group",
+    "AWS::EC2::Subnet::Id": "neutron.subnet",
+    "AWS::EC2::VPC::Id": "neutron.network",
+    "AWS::EC2::Volume::Id": "cinder.volume",
+}
+"""Types of AWS whose values name objects, and the constraint that checks that there is one."""
+_LISTS = frozenset({"List<Number>", "List<String>", *(f"List<{name}>" for name in _OBJECTS)})
+_SYSTEMS_MANAGER = "AWS::SSM::"
 TAGS_SINCE = "2018-03-02"
 _HOT_KEYS = frozenset(
     {
@@ -52,7 +67,7 @@ _CFN_KEYS = frozenset(
         "CustomConstraint",
     }
 )  # fmt: skip
-_APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
+APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     Length: frozenset({ParameterType.STRING, ParameterType.LIST, ParameterType.JSON}),
     Range: frozenset({ParameterType.NUMBER}),
     Modulo: frozenset({ParameterType.NUMBER}),
@@ -60,6 +75,7 @@ _APPLICABLE: Mapping[type, frozenset[ParameterType]] = {
     AllowedPattern: frozenset({ParameterType.STRING}),
     Custom: frozenset(ParameterType) - {ParameterType.JSON},
 }
+"""The types of parameters that a constraint is for."""
 
 
 def declare(
@@ -193,21 +209,40 @@ def _read_cfn(
 ) -> Parameter:
     _check_keys(snippet, _CFN_KEYS, path)
     no_echo = snippet.get("NoEcho")
+    kind, constraints = _cfn_type(snippet, path)
     return Parameter(
         name=name,
-        type=_type(snippet, "Type", CFN_TYPES, path),
+        type=kind,
         default=snippet.get("Default"),
         label=snippet.get("Label"),
         description=_described(snippet.get("Description")),
         hidden=str(no_echo).lower() == "true",
-        constraints=read_cfn(snippet, path),
+        constraints=(*read_cfn(snippet, path), *constraints),
     )
+
+
+def _cfn_type(
+    snippet: Mapping[str, Any], path: Path
+) -> tuple[ParameterType, tuple[Constraint, ...]]:
+    """The type of a declaration, and the constraint that comes with it."""
+    written = snippet.get("Type")
+    if not isinstance(written, str) or written in CFN_TYPES:
+        return _type(snippet, "Type", CFN_TYPES, path), ()
+    if written in _LISTS:
+        return ParameterType.LIST, ()
+    if written in _OBJECTS:
+        check = _OBJECTS[written]
+        return ParameterType.STRING, () if check is None else (Custom(check),)
+    if written.startswith(_SYSTEMS_MANAGER):
+        message = f"{written[:80]} is a parameter of AWS's Systems Manager, which is not here"
+        raise invalid((*path, "Type"), message, "a String with the value")
+    return _type(snippet, "Type", CFN_TYPES, path), ()
 
 
 def _check(parameter: Parameter, default_key: str, path: Path, diagnostics: Diagnostics) -> None:
     """Whether the constraints fit the type, and the default the constraints."""
     for constraint in parameter.constraints:
-        if parameter.type not in _APPLICABLE[type(constraint)]:
+        if parameter.type not in APPLICABLE[type(constraint)]:
             what = title(type(constraint))
             raise invalid(path, f"{what} cannot constrain a parameter of type {parameter.type}")
         if isinstance(constraint, Length | Range) and _is_empty(constraint):

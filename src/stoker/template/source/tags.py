@@ -39,9 +39,9 @@ def _text(encoded: str) -> str:
 
 _SHORT = frozenset(
     {
-        "And", "Base64", "Cidr", "Equals", "FindInMap", "GetAZs", "GetAtt", "If", "Join",
-        "Length", "MemberListToMap", "Not", "Or", "Replace", "ResourceFacade", "Select", "Split",
-        "Sub", "ToJsonString",
+        "And", "Base64", "Cidr", "Equals", "FindInMap", "GetAZs", "GetAtt", "If", "ImportValue",
+        "Join", "Length", "MemberListToMap", "Not", "Or", "Replace", "ResourceFacade", "Select",
+        "Split", "Sub", "ToJsonString",
     }
 )  # fmt: skip
 

@@ -1,0 +1,168 @@
+"""``Fn::ForEach`` of CloudFormation's language extensions: parts of a template, repeated.
+
+A loop stands in the place of the entries of a map that it makes::
+
+    Fn::ForEach::Queues: [Name, [A, B], {"Queue${Name}": {Type: ...}}]
+
+It is written out before anything else looks at the template, since it makes names. What it goes
+through hangs on parameters and mappings alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, refusal
+from stoker.schema.unknown import Unknown, unknown_in
+from stoker.schema.words import kind_of
+from stoker.template.document import LOOP, Template, take_apart
+from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.resolved_inputs import ResolvedInputs
+from stoker.template.evaluate.static_analysis import RecordedReferences
+from stoker.template.functions.failure import Failure
+from stoker.template.functions.registry import functions_of
+from stoker.template.functions.scope import ParameterValues, Scope
+from stoker.template.source.source import MAX_BYTES, Source
+
+_MOST_VALUES = 250_000
+_SECTIONS = ("Conditions", "Resources", "Outputs")
+_NAME = re.compile(r"[A-Za-z0-9]{1,255}")
+_PLACE = re.compile(r"([$&])\{([A-Za-z0-9]+)\}")
+_OUTSIDE_NAMES = re.compile(r"[^A-Za-z0-9]")
+_FORM = "[identifier, list, {key: value}]"
+
+
+def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:
+    """The template without loops, with its parameters and conditions, which tell what is wrong
+    with loops. It lacks what a loop would make that is wrong.
+    """
+    resolved = ResolvedInputs(template, inputs)
+    if not template.has_loops:
+        return template, resolved
+    found, diagnostics = _written_out(template, inputs, resolved)
+    resolved = ResolvedInputs(found, inputs)
+    resolved.diagnostics.extend(diagnostics)
+    return found, resolved
+
+
+def _written_out(
+    template: Template, inputs: Inputs, resolved: ResolvedInputs
+) -> tuple[Template, list[Diagnostic]]:
+    scope = Scope(
+        template.version,
+        functions_of(template.version),
+        ParameterValues(resolved.parameters.values),
+        RecordedReferences(),
+        resolved,
+        mappings=template.mappings,
+        files=inputs.files,
+        budget=inputs.budget,
+        url=inputs.url,
+    )
+    loops = _Loops(scope)
+    try:
+        data = {
+            key: loops.expanded(value, {}, (key,)) if key in _SECTIONS else value
+            for key, value in template.data.items()
+        }
+        source = Source(data, template.source.text, template.source.file)
+        found, diagnostics = take_apart(source)
+    except DiagnosticError as error:
+        return template, template.source.all_located(error.diagnostics)
+    return found, [*source.all_located(loops.found), *diagnostics]
+
+
+class _Loops:
+    """Writes loops out. ``found`` is what is wrong with them."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._values = self._characters = 0
+        self.found: list[Diagnostic] = []
+
+    def expanded(self, value: Any, bound: Mapping[str, str], path: Path) -> Any:
+        """A value in which names that are ``bound`` stand for their values."""
+        if isinstance(value, str):
+            value = _filled(value, bound)
+            self._characters += len(value)
+        self._values += 1
+        if self._values > _MOST_VALUES or self._characters > MAX_BYTES:
+            message = f"its loops make more than {_MOST_VALUES} values, or {MAX_BYTES} characters"
+            raise refusal("too-large", message, path[:1])
+        if isinstance(value, list):
+            return [self.expanded(item, bound, (*path, i)) for i, item in enumerate(value)]
+        if not isinstance(value, Mapping):
+            return value
+        if len(value) == 1 and isinstance(name := value.get("Ref"), str) and name in bound:
+            return bound[name]
+        made: dict[str, Any] = {}
+        for key, inner in self._entries(value, bound, path):
+            if key in made:
+                self._report("duplicate-name", f'a loop makes "{key[:80]}" twice', path)
+            made[key] = inner
+        return made
+
+    def _entries(
+        self, value: Mapping[str, Any], bound: Mapping[str, str], path: Path
+    ) -> Iterator[tuple[str, Any]]:
+        for key, inner in value.items():
+            if key.startswith(LOOP):
+                yield from self._repeated(inner, bound, (*path, key))
+            else:
+                yield _filled(key, bound), self.expanded(inner, bound, (*path, key))
+
+    def _repeated(
+        self, loop: Any, bound: Mapping[str, str], path: Path
+    ) -> Iterator[tuple[str, Any]]:
+        if not (isinstance(loop, list) and len(loop) == 3 and isinstance(loop[2], Mapping)):
+            self._report("bad-loop", f"a loop is {_FORM}", path)
+            return
+        name, collection, body = loop
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in bound:
+            message = "a loop is identified by letters and digits, and by others than those around"
+            self._report("bad-loop", message, (*path, 0))
+            return
+        for item in self._items(collection, bound, (*path, 1)):
+            yield from self._entries(body, {**bound, name: item}, (*path, 2))
+
+    def _items(self, collection: Any, bound: Mapping[str, str], path: Path) -> list[str]:
+        """The texts that a loop goes through; none where that cannot be told."""
+        try:
+            items = self._scope.resolve(self.expanded(collection, bound, path))
+        except Failure as failure:
+            self.found.extend(failure.inside(*path).diagnostics)
+            return []
+        if isinstance(items, Unknown):
+            if items.sources:
+                message = "a loop goes through what parameters and mappings say, not resources"
+                self._report("bad-loop", message, path)
+            return []
+        if not isinstance(items, list):
+            self._report("bad-loop", f"a loop goes through a list, not {kind_of(items)}", path)
+            return []
+        if unknown_in(items) is not None:
+            return []
+        texts = [str(item) for item in items if isinstance(item, str | int | float)]
+        if len(texts) < len(items):
+            self._report("bad-loop", "a loop goes through texts and numbers alone", path)
+            return []
+        return texts
+
+    def _report(self, code: str, message: str, path: Path) -> None:
+        self.found.append(Diagnostic(code, message, path))
+
+
+def _filled(text: str, bound: Mapping[str, str]) -> str:
+    """A text with the values of bound names; ``&{Name}`` takes letters and digits of them alone."""
+    if not bound or "{" not in text:
+        return text
+
+    def value(match: re.Match[str]) -> str:
+        sign, name = match.groups()
+        if name not in bound:
+            return match[0]
+        return bound[name] if sign == "$" else _OUTSIDE_NAMES.sub("", bound[name])
+
+    return _PLACE.sub(value, text)

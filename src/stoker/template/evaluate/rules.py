@@ -1,0 +1,106 @@
+"""The Rules section of CloudFormation: what must hold of the parameters of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.schema.words import kind_of
+from stoker.template.document import Template
+from stoker.template.functions.failure import Failure, check_kind, exactly, known
+from stoker.template.functions.registry import condition_functions_of
+from stoker.template.functions.scope import Conditions, Function, Scope
+from stoker.template.parameters.groups import group_diagnostics
+from stoker.template.versions import Version
+
+_KEYS = frozenset({"Assertions", "RuleCondition"})
+
+
+def _contains(arguments: Any, scope: Scope) -> Any:
+    """Whether a list has a value."""
+    entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
+    check_kind(list, entries, "only a list can contain values", (0,))
+    return value in entries
+
+
+def _each_equals(arguments: Any, scope: Scope) -> Any:
+    """Whether all values of a list are this one."""
+    entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
+    check_kind(list, entries, "only a list can be compared", (0,))
+    return all(entry == value for entry in entries)
+
+
+def _each_in(arguments: Any, scope: Scope) -> Any:
+    """Whether all values of a list are in another."""
+    entries, others = known(scope.resolve(exactly(2, arguments, "[list, list]")))
+    for place, value in enumerate((entries, others)):
+        check_kind(list, value, "only lists can be compared", (place,))
+    wanted = set(map(str, others))
+    return all(str(entry) in wanted for entry in entries)
+
+
+_OF_RULES: Mapping[str, Function] = {
+    "Fn::Contains": _contains,
+    "Fn::EachMemberEquals": _each_equals,
+    "Fn::EachMemberIn": _each_in,
+}
+
+
+def parameter_findings(
+    template: Template,
+    declared: Collection[str],
+    conditions_with: Callable[[Mapping[str, Function]], Conditions],
+) -> list[Diagnostic]:
+    """What is wrong with the parameter groups, and with the parameters by the rules."""
+    groups = group_diagnostics(template.parameter_groups, declared)
+    return [*groups, *_broken_rules(template.rules, template.version, conditions_with)]
+
+
+def _broken_rules(
+    rules: Mapping[str, Any],
+    version: Version,
+    conditions_with: Callable[[Mapping[str, Function]], Conditions],
+) -> list[Diagnostic]:
+    """The assertions that do not hold, and what is wrong with rules.
+
+    ``conditions_with`` their functions evaluate them. What hangs on a value that is not known is
+    not judged.
+    """
+    if not rules:
+        return []
+    conditions = conditions_with({**condition_functions_of(version), **_OF_RULES})
+    found = [each for name in rules for each in _findings(rules[name], ("Rules", name), conditions)]
+    return [each for each in found if each.code != "unknown-value"]
+
+
+def _findings(rule: Any, path: Path, conditions: Conditions) -> list[Diagnostic]:
+    if not isinstance(rule, Mapping) or not rule.keys() <= _KEYS or "Assertions" not in rule:
+        message = "a rule is a map with Assertions and, perhaps, a RuleCondition"
+        return [Diagnostic("bad-rule", message, path)]
+    assertions = rule["Assertions"]
+    if not isinstance(assertions, list):
+        message = f"assertions are a list, not {kind_of(assertions)}"
+        return [Diagnostic("bad-rule", message, (*path, "Assertions"))]
+    try:
+        if not conditions.holds(rule.get("RuleCondition")):
+            return []
+    except Failure as failure:
+        return list(failure.inside(*path, "RuleCondition").diagnostics)
+    return [
+        found
+        for place, assertion in enumerate(assertions)
+        for found in _broken(assertion, (*path, "Assertions", place), conditions)
+    ]
+
+
+def _broken(assertion: Any, path: Path, conditions: Conditions) -> list[Diagnostic]:
+    if not isinstance(assertion, Mapping) or "Assert" not in assertion:
+        return [Diagnostic("bad-rule", 'an assertion is a map with "Assert"', path)]
+    try:
+        if conditions.holds(assertion["Assert"]):
+            return []
+    except Failure as failure:
+        return list(failure.inside(*path, "Assert").diagnostics)
+    told = str(assertion.get("AssertDescription") or "the parameters do not fit together")
+    return [Diagnostic("broken-rule", f"Rule {path[1]}: {told[:1000]}", path)]
