@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stoker.api.ports import EngineView
+from stoker.engine.model.change_sets import Protection
 from stoker.engine.model.requests import (
     Caller,
     EventQuery,
@@ -26,6 +27,7 @@ from stoker.engine.model.views import (
     ResourceView,
     SnapshotView,
     StackView,
+    TemplateSummary,
 )
 from stoker.kernel.addresses import StackAddress, parse_arn
 from stoker.kernel.diagnostics import Diagnostic, Position
@@ -55,6 +57,7 @@ class FakeService:
     refusal: Exception | None = None
     change: str = "updated"
     drifts: Sequence[DriftView] = ()
+    event_streams: Any = None
     given: dict[str, Any] = field(default_factory=dict)
     """The parameters of each stack."""
 
@@ -155,6 +158,9 @@ class FakeService:
         self._view(stack)
         self._ask("update", request)
 
+    async def unavailable(self, caller: Caller, names: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
         try:
             found, _ = HELPERS.fit(f"(?:{pattern}).*", names, 0.5)
@@ -178,6 +184,32 @@ class FakeService:
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
         self._ask("validate", request)
         return {"Description": "d", "Parameters": {}}, ()
+
+    @property
+    def cloudformation(self) -> FakeService:
+        return self
+
+    @property
+    def rollbacks(self) -> FakeRollbacks:
+        return FakeRollbacks(self)
+
+    @property
+    def detections(self) -> FakeService:
+        return self
+
+    async def latest(self, caller: Caller, stack: StackAddress) -> None:
+        """Nobody has looked yet."""
+
+    @property
+    def protections(self) -> FakeProtections:
+        return FakeProtections(self)
+
+    async def stack_with(self, caller: Caller, physical_id: str) -> StackAddress:
+        return next(iter(self.known.values())).address
+
+    async def summary(self, caller: Caller, request: StackRequest) -> TemplateSummary:
+        self._ask("summary", request)
+        return TemplateSummary({"Description": "d", "Parameters": {}}, "2010-09-09", ("A::B::C",))
 
     async def stack(
         self, caller: Caller, stack: StackAddress, *, resolve_outputs: bool = True
@@ -250,6 +282,12 @@ class FakeService:
             raise Invalid("The signal is refused.")
         self._ask("signal", caller)
         self.signalled.append((name, details))
+
+    async def creation_signal(
+        self, caller: Caller, stack: StackAddress, name: str, unique_id: str, *, success: bool
+    ) -> None:
+        self._view(stack)
+        self.signalled.append((name, {"id": unique_id, "success": success}))
 
     async def events(
         self, caller: Caller, stack: StackAddress, query: EventQuery
@@ -333,7 +371,7 @@ def _event(stack: StackAddress, name: str, event_id: str) -> EventView:
         "state changed",
         name,
         "OS::Heat::None",
-        "physical",
+        stack.id if name == stack.name else "physical",
         {"value": "x"},
     )
 
@@ -345,15 +383,16 @@ class FakePreviews:
         self._service = service
 
     async def create(
-        self, caller: Caller, request: StackRequest
-    ) -> tuple[StackView, Sequence[ResourceView], str]:
+        self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
+    ) -> tuple[StackView, Sequence[ResourceView], str | None]:
         self._service._ask("preview_create", request)
         stack = StackAddress(PROJECT, request.name or "", "None")
         nested = StackAddress(PROJECT, f"{request.name}-g", "None")
         view = StackView(stack, "CREATE", "COMPLETE", "", CREATED, outputs=())
         group = replace(_resource(stack, "g"), nested=nested)
         member = replace(_resource(nested, "0"), parent_resource="g")
-        return view, [_resource(stack, "a"), group, member], "the plan"
+        made = "the plan" if fingerprint else None
+        return view, [_resource(stack, "a"), group, member], made
 
     async def update(
         self,
@@ -363,17 +402,20 @@ class FakePreviews:
         *,
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
+        fingerprint: bool = False,
     ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_update", request)
-        return self._plan(stack)
+        return self._plan(stack, fingerprint)
 
-    async def delete(self, caller: Caller, stack: StackAddress) -> PlanView:
+    async def delete(
+        self, caller: Caller, stack: StackAddress, *, fingerprint: bool = False
+    ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_delete")
-        return self._plan(stack)
+        return self._plan(stack, fingerprint)
 
-    def _plan(self, stack: StackAddress) -> PlanView:
+    def _plan(self, stack: StackAddress, fingerprint: bool) -> PlanView:
         change = ChangeView(
             replace(_resource(stack, "a"), physical_id="p"),
             self._service.change,
@@ -383,7 +425,30 @@ class FakePreviews:
             path=("a",),
             step=1,
         )
-        return PlanView((change,), "the plan")
+        return PlanView((change,), "the plan" if fingerprint else None)
+
+
+class FakeRollbacks:
+    """What the fake service does about changes that have failed."""
+
+    def __init__(self, service: FakeService) -> None:
+        self._service = service
+
+    async def begin(self, caller: Caller, stack: StackAddress) -> None:
+        self._service._ask("begin rollback", stack)
+
+    async def resume(self, caller: Caller, stack: StackAddress) -> None:
+        self._service._ask("resume rollback", stack)
+
+
+class FakeProtections:
+    """What the fake service knows of protections: nothing is protected."""
+
+    def __init__(self, service: FakeService) -> None:
+        self._service = service
+
+    async def show(self, caller: Caller, stack: StackAddress) -> Protection:
+        return Protection(self._service._view(stack).address.id)
 
 
 class FakeSnapshots:

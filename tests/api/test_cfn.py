@@ -16,14 +16,14 @@ from stoker.api.cfn.app import application
 from stoker.api.cfn.call import Api, CfnSettings
 from stoker.api.cloudformation import endpoint
 from stoker.api.signed import Senders
-from stoker.engine.model.requests import StackQuery, StackRequest
+from stoker.engine.model.requests import Page, StackQuery, StackRequest
 from stoker.template.definition import Output
 
 from .conftest import FakePolicy, FakeVerifier, authenticate
 from .fake_service import CREATED_TEXT, FakeService
 
 TEMPLATE = '{"AWSTemplateFormatVersion": "2010-09-09"}'
-SETTINGS = CfnSettings(100_000, ("hidden",))
+SETTINGS = CfnSettings(100_000, ("hidden",), 7)
 
 
 async def fetch(url: str) -> str:
@@ -149,7 +149,12 @@ async def test_a_stack_is_made_with_all_that_the_request_says(
         TemplateBody=TEMPLATE,
         TimeoutInMinutes="7",
         OnFailure="ROLLBACK",
+        NotificationARNs="",
+        RoleARN="",
         **{
+            "Capabilities.member.1": "CAPABILITY_IAM",
+            "Tags.member.1.Key": "team",
+            "Tags.member.1.Value": "a=b",
             "Parameters.member.1.ParameterKey": "P",
             "Parameters.member.1.ParameterValue": "v",
             "Parameters.member.2.ParameterKey": "Q",
@@ -166,6 +171,7 @@ async def test_a_stack_is_made_with_all_that_the_request_says(
                 parameters={"P": "v", "Q": ""},
                 timeout_mins=7,
                 disable_rollback=False,
+                tags=("team=a=b",),
             ),
         )
     ]
@@ -188,13 +194,20 @@ async def test_a_template_may_be_named_by_its_address(
     [
         ({"TemplateBody": TEMPLATE}, "MissingParameter"),
         ({"StackName": "s"}, "MissingParameter"),
-        ({"StackName": "taken", "TemplateBody": TEMPLATE}, "AlreadyExists"),
+        ({"StackName": "taken", "TemplateBody": TEMPLATE}, "AlreadyExistsException"),
         ({"OnFailure": "DELETE", "DisableRollback": "true"}, "InvalidParameterCombination"),
-        ({"OnFailure": "FOO"}, "InvalidParameterValue"),
-        ({"DisableRollback": "perhaps"}, "InvalidParameterValue"),
-        ({"TimeoutInMinutes": "x"}, "InvalidParameterValue"),
-        ({"TimeoutInMinutes": "0"}, "InvalidParameterValue"),
-        ({"TimeoutInMinutes": "9" * 400}, "InvalidParameterValue"),
+        ({"OnFailure": "FOO"}, "ValidationError"),
+        ({"DisableRollback": "perhaps"}, "ValidationError"),
+        ({"TimeoutInMinutes": "x"}, "ValidationError"),
+        ({"TimeoutInMinutes": "0"}, "ValidationError"),
+        ({"TimeoutInMinutes": "9" * 400}, "ValidationError"),
+        ({"RoleARN": "arn:aws:iam::1:role/r"}, "ValidationError"),
+        ({"NotificationARNs.member.1": "arn:aws:sns:r:1:t"}, "ValidationError"),
+        ({"RollbackConfiguration.MonitoringTimeInMinutes": "3"}, "ValidationError"),
+        ({"Capabilities.member.1": "CAPABILITY_ALL"}, "ValidationError"),
+        ({"Tags.member.1.Key": "k"}, "MissingParameter"),
+        ({"Tags.member.1.Key": "k=", "Tags.member.1.Value": "v"}, "ValidationError"),
+        ({"Tags.member.1.Key": "k", "Tags.member.1.Value": "v" * 257}, "ValidationError"),
         ({"Parameters.member.1.ParameterKey": "P"}, "MissingParameter"),
         ({"Parameters.member.1.ParameterValue": "v"}, "MissingParameter"),
         (
@@ -202,7 +215,7 @@ async def test_a_template_may_be_named_by_its_address(
                 "Parameters.member.1.ParameterKey": "P",
                 "Parameters.member.1.UsePreviousValue": "true",
             },
-            "InvalidParameterValue",
+            "ValidationError",
         ),
     ],
 )
@@ -211,7 +224,7 @@ async def test_a_create_that_makes_no_sense_is_refused(
 ) -> None:
     service.add("taken")
     whole = {"StackName": "s", "TemplateBody": TEMPLATE, **parameters}
-    if code == "MissingParameter" and "Parameters" not in str(parameters):
+    if code == "MissingParameter" and "member" not in str(parameters):
         whole = parameters
     assert await refusal(client, "CreateStack", **whole) == (400, code)
     assert len(service.known) == 1
@@ -220,10 +233,10 @@ async def test_a_create_that_makes_no_sense_is_refused(
 async def test_an_update_replaces_what_the_stack_was_given(
     client: httpx.AsyncClient, service: FakeService
 ) -> None:
-    arn = service.add("s").address.arn
+    arn = service.add("s", tags=("a=1",)).address.arn
     updated = await result(client, "UpdateStack", StackName=arn, TemplateBody=TEMPLATE)
     assert updated == {"StackId": arn}
-    assert service.asked[-1] == ("update", StackRequest(template=TEMPLATE))
+    assert service.asked[-1] == ("update", StackRequest(template=TEMPLATE, tags=("a=1",)))
 
 
 async def test_an_update_keeps_the_values_that_it_names_and_no_others(
@@ -244,7 +257,7 @@ async def test_an_update_keeps_the_values_that_it_names_and_no_others(
         },
     )
     expected = StackRequest(
-        parameters={"changed": "2"}, existing=True, clear_parameters=("dropped",)
+        parameters={"changed": "2"}, existing=True, clear_parameters=("dropped",), tags=()
     )
     assert service.asked[-1] == ("update", expected)
 
@@ -274,7 +287,7 @@ async def test_all_stacks_are_described_where_none_is_named(
     listed = await result(client, "ListStacks")
     assert {stack["StackName"] for stack in listed["StackSummaries"]} == names
     queries = [query for what, query in service.asked if what == "stacks"]
-    assert queries == [StackQuery(not_tags_any=("hidden",))] * 2
+    assert queries == [StackQuery(Page(limit=101), not_tags_any=("hidden",))] * 2
 
 
 async def test_any_output_becomes_xml_that_can_be_read(
@@ -307,7 +320,7 @@ async def test_any_output_becomes_xml_that_can_be_read(
 async def test_a_stack_that_does_not_exist_is_a_wrong_value(
     client: httpx.AsyncClient, action: str
 ) -> None:
-    assert await refusal(client, action, StackName="none") == (400, "InvalidParameterValue")
+    assert await refusal(client, action, StackName="none") == (400, "ValidationError")
     if action != "DescribeStacks":
         assert await refusal(client, action) == (400, "MissingParameter")
 
@@ -340,7 +353,7 @@ async def test_a_stack_is_deleted_and_an_update_is_cancelled(
 async def test_a_template_is_validated(client: httpx.AsyncClient, service: FakeService) -> None:
     found = await result(client, "ValidateTemplate", TemplateBody=TEMPLATE)
     assert found == {"Description": "d", "Parameters": [], "Environment": {}}
-    assert service.asked == [("validate", StackRequest(template=TEMPLATE))]
+    assert service.asked == [("summary", StackRequest(template=TEMPLATE))]
     assert await refusal(client, "ValidateTemplate") == (400, "MissingParameter")
 
 

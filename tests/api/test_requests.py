@@ -1,10 +1,12 @@
 """The rules that hold for every address."""
 
+import gzip
 import json
 
 import httpx
 import pytest
 
+from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Position
 from stoker.kernel.errors import (
     ACTION_NOT_SUPPORTED,
@@ -157,6 +159,18 @@ async def test_status_and_name_are_those_of_the_error_type(
     assert answer.json()["error"]["message"] == refusal.message
 
 
+async def test_a_database_that_does_not_answer_is_told_with_when_to_ask_again(
+    client: httpx.AsyncClient, base: str, service: FakeService
+) -> None:
+    service.refusal = StoreFault("connection to 10.1.2.3 refused", passing=True)
+    answer = await client.get(base + "/stacks")
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.json()["error"]["type"] == "ServiceUnavailable"
+    assert "database" in answer.json()["error"]["message"]
+    assert "10.1.2.3" not in answer.text
+
+
 async def test_all_findings_on_a_document_are_sent_with_their_places(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
@@ -215,6 +229,16 @@ async def test_json_is_read_whatever_of_the_known_content_types(
     content = json.dumps({"stack_name": "s", "template": {}})
     answer = await client.post(base + "/stacks", content=content, headers={"Content-Type": kind})
     assert answer.status_code == 201
+
+
+async def test_an_encoded_body_is_refused_with_the_reason(
+    client: httpx.AsyncClient, base: str
+) -> None:
+    content = gzip.compress(b'{"stack_name": "s", "template": {}}')
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = await client.post(base + "/stacks", content=content, headers=headers)
+    assert answer.status_code == 400
+    assert "It is encoded (gzip): send it plain." in answer.json()["error"]["message"]
 
 
 async def test_body_beyond_the_limit_is_refused(client_for: ClientFor, base: str) -> None:

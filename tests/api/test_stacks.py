@@ -91,6 +91,7 @@ async def test_same_name_is_409(client: httpx.AsyncClient, base: str, service: F
         ({"stack_name": "s", "template": {}, "environment_files": "e"}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "tags": 5}, "AttributeError"),
         ({"stack_name": "s", "template": {}, "tags": "x" * 81}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "tags": "x," * 1000}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "timeout_mins": [1]}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "timeout_mins": -1}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "timeout_mins": True}, "HTTPBadRequest"),
@@ -526,7 +527,8 @@ async def test_a_delete_is_previewed_as_an_update_is(
 ) -> None:
     service.add("s")
     service.change = "deleted"
-    answer = (await client.delete(f"{base}/stacks/s/{stack_id(1)}/preview")).json()
+    path = f"{base}/stacks/s/{stack_id(1)}/preview"
+    answer = (await client.delete(path, params={"fingerprint": "true"})).json()
     [change] = answer["resource_changes"]["deleted"]
     assert (change["path"], change["step"]) == (["a"], 1)
     assert answer["plan_fingerprint"] == "the plan"
@@ -537,8 +539,10 @@ async def test_a_request_says_by_its_fingerprint_which_plan_it_accepts(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
     body = {"template": TEMPLATE, "plan_fingerprint": "the plan"}
-    preview = await client.post(base + "/stacks/preview", json={**body, "stack_name": "s"})
+    asked = {"url": base + "/stacks/preview", "json": {**body, "stack_name": "s"}}
+    preview = await client.post(**asked, params={"fingerprint": "true"})
     assert preview.json()["plan_fingerprint"] == "the plan"
+    assert (await client.post(**asked)).json()["plan_fingerprint"] is None
     await client.post(base + "/stacks", json={**body, "stack_name": "s"})
     assert asked_request(service).plan_fingerprint == "the plan"
     path = f"{base}/stacks/s/{stack_id(1)}"

@@ -8,9 +8,6 @@ import pytest
 
 from tests.attacks.arena import Arena
 
-PAUSE = 0.2
-"""Seconds: something of such a tree, not found yet, lets no other thread run (docs/limits.md)."""
-
 
 def groups_in_groups(count: int, depth: int) -> dict[str, Any]:
     inner: dict[str, Any] = {"type": "OS::Heat::None"}
@@ -25,7 +22,7 @@ def test_groups_in_groups_are_refused_when_they_hold_too_much(arena: Arena, path
     body = {"stack_name": "tree", "template": groups_in_groups(1000, 4)}
     if path == "/validate":
         del body["stack_name"]
-    with arena.attacked(seconds=120, mebibytes=700, pause=PAUSE) as attacker:
+    with arena.attacked(seconds=120, mebibytes=700) as attacker:
         answer = attacker.ask("POST", path, body)
     assert answer.status_code in (400, 403), answer.text
     assert "more values than are looked at" in answer.text

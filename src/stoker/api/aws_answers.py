@@ -16,13 +16,16 @@ from stoker.kernel.errors import (
     INCOMPLETE_SIGNATURE,
     INVALID_ACTION,
     INVALID_COMBINATION,
+    INVALID_NEXT_TOKEN,
     LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
     MISSING_PARAMETER,
+    NOT_IMPLEMENTED,
     NOT_SIGNED,
     STACK_EXISTS,
     UNAVAILABLE,
     UNKNOWN_ACCESS_KEY,
+    WATCH_NOT_FOUND,
     WRONG_SIGNATURE,
     ErrorType,
     Refused,
@@ -36,36 +39,56 @@ _CODES: Mapping[ErrorType, ErrorType] = {
     HTTP_NOT_FOUND: ErrorType("InvalidAction", 404),
     METHOD_NOT_ALLOWED: ErrorType("InvalidAction", 405),
     STACK_EXISTS: ErrorType("AlreadyExists", 400),
+    WATCH_NOT_FOUND: ErrorType("ResourceNotFound", 404),
 }
 """AWS's codes for errors that it has under another name."""
 _OF_AWS = (
-    ACCESS_DENIED, INCOMPLETE_SIGNATURE, INVALID_ACTION, INVALID_COMBINATION, LIMIT_EXCEEDED,
-    MISSING_PARAMETER, NOT_SIGNED, UNAVAILABLE, UNKNOWN_ACCESS_KEY, WRONG_SIGNATURE,
+    ACCESS_DENIED, INCOMPLETE_SIGNATURE, INVALID_ACTION, INVALID_COMBINATION, INVALID_NEXT_TOKEN,
+    LIMIT_EXCEEDED, MISSING_PARAMETER, NOT_IMPLEMENTED, NOT_SIGNED, UNAVAILABLE, UNKNOWN_ACCESS_KEY,
+    WRONG_SIGNATURE,
 )  # fmt: skip
 _INVALID = ErrorType("InvalidParameterValue", 400)
 _FAILED = ErrorType("InternalFailure", 500)
 
 
-def error_answer(error: Exception) -> Response:
-    """The answer to a request that ended with ``error``."""
-    code = _code_of(error)
-    kind = "Server" if code.status >= 500 else "Sender"
-    message = escape(_message_of(error))
+def error_answer(
+    error: Exception,
+    codes: Mapping[ErrorType, ErrorType] = _CODES,
+    invalid: ErrorType = _INVALID,
+) -> Response:
+    """The answer to a request that ended with ``error``.
+
+    ``codes`` are an interface's names for errors, ``invalid`` is that for all errors of senders
+    that have none.
+    """
+    code = code_of(error, codes, invalid)
+    message = escape(message_of(error))
     content = (
-        f"<ErrorResponse><Error><Type>{kind}</Type><Code>{code.name}</Code>"
+        f"<ErrorResponse><Error><Type>{kind_of(code)}</Type><Code>{code.name}</Code>"
         f"<Message>{message}</Message></Error></ErrorResponse>"
     )
     return Response(content, code.status, headers={"Content-Type": XML})
 
 
-def _code_of(error: Exception) -> ErrorType:
+def kind_of(code: ErrorType) -> str:
+    """Whose fault an error is: ``Server`` or ``Sender``."""
+    return "Server" if code.status >= 500 else "Sender"
+
+
+def code_of(
+    error: Exception,
+    codes: Mapping[ErrorType, ErrorType] = _CODES,
+    invalid: ErrorType = _INVALID,
+) -> ErrorType:
+    """AWS's code for an error, and the status that goes with it; see :func:`error_answer`."""
     known = type_of(error)
     if known is None:
         return _FAILED
-    return known if known in _OF_AWS else _CODES.get(known, _INVALID)
+    return codes.get(known) or (known if known in _OF_AWS else invalid)
 
 
-def _message_of(error: Exception) -> str:
+def message_of(error: Exception) -> str:
+    """What users are told of an error."""
     if isinstance(error, Refused):
         return error.message
     if isinstance(error, DiagnosticError):

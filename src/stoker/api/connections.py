@@ -85,6 +85,11 @@ class ConnectionGate:
         self._by_network: Counter[str] = Counter()
         self._sweeping: asyncio.TimerHandle | None = None
 
+    @property
+    def count(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
     def now(self) -> float:
         """The time by which limits are measured."""
         return asyncio.get_running_loop().time() if self._now is None else self._now()

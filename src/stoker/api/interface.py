@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from stoker.engine.model.interfaces import StoreFault
 from stoker.kernel.diagnostics import type_of
-from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded
+from stoker.kernel.errors import BAD_REQUEST, Invalid, LimitExceeded, Unavailable
 from stoker.kernel.log import Log
 from stoker.kernel.log import request as request_log
+from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500
+_RETRY_AFTER = 5
+"""Seconds after which a request may succeed that could not be answered."""
+_HEADER = "x-openstack-request-id"
+_TRACE = re.compile("00-([0-9a-f]{32})-[0-9a-f]{16}-")
+_REQUEST_ID = re.compile("req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""As services name requests: one that a client names so is known by that name elsewhere, too."""
 
 log = Log(__name__)
 
@@ -26,19 +36,41 @@ def interface(
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         request, request_id = Request(scope, receive), f"req-{uuid.uuid4()}"
-        with request_log(request_id):
+        parent = request.headers.get("traceparent")
+        across = _across(request.headers.get(_HEADER, ""), parent) or request_id
+        beginning = span(f"HTTP {request.method}", across, parent, path=request.url.path)
+        with request_log(request_id, across), beginning:
             try:
                 response = await respond(request, request_id)
             except ClientDisconnect:
                 response = Response(status_code=400)  # nobody reads it
             except Exception as error:
-                if type_of(error) is None:
+                told = _told(error)
+                if type_of(told) is None:
                     log.exception("request failed", method=request.method, path=request.url.path)
-                response = fault(error)
-        response.headers["x-openstack-request-id"] = request_id
+                response = fault(told)
+        if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+            response.headers.setdefault("Retry-After", str(_RETRY_AFTER))
+        response.headers[_HEADER] = request_id
         await response(scope, receive, send)
 
     return application
+
+
+def _told(error: Exception) -> Exception:
+    """What a client is told of an error."""
+    if not (isinstance(error, StoreFault) and error.passing):
+        return error
+    log.warning("request not answered", reason=str(error))
+    return Unavailable("The database of the service does not answer at present; try again later.")
+
+
+def _across(given: str, parent: str | None) -> str | None:
+    """The id by which a client knows its request: that which it says, or that of its trace."""
+    if _REQUEST_ID.fullmatch(given):
+        return given
+    traced = _TRACE.match(parent) if parent else None
+    return f"req-{uuid.UUID(traced[1])}" if traced else None
 
 
 def path_of(request: Request) -> str:

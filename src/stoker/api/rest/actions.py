@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, TypedDict
+
 from starlette.responses import Response
 
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 
-ACTIONS = ("suspend", "resume", "check", "cancel_update", "cancel_without_rollback")
+
+class ActionBody(TypedDict, total=False):
+    """What is to be done, as the only key; its value does not matter."""
+
+    suspend: Any
+    resume: Any
+    check: Any
+    cancel_update: Any
+    cancel_without_rollback: Any
+
+
+ACTIONS = tuple(ActionBody.__annotations__)
 
 
 async def act(call: Call) -> Response:

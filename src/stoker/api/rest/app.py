@@ -16,12 +16,13 @@ from starlette.types import ASGIApp
 
 from stoker.api.interface import check_address, interface, read_body
 from stoker.api.ports import Authenticate, Compute, Engines, Fetching
-from stoker.api.rest import versions
+from stoker.api.rest import openapi, versions
 from stoker.api.rest.answers import json_response
 from stoker.api.rest.call import Api, Call
 from stoker.api.rest.faults import answer, forbidden, method_not_allowed, not_found
 from stoker.api.rest.links import Links, links_of
-from stoker.api.rest.routes import ROUTES, Router
+from stoker.api.rest.router import Router
+from stoker.api.rest.routes import ROUTES
 from stoker.api.rest.settings import RestSettings
 from stoker.engine.model.interfaces import Policy
 from stoker.engine.service.service import Service
@@ -81,6 +82,8 @@ class _Server:
             return json_response(versions.document(links), 300)
         if isinstance(asked, versions.UnknownPath):
             raise not_found("Nothing is served at this address.")
+        if asked.path == openapi.PATH and request.method == "GET":
+            return json_response(openapi.document(links.root, passwords=self._settings.passwords))
         return await self._authenticated(request, asked.path, links, request_id)
 
     async def _authenticated(
@@ -114,6 +117,7 @@ class _Server:
             request.headers.get("content-type", ""),
             await read_body(request, self._settings.max_json_body_size),
             links,
+            request.headers,
         )
         if operation.rule is not None:
             call.enforce(operation.rule)

@@ -14,6 +14,8 @@ from stoker.kernel import long_json
 from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, Invalid
 
 _LONGEST_TAG = 80
+_MOST_TAGS = 1_000
+"""Of one stack; Heat counts none."""
 _CHANGING = (
     "template", "template_url", "parameters", "environment", "environment_files", "files",
     "files_container", "clear_parameters", "timeout_mins", "tags",
@@ -165,6 +167,8 @@ def _tags(body: Body) -> tuple[str, ...] | None:
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise Invalid("tags must be a string of tags separated by commas.", ATTRIBUTE_ERROR)
+    if len(tags) > _MOST_TAGS:
+        raise bad_request(f"A stack has at most {_MOST_TAGS} tags, not {len(tags)}.")
     for tag in tags:
         if len(tag) > _LONGEST_TAG:
             raise bad_request(f'Invalid tag, "{tag}" is longer than {_LONGEST_TAG} characters')

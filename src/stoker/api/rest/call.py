@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -51,6 +51,7 @@ class Call:
     content_type: str
     body: bytes
     links: Links
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def service(self) -> Service:
@@ -77,7 +78,9 @@ class Call:
         """The body's JSON object; raises a refusal (400) where there is none."""
         value = await self.optional_document()
         if value is None:
-            raise bad_request(NOT_AN_OBJECT)
+            coding = self.headers.get("content-encoding", "identity")
+            more = "" if coding == "identity" else f" It is encoded ({coding:.20}): send it plain."
+            raise bad_request(NOT_AN_OBJECT + more)
         return value
 
     def allows(self, rule: str) -> bool:

@@ -2,28 +2,107 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any, NotRequired, TypedDict
 
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from stoker.api.rest.answers import document_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import not_found
-from stoker.api.rest.links import link
-from stoker.api.rest.paging import page_of
-from stoker.api.rest.values import query_number, several
-from stoker.engine.model.requests import EventQuery
+from stoker.api.rest.links import Link, link
+from stoker.api.rest.paging import PAGE, page_of
+from stoker.api.rest.parameters import Flag, Number, Parameter, Texts
+from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
+from stoker.engine.service.event_streams import Told
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import NotFound
 
 _SORT_KEYS = ("event_time", "resource_type")
-_FILTERS = ("resource_status", "resource_action", "resource_name", "resource_type")
+_FILTERS = tuple(
+    Texts(name, f"Events with this {words}; any of several.")
+    for name, words in {
+        "resource_status": "status, without the action",
+        "resource_action": "action",
+        "resource_name": "name of a resource",
+        "resource_type": "type of a resource",
+    }.items()
+)
+_NESTED_DEPTH = Number("nested_depth", "How many levels of nested stacks to go down; 0.")
+STREAM = "text/event-stream"
+UNTIL_END = Flag("until_end", "Whether a stream ends with the operation; false.")
+LIST_QUERY: tuple[Parameter, ...] = (*PAGE, _NESTED_DEPTH, *_FILTERS)
+
+
+class EventRow(TypedDict):
+    """An event of a stack or a resource; in full with type and properties."""
+
+    id: str
+    links: list[Link]
+    event_time: str
+    resource_name: str
+    logical_resource_id: str
+    physical_resource_id: str
+    resource_status: str
+    resource_status_reason: str
+    resource_type: NotRequired[str]
+    resource_properties: NotRequired[Mapping[str, Any]]
+
+
+class EventList(TypedDict):
+    """Events, newest first unless the query says otherwise."""
+
+    events: list[EventRow]
+
+
+class Event(TypedDict):
+    """One event in full."""
+
+    event: EventRow
 
 
 async def index(call: Call) -> Response:
-    """Events of a stack, newest first unless the query says otherwise."""
+    """Events of a stack, newest first unless the query says otherwise.
+
+    A client that accepts ``text/event-stream`` gets them as they happen, oldest first.
+    """
+    if STREAM in call.headers.get("accept", ""):
+        return await _stream(call)
     return await _list(call, None)
+
+
+async def _stream(call: Call) -> Response:
+    """Server-sent events: one for each event, and ``end`` at the end where it is asked for."""
+    marker = call.headers.get("last-event-id") or call.query.get("marker")
+    query = replace(_query(call, None), page=Page(marker=marker or None))
+    following = call.service.event_streams.follow(
+        call.caller, call.stack, query, until_end=UNTIL_END.read(call.query)
+    )
+    first = await anext(following)  # a refusal is an answer of its own
+
+    async def written() -> AsyncIterator[str]:
+        yield _told(call, first)
+        async for told in following:
+            yield _told(call, told)
+
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingResponse(written(), headers=headers, media_type=STREAM)
+
+
+def _told(call: Call, told: Told) -> str:
+    """What a stream tells, in the notation of server-sent events."""
+    if told.end is not None:
+        status = f"{told.end.action}_{told.end.status}"
+        end = {"stack_status": status, "stack_status_reason": told.end.reason}
+        return f"event: end\ndata: {json.dumps(end)}\n\n"
+    written = []
+    for event in told.events:
+        row = {**_summary(call, event), "resource_type": event.resource_type}
+        written.append(f"id: {event.id}\nevent: event\ndata: {json.dumps(row)}\n\n")
+    return "".join(written) or ":\n\n"
 
 
 async def index_of_resource(call: Call) -> Response:
@@ -45,13 +124,17 @@ async def show(call: Call) -> Response:
     return await document_response({"event": full})
 
 
-async def _list(call: Call, resource_name: str | None) -> Response:
-    query = EventQuery(
+def _query(call: Call, resource_name: str | None) -> EventQuery:
+    return EventQuery(
         page=page_of(call.query, _SORT_KEYS, {}),
-        nested_depth=query_number(call.query, "nested_depth") or 0,
+        nested_depth=_NESTED_DEPTH.read(call.query) or 0,
         resource_name=resource_name,
-        filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
+        filters={f.name: f.read(call.query) for f in _FILTERS if f.name in call.query},
     )
+
+
+async def _list(call: Call, resource_name: str | None) -> Response:
+    query = _query(call, resource_name)
     events = await call.service.views.events(call.caller, call.stack, query)
     if query.page.limit == 0:
         events = ()
@@ -60,7 +143,7 @@ async def _list(call: Call, resource_name: str | None) -> Response:
     return await list_response("events", (_summary(call, event) for event in events))
 
 
-def _summary(call: Call, event: EventView) -> dict[str, Any]:
+def _summary(call: Call, event: EventView) -> EventRow:
     links = [
         link(call.links.event(event.stack, event.resource_name, event.id), "self"),
         link(call.links.resource(event.stack, event.resource_name), "resource"),

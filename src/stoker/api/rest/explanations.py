@@ -2,15 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import TypedDict
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import document_response
 from stoker.api.rest.call import Call
-from stoker.api.rest.shapes import moment
+from stoker.api.rest.shapes import Place, moment, place
 from stoker.engine.model.views import Cause, Explanation
+
+
+class Signals(TypedDict):
+    """How many signals have come, and of how many."""
+
+    received: int
+    wanted: int
+
+
+class CauseDetail(TypedDict):
+    """Why one resource is as it is."""
+
+    kind: str
+    path: tuple[str, ...]
+    stack_name: str
+    stack_id: str
+    resource_type: str
+    resource_status: str
+    physical_resource_id: str | None
+    text: str
+    since: str | None
+    waits_for: tuple[str, ...]
+    signals: Signals | None
+    hook: str | None
+    because_of: tuple[str, ...]
+    request_id: str | None
+    position: Place | None
+
+
+class Why(TypedDict):
+    """Why a stack is as it is."""
+
+    stack_name: str
+    stack_id: str
+    stack_status: str
+    stack_status_reason: str
+    since: str | None
+    deadline: str | None
+    complete: bool
+    causes: list[CauseDetail]
+
+
+class WhyAnswer(TypedDict):
+    """Why a stack, or a resource of it, is as it is."""
+
+    why: Why
 
 
 async def of_stack(call: Call) -> Response:
@@ -26,23 +71,22 @@ async def of_resource(call: Call) -> Response:
 
 async def _answer(found: Explanation) -> Response:
     stack = found.stack
-    return await document_response(
-        {
-            "why": {
-                "stack_name": stack.address.name,
-                "stack_id": stack.address.id,
-                "stack_status": f"{stack.action}_{stack.status}",
-                "stack_status_reason": stack.reason,
-                "since": moment(found.since),
-                "deadline": moment(found.deadline),
-                "complete": found.is_complete,
-                "causes": [_cause(cause) for cause in found.causes],
-            }
+    answer: WhyAnswer = {
+        "why": {
+            "stack_name": stack.address.name,
+            "stack_id": stack.address.id,
+            "stack_status": f"{stack.action}_{stack.status}",
+            "stack_status_reason": stack.reason,
+            "since": moment(found.since),
+            "deadline": moment(found.deadline),
+            "complete": found.is_complete,
+            "causes": [_cause(cause) for cause in found.causes],
         }
-    )
+    }
+    return await document_response(answer)
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
+def _cause(cause: Cause) -> CauseDetail:
     return {
         "kind": cause.kind,
         "path": cause.path,
@@ -56,9 +100,9 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "waits_for": cause.waits_for,
         "signals": None
         if cause.signals is None
-        else dict(zip(("received", "wanted"), cause.signals, strict=True)),
+        else {"received": cause.signals[0], "wanted": cause.signals[1]},
         "hook": cause.hook,
         "because_of": cause.because_of,
         "request_id": cause.request_id,
-        "position": None if cause.position is None else asdict(cause.position),
+        "position": None if cause.position is None else place(cause.position),
     }

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from starlette.responses import Response
 
@@ -32,8 +32,9 @@ from stoker.kernel.errors import (
     NotFound,
     Refused,
 )
+from stoker.template.functions.registry import NAMES
 
-_EXPLANATIONS: Mapping[int, str] = {
+EXPLANATIONS: Mapping[int, str] = {
     400: "The request is malformed or asks for something that cannot be done.",
     403: "The request is not allowed with these credentials.",
     404: "What the request names does not exist here.",
@@ -42,6 +43,38 @@ _EXPLANATIONS: Mapping[int, str] = {
     500: "The service failed to handle the request; the fault is not in the request.",
     503: "The service, or one that it depends on, does not answer at present.",
 }
+"""What every fault says of its status."""
+
+
+class Finding(TypedDict):
+    """What is wrong with a document, and where."""
+
+    severity: str
+    code: str
+    message: str
+    path: str
+    file: str | None
+    line: int | None
+    column: int | None
+    suggestion: str | None
+
+
+class FaultDetail(TypedDict):
+    """What went wrong; without a message where that is nobody's business."""
+
+    type: str
+    message: NotRequired[str]
+    diagnostics: NotRequired[list[Finding]]
+    traceback: str | None
+
+
+class Fault(TypedDict):
+    """The answer to a request that was not carried out."""
+
+    code: int
+    title: str
+    explanation: str
+    error: FaultDetail
 
 
 def bad_request(message: str) -> Refused:
@@ -79,7 +112,8 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     """The answer to a request that ended with ``error``."""
     kind = type_of(error)
     status = kind.status if kind else 500
-    detail: dict[str, Any] = {"type": kind.name if kind else type(error).__name__}
+    name = kind.name if kind else type(error).__name__
+    detail: FaultDetail = {"type": name, "traceback": None}
     if isinstance(error, DiagnosticError):
         lines = [_line(d) for d in _errors(error)]
         if len(lines) > _MOST_FINDINGS:
@@ -90,17 +124,18 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
     elif isinstance(error, Refused):
         detail["message"] = error.message
         detail["diagnostics"] = []
-    detail["traceback"] = "".join(traceback.format_exception(error)) if debug else None
-    body = {
+    if debug:
+        detail["traceback"] = "".join(traceback.format_exception(error))
+    body: Fault = {
         "code": status,
         "title": HTTPStatus(status).phrase,
-        "explanation": _EXPLANATIONS[status],
+        "explanation": EXPLANATIONS[status],
         "error": detail,
     }
     return json_response(body, status)
 
 
-def findings(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+def findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
     """Findings in the API's form."""
     return [_finding(diagnostic) for diagnostic in diagnostics]
 
@@ -116,11 +151,13 @@ def _line(diagnostic: Diagnostic) -> str:
         path = path[:-1]  # the message has the name
     if len(path) < _PROPERTY or path[0] not in _RESOURCES or path[2] not in _PROPERTIES:
         return str(diagnostic)
+    if path[-1] in NAMES:
+        path = path[:-1]  # programs look for the property alone
     message = f"Property error: : {format_path(path)}: : {diagnostic.message}"
     return str(replace(diagnostic, path=(), message=message))
 
 
-def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
+def _finding(diagnostic: Diagnostic) -> Finding:
     position = diagnostic.position
     return {
         "severity": str(diagnostic.severity),

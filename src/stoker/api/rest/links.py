@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypedDict
 from urllib.parse import quote
 
 from starlette.datastructures import URL
 
 from stoker.kernel.addresses import StackAddress
 
-Link = dict[str, str]
+
+class Link(TypedDict):
+    """The address of something that belongs to an answer, and what it is to it."""
+
+    href: str
+    rel: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
 
@@ -11,6 +11,33 @@ from stoker.api.rest.call import Call
 from stoker.template.definition import Output
 
 _NO_DESCRIPTION = "No description given"
+
+
+class OutputRow(TypedDict):
+    """An output without its value."""
+
+    output_key: str
+    description: str
+
+
+class OutputList(TypedDict):
+    """The outputs of a stack."""
+
+    outputs: list[OutputRow]
+
+
+class OutputDetail(OutputRow):
+    """An output with its value."""
+
+    output_value: Any
+    output_error: NotRequired[str]
+    output_note: NotRequired[str]
+
+
+class OutputAnswer(TypedDict):
+    """One output."""
+
+    output: OutputDetail
 
 
 async def index(call: Call) -> Response:
@@ -29,9 +56,9 @@ async def show(call: Call) -> Response:
     return await document_response({"output": shown(output)})
 
 
-def shown(output: Output) -> dict[str, Any]:
+def shown(output: Output) -> OutputDetail:
     """An output with its value, in the API's form."""
-    answer = {
+    answer: OutputDetail = {
         "output_key": output.name,
         "description": output.description or _NO_DESCRIPTION,
         "output_value": output.value,

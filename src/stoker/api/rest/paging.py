@@ -9,8 +9,14 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from stoker.api.rest.links import link
-from stoker.api.rest.values import descending, query_number, several
+from stoker.api.rest.parameters import Choice, Number, Parameter, Text, Texts
 from stoker.engine.model.requests import Page
+
+LIMIT = Number("limit", "The most items in the answer; all of them where it is not given.")
+MARKER = Text("marker", "The id of the item after which the answer begins.")
+SORT_KEYS = Texts("sort_keys", "What to sort by; keys that do not exist are ignored.")
+SORT_DIR = Choice("sort_dir", "The direction.", ("desc", "asc"))
+PAGE: tuple[Parameter, ...] = (LIMIT, MARKER, SORT_KEYS, SORT_DIR)
 
 
 def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, str]) -> Page:
@@ -18,12 +24,12 @@ def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, 
 
     Sort keys that do not exist are ignored.
     """
-    wanted = (aliases.get(key, key) for key in several(query, "sort_keys"))
+    wanted = (aliases.get(key, key) for key in SORT_KEYS.read(query))
     return Page(
-        limit=query_number(query, "limit"),
-        marker=query.get("marker") or None,
+        limit=LIMIT.read(query),
+        marker=MARKER.read(query) or None,
         sort_keys=tuple(key for key in wanted if key in sort_keys),
-        descending=descending(query),
+        descending=SORT_DIR.read(query) == "desc",
     )
 
 

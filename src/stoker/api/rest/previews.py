@@ -3,24 +3,118 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import made_response
 from stoker.api.rest.bodies import refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
-from stoker.api.rest.shapes import described_stack, moment
-from stoker.api.rest.values import query_flag, several
-from stoker.engine.model.views import ChangeView, PlanView, ResourceView
+from stoker.api.rest.parameters import Flag, Parameter, Texts
+from stoker.api.rest.shapes import DescribedStack, Place, described_stack, moment, place
+from stoker.engine.model.views import ChangeView, PlanView, PropertyChange, ResourceView
 from stoker.kernel.addresses import StackAddress
 
-_CHANGES = ("unchanged", "updated", "replaced", "added", "deleted")
+_SHOW_NESTED = Flag("show_nested", "With the changes inside nested stacks.")
+_UNHEALTHY = Texts("unhealthy", "Resources to be seen as marked unhealthy. Stoker's own.")
+FINGERPRINT = Flag(
+    "fingerprint", "With the fingerprint by which a request accepts the plan. Stoker's own."
+)
+UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT)
+
 _NEW = ("replaced", "added")
 """Changes that the API shows as the object to be made, not as the existing one."""
 _INITIAL = ("unchanged", *_NEW)
 """Changes after which the API shows the resource in its initial state."""
+
+
+class Identity(TypedDict):
+    """A stack or a resource by all its names."""
+
+    tenant: str
+    stack_name: str
+    stack_id: str
+    path: str
+
+
+class PreviewedResource(TypedDict):
+    """A resource as it would be made, or as it is."""
+
+    resource_name: str
+    resource_type: str
+    resource_identity: Identity
+    stack_identity: Identity
+    stack_name: str
+    required_by: tuple[str, ...]
+    description: str
+    metadata: Mapping[str, Any]
+    properties: Mapping[str, Any]
+    parent_resource: NotRequired[str]
+    updated_time: NotRequired[str | None]
+    creation_time: NotRequired[str | None]
+    physical_resource_id: NotRequired[str]
+    resource_action: NotRequired[str]
+    resource_status: NotRequired[str]
+    resource_status_reason: NotRequired[str]
+    attributes: NotRequired[Mapping[str, Any]]
+    path: NotRequired[tuple[str, ...]]
+
+
+class PreviewedStack(DescribedStack):
+    """A stack as it would be made; nested stacks are nested lists."""
+
+    resources: list[PreviewedResource | list[Any]]
+
+
+class CreatePreview(TypedDict):
+    """What a create would make."""
+
+    stack: PreviewedStack
+    plan_fingerprint: str | None
+
+
+class ChangedProperty(TypedDict):
+    """A property that would change."""
+
+    name: str
+    old: Any
+    new: Any
+    known: bool
+    known_after: tuple[str, ...]
+
+
+class ChangedResource(PreviewedResource):
+    """A resource, and what would become of it."""
+
+    changed_properties: list[str]
+    property_changes: list[ChangedProperty]
+    change_reason: str
+    forced_by: tuple[str, ...]
+    may_force: tuple[str, ...]
+    step: int
+    after: tuple[str, ...]
+    interruptions: Mapping[str, str]
+    keeps_object: bool
+    inside: str | None
+    position: Place | None
+
+
+class ResourceChanges(TypedDict):
+    """Resources by what would become of them."""
+
+    unchanged: list[ChangedResource]
+    updated: list[ChangedResource]
+    replaced: list[ChangedResource]
+    added: list[ChangedResource]
+    deleted: list[ChangedResource]
+
+
+class ChangesPreview(TypedDict):
+    """What a change would do."""
+
+    resource_changes: ResourceChanges
+    plan_fingerprint: str | None
 
 
 async def preview_create(call: Call) -> Response:
@@ -29,11 +123,13 @@ async def preview_create(call: Call) -> Response:
     name = stack_name(body)
     refuse_converge(body)
     request = await stack_request(call, body, name=name)
-    stack, resources, plan = await call.service.previews.create(call.caller, request)
+    stack, resources, plan = await call.service.previews.create(
+        call.caller, request, fingerprint=FINGERPRINT.read(call.query)
+    )
 
-    def described() -> dict[str, Any]:
+    def described() -> CreatePreview:
         shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
-        described = {**shown, "resources": _tree(resources, stack.address)}
+        described: PreviewedStack = {**shown, "resources": _tree(resources, stack.address)}
         return {"stack": described, "plan_fingerprint": plan}
 
     return await made_response(described)
@@ -50,25 +146,39 @@ async def preview_patch(call: Call) -> Response:
 
 
 async def _preview_update(call: Call, *, existing: bool) -> Response:
-    show_nested = query_flag(call.query, "show_nested")
-    unhealthy = frozenset(several(call.query, "unhealthy"))
+    show_nested = _SHOW_NESTED.read(call.query)
+    unhealthy = frozenset(_UNHEALTHY.read(call.query))
     request = await stack_request(call, await call.document(), existing=existing)
     plan = await call.service.previews.update(
-        call.caller, call.stack, request, show_nested=show_nested, unhealthy=unhealthy
+        call.caller,
+        call.stack,
+        request,
+        show_nested=show_nested,
+        unhealthy=unhealthy,
+        fingerprint=FINGERPRINT.read(call.query),
     )
     return await made_response(lambda: _grouped(plan))
 
 
 async def preview_delete(call: Call) -> Response:
     """What a DELETE would remove."""
-    plan = await call.service.previews.delete(call.caller, call.stack)
+    plan = await call.service.previews.delete(
+        call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
+    )
     return await made_response(lambda: _grouped(plan))
 
 
-def _grouped(plan: PlanView) -> dict[str, Any]:
-    found: dict[str, list[Mapping[str, Any]]] = {kind: [] for kind in _CHANGES}
-    for change in plan.changes:
-        found[change.change].append(_changed(change))
+def _grouped(plan: PlanView) -> ChangesPreview:
+    def those(change: str) -> list[ChangedResource]:
+        return [_changed(each) for each in plan.changes if each.change == change]
+
+    found: ResourceChanges = {
+        "unchanged": those("unchanged"),
+        "updated": those("updated"),
+        "replaced": those("replaced"),
+        "added": those("added"),
+        "deleted": those("deleted"),
+    }
     return {"resource_changes": found, "plan_fingerprint": plan.fingerprint}
 
 
@@ -88,14 +198,14 @@ def _branch(
     return [
         _branch(resource.nested, by_stack, (*above, resource.name))
         if resource.nested
-        else {**_previewed(resource), "path": (*above, resource.name)}
+        else _previewed(resource, above)
         for resource in by_stack.get(stack, ())
     ]
 
 
-def _previewed(resource: ResourceView) -> dict[str, Any]:
-    unmade = _shown(replace(resource, stack=_unmade(resource.stack)))
-    return unmade | {
+def _previewed(resource: ResourceView, above: tuple[str, ...]) -> PreviewedResource:
+    return {
+        **_shown(replace(resource, stack=_unmade(resource.stack))),
         "updated_time": None,
         "creation_time": None,
         "physical_resource_id": resource.physical_id or "",
@@ -103,6 +213,7 @@ def _previewed(resource: ResourceView) -> dict[str, Any]:
         "resource_status": resource.status,
         "resource_status_reason": resource.reason,
         "attributes": resource.attributes or {},
+        "path": (*above, resource.name),
     }
 
 
@@ -111,10 +222,11 @@ def _unmade(stack: StackAddress) -> StackAddress:
     return replace(stack, id="None")
 
 
-def _changed(change: ChangeView) -> dict[str, Any]:
+def _changed(change: ChangeView) -> ChangedResource:
     new, initial = change.change in _NEW, change.change in _INITIAL
     resource = change.resource
-    return _shown(resource) | {
+    return {
+        **_shown(resource),
         "updated_time": None if new else moment(resource.updated_at),
         "creation_time": None if new else moment(resource.created_at),
         "physical_resource_id": "" if new else resource.physical_id or "",
@@ -123,7 +235,7 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "resource_status_reason": "" if initial else resource.reason,
         "attributes": {},
         "changed_properties": [changed.name for changed in change.changed_properties],
-        "property_changes": [asdict(changed) for changed in change.changed_properties],
+        "property_changes": [_property(changed) for changed in change.changed_properties],
         "change_reason": change.cause,
         "forced_by": change.forcing,
         "may_force": change.may_force,
@@ -133,12 +245,22 @@ def _changed(change: ChangeView) -> dict[str, Any]:
         "interruptions": change.interruptions,
         "keeps_object": change.keeps_object,
         "inside": change.inside,
-        "position": None if change.position is None else asdict(change.position),
+        "position": None if change.position is None else place(change.position),
     }
 
 
-def _shown(view: ResourceView) -> dict[str, Any]:
-    shown = {
+def _property(changed: PropertyChange) -> ChangedProperty:
+    return {
+        "name": changed.name,
+        "old": changed.old,
+        "new": changed.new,
+        "known": changed.known,
+        "known_after": changed.known_after,
+    }
+
+
+def _shown(view: ResourceView) -> PreviewedResource:
+    shown: PreviewedResource = {
         "resource_name": view.name,
         "resource_type": view.type_name,
         "resource_identity": _identity(view.stack, f"/resources/{view.name}"),
@@ -154,7 +276,7 @@ def _shown(view: ResourceView) -> dict[str, Any]:
     return shown
 
 
-def _identity(stack: StackAddress, path: str) -> dict[str, str]:
+def _identity(stack: StackAddress, path: str) -> Identity:
     return {
         "tenant": stack.project_id,
         "stack_name": stack.name,

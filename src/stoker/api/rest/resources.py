@@ -2,34 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import document_response, json_response, list_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
-from stoker.api.rest.links import link
-from stoker.api.rest.values import flag, optional_text, query_flag, query_number, several
+from stoker.api.rest.links import Link, link
+from stoker.api.rest.parameters import Flag, Number, Parameter, Texts
+from stoker.api.rest.values import flag, optional_text
 from stoker.engine.model.requests import ResourceQuery
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.clock import isoformat
 
-_FILTERS = ("type", "status", "name", "action", "id", "physical_resource_id")
-_OPTIONS = ("nested_depth", "with_detail")
+_FILTERS = tuple(
+    Texts(name, f"Resources with this {words}; any of several.")
+    for name, words in {
+        "type": "type",
+        "status": "status, without the action",
+        "name": "name",
+        "action": "last action",
+        "id": "number, which is Stoker's own",
+        "physical_resource_id": "id in the cloud",
+    }.items()
+)
+_NESTED_DEPTH = Number("nested_depth", "How many levels of nested stacks to go down; 0.")
+_WITH_DETAIL = Flag("with_detail", "With descriptions and attributes.")
+LIST_QUERY: tuple[Parameter, ...] = (*_FILTERS, _NESTED_DEPTH, _WITH_DETAIL)
+WITH_ATTR = Texts("with_attr", "Attributes to compute in addition to those that are shown anyway.")
 _MARK = "mark_unhealthy"
 _REASON = "resource_status_reason"
 
 
+class ResourceRow(TypedDict):
+    """A resource in a list."""
+
+    resource_name: str
+    logical_resource_id: str
+    physical_resource_id: str
+    resource_type: str
+    resource_status: str
+    resource_status_reason: str
+    creation_time: str
+    updated_time: str
+    required_by: tuple[str, ...]
+    links: list[Link]
+    parent_resource: NotRequired[str]
+    waiting_for: NotRequired[str]
+    description: NotRequired[str]
+    attributes: NotRequired[Mapping[str, Any]]
+    attributes_note: NotRequired[str]
+
+
+class ResourceList(TypedDict):
+    """Resources of a stack, and of those nested in it."""
+
+    resources: list[ResourceRow]
+
+
+class Resource(TypedDict):
+    """One resource."""
+
+    resource: ResourceRow
+
+
+class Metadata(TypedDict):
+    """The metadata of a resource."""
+
+    metadata: Mapping[str, Any]
+
+
+class Mark(TypedDict):
+    """Whether the next update replaces a resource."""
+
+    mark_unhealthy: bool
+    resource_status_reason: NotRequired[str | None]
+
+
 async def index(call: Call) -> Response:
     """The resources of a stack; keys of the query that are no filter are refused."""
-    unknown = [key for key in call.query if key not in _FILTERS + _OPTIONS]
+    known = {parameter.name for parameter in LIST_QUERY}
+    unknown = [key for key in call.query if key not in known]
     if unknown:
-        raise bad_request(f"Invalid filter parameters {unknown}; there are {', '.join(_FILTERS)}.")
-    detailed = query_flag(call.query, "with_detail")
+        filters = ", ".join(each.name for each in _FILTERS)
+        raise bad_request(f"Invalid filter parameters {unknown}; there are {filters}.")
+    detailed = _WITH_DETAIL.read(call.query)
     query = ResourceQuery(
-        nested_depth=query_number(call.query, "nested_depth") or 0,
-        filters={n: several(call.query, n) for n in _FILTERS if n in call.query},
+        nested_depth=_NESTED_DEPTH.read(call.query) or 0,
+        filters={f.name: f.read(call.query) for f in _FILTERS if f.name in call.query},
         with_attributes=detailed,
     )
     found = await call.service.views.resources(call.caller, call.stack, query)
@@ -40,7 +102,7 @@ async def index(call: Call) -> Response:
 async def show(call: Call) -> Response:
     """One resource with its attributes."""
     name = call.path["resource_name"]
-    wanted = several(call.query, "with_attr")
+    wanted = WITH_ATTR.read(call.query)
     found = await call.service.views.resource(call.caller, call.stack, name, with_attributes=wanted)
     return await document_response({"resource": _detailed(call, found)})
 
@@ -77,14 +139,14 @@ async def mark_unhealthy(call: Call) -> Response:
     return json_response(None)
 
 
-def _summary(call: Call, resource: ResourceView) -> dict[str, Any]:
+def _summary(call: Call, resource: ResourceView) -> ResourceRow:
     links = [
         link(call.links.resource(resource.stack, resource.name), "self"),
         link(call.links.stack(resource.stack), "stack"),
     ]
     if resource.nested is not None:
         links.append(link(call.links.stack(resource.nested), "nested"))
-    summary: dict[str, Any] = {
+    summary: ResourceRow = {
         "resource_name": resource.name,
         "logical_resource_id": resource.name,
         "physical_resource_id": resource.physical_id or "",
@@ -103,11 +165,10 @@ def _summary(call: Call, resource: ResourceView) -> dict[str, Any]:
     return summary
 
 
-def _detailed(call: Call, resource: ResourceView) -> dict[str, Any]:
-    note = resource.attributes_note
-    return {
-        **_summary(call, resource),
-        "description": resource.description,
-        "attributes": resource.attributes or {},
-        **({} if note is None else {"attributes_note": note}),
-    }
+def _detailed(call: Call, resource: ResourceView) -> ResourceRow:
+    detailed = _summary(call, resource)
+    detailed["description"] = resource.description
+    detailed["attributes"] = resource.attributes or {}
+    if resource.attributes_note is not None:
+        detailed["attributes_note"] = resource.attributes_note
+    return detailed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from starlette.responses import Response
 
@@ -12,14 +12,50 @@ from stoker.api.rest.call import Call
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import HTTP_UNAVAILABLE, Refused
 
-_ENGINE = {"binary": "heat-engine", "topic": "engine", "report_interval": 60}
-"""Of every engine. Clients expect reports at such intervals; here each engine is asked itself."""
+_REPORT_INTERVAL = 60
+"""In seconds. Clients expect reports at such intervals; here each engine is asked itself."""
+
+
+class Revision(TypedDict):
+    """The revision of a part of the service."""
+
+    revision: str
+
+
+class BuildInfo(TypedDict):
+    """What the service is made of."""
+
+    api: Revision
+    engine: Revision
+
+
+class EngineRow(TypedDict):
+    """An engine process."""
+
+    id: str
+    engine_id: str
+    host: str
+    hostname: str
+    binary: str
+    topic: str
+    report_interval: int
+    created_at: str
+    updated_at: str
+    deleted_at: str | None
+    status: str
+
+
+class EngineList(TypedDict):
+    """All engine processes."""
+
+    services: list[EngineRow]
 
 
 async def build_info(call: Call) -> Response:
     """The revisions of interface and engine, which are always the same here."""
-    revision = {"revision": call.api.settings.revision}
-    return json_response({"api": revision, "engine": revision})
+    revision: Revision = {"revision": call.api.settings.revision}
+    answer: BuildInfo = {"api": revision, "engine": revision}
+    return json_response(answer)
 
 
 async def index(call: Call) -> Response:
@@ -30,7 +66,7 @@ async def index(call: Call) -> Response:
     return json_response({"services": [_shown(engine) for engine in engines]})
 
 
-def _shown(engine: EngineView) -> dict[str, Any]:
+def _shown(engine: EngineView) -> EngineRow:
     return {
         "id": engine.id,
         "engine_id": engine.engine_id,
@@ -39,6 +75,8 @@ def _shown(engine: EngineView) -> dict[str, Any]:
         "created_at": isoformat(engine.created_at),
         "updated_at": isoformat(engine.updated_at),
         "deleted_at": None,
+        "binary": "heat-engine",
+        "topic": "engine",
+        "report_interval": _REPORT_INTERVAL,
         "status": "up" if engine.up else "down",
-        **_ENGINE,
     }

@@ -17,6 +17,8 @@ class RestSettings:
     """Believe ``X-Forwarded-*`` headers."""
     identity_uri: str = "http://127.0.0.1:5000"
     """Where ``WWW-Authenticate`` sends clients."""
+    passwords: bool = False
+    """User names and passwords are taken in place of tokens."""
     hidden_tags: tuple[str, ...] = ()
     """Stacks with one of these tags are listed on demand only."""
     cors_origins: tuple[str, ...] = ()
@@ -40,6 +42,7 @@ def settings_from(conf: Any) -> RestSettings:
         max_json_body_size=conf.max_json_body_size,
         behind_proxy=conf.oslo_middleware.enable_proxy_headers_parsing,
         identity_uri=identity_uri,
+        passwords=conf.paste_deploy.flavor == "standalone",
         hidden_tags=tuple(conf.hidden_stack_tags),
         cors_origins=tuple(conf.cors.allowed_origin),
         revision=conf.revision.heat_revision,

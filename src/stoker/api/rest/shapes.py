@@ -2,14 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
-from stoker.api.rest.links import Links, link
-from stoker.api.rest.outputs import shown
+from stoker.api.rest.links import Link, Links, link
+from stoker.api.rest.outputs import OutputDetail, shown
 from stoker.engine.model.views import StackView
 from stoker.kernel.clock import isoformat
+from stoker.kernel.diagnostics import Position
 
 _NO_DESCRIPTION = "No description"
+
+
+class StackRow(TypedDict):
+    """A stack in a list."""
+
+    id: str
+    links: list[Link]
+    stack_name: str
+    description: str
+    stack_status: str
+    stack_status_reason: str
+    creation_time: str
+    updated_time: str | None
+    deletion_time: str | None
+    stack_owner: str | None
+    parent: str | None
+    stack_user_project_id: str | None
+    tags: tuple[str, ...] | None
+    project: NotRequired[str]
+
+
+class DescribedStack(TypedDict):
+    """A stack in full, but for its status."""
+
+    id: str
+    stack_name: str
+    links: list[Link]
+    creation_time: str
+    updated_time: str | None
+    deletion_time: str | None
+    notification_topics: list[str]
+    parameters: Mapping[str, str]
+    description: str
+    template_description: str
+    capabilities: list[str]
+    disable_rollback: bool
+    timeout_mins: int | None
+    stack_owner: str | None
+    parent: str | None
+    stack_user_project_id: str | None
+    tags: tuple[str, ...] | None
+    outputs: NotRequired[list[OutputDetail]]
+
+
+class ShownStack(DescribedStack):
+    """A stack in full."""
+
+    stack_status: str
+    stack_status_reason: str
+
+
+class Place(TypedDict):
+    """Where something stands in a document."""
+
+    file: str | None
+    line: int
+    column: int
+
+
+def place(position: Position) -> Place:
+    """A position in the API's form."""
+    return {"file": position.file, "line": position.line, "column": position.column}
 
 
 def moment(seconds: float | None) -> str | None:
@@ -17,9 +81,9 @@ def moment(seconds: float | None) -> str | None:
     return None if seconds is None else isoformat(seconds)
 
 
-def list_row(links: Links, stack: StackView, *, with_project: bool) -> dict[str, Any]:
+def list_row(links: Links, stack: StackView, *, with_project: bool) -> StackRow:
     """A stack in a list."""
-    row: dict[str, Any] = {
+    row: StackRow = {
         "id": stack.address.id,
         "links": [link(links.stack(stack.address), "self")],
         "stack_name": stack.address.name,
@@ -39,9 +103,9 @@ def list_row(links: Links, stack: StackView, *, with_project: bool) -> dict[str,
     return row
 
 
-def described_stack(links: Links, stack: StackView) -> dict[str, Any]:
+def described_stack(links: Links, stack: StackView) -> DescribedStack:
     """A stack in full, but for its status."""
-    described: dict[str, Any] = {
+    described: DescribedStack = {
         "id": stack.address.id,
         "stack_name": stack.address.name,
         "links": [link(links.stack(stack.address), "self")],
@@ -65,7 +129,7 @@ def described_stack(links: Links, stack: StackView) -> dict[str, Any]:
     return described
 
 
-def shown_stack(links: Links, stack: StackView) -> dict[str, Any]:
+def shown_stack(links: Links, stack: StackView) -> ShownStack:
     """A stack in full."""
     return {
         **described_stack(links, stack),

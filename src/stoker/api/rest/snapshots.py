@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from starlette.responses import Response
 
@@ -14,6 +15,36 @@ from stoker.engine.model.views import SnapshotView
 from stoker.kernel.clock import isoformat
 
 _LONGEST_NAME = 255
+
+
+class SnapshotDetail(TypedDict):
+    """A snapshot."""
+
+    id: str
+    name: str | None
+    action: str
+    status: str
+    status_reason: str | None
+    data: Mapping[str, Any]
+    creation_time: str
+
+
+class SnapshotList(TypedDict):
+    """The snapshots of a stack."""
+
+    snapshots: list[SnapshotDetail]
+
+
+class SnapshotAnswer(TypedDict):
+    """One snapshot."""
+
+    snapshot: SnapshotDetail
+
+
+class NewSnapshot(TypedDict, total=False):
+    """A snapshot to be. A name that is a number becomes a text."""
+
+    name: str | int | float | None
 
 
 async def create(call: Call) -> Response:
@@ -53,7 +84,7 @@ async def restore(call: Call) -> Response:
     return accepted()
 
 
-def _shown(snapshot: SnapshotView) -> dict[str, Any]:
+def _shown(snapshot: SnapshotView) -> SnapshotDetail:
     return {
         "id": snapshot.id,
         "name": snapshot.name,

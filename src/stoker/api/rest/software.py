@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, Required, TypedDict
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import document_response, list_response, no_content
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
+from stoker.api.rest.paging import LIMIT, MARKER
+from stoker.api.rest.parameters import Flag, Parameter, Text
 from stoker.api.rest.shapes import moment
-from stoker.api.rest.values import query_flag, query_number
 from stoker.engine.model.requests import Page
 from stoker.kernel.clock import isoformat
 from stoker.schema.software import Deployment, SoftwareConfig
 
 _LONGEST_SERVER = 255
+_GLOBAL_TENANT = Flag("global_tenant", "Those of all projects; a policy of its own allows it.")
+_SERVER_ID = Text("server_id", "Deployments to this server.")
+CONFIGS_QUERY: tuple[Parameter, ...] = (LIMIT, MARKER, _GLOBAL_TENANT)
+DEPLOYMENTS_QUERY: tuple[Parameter, ...] = (LIMIT, MARKER, _SERVER_ID)
 _CHANGING = {
     "config_id": "config_id",
     "input_values": "input_values",
@@ -30,9 +35,106 @@ _NO_REASON = "None"
 """Clients know this text where no reason was given."""
 
 
+class ConfigRow(TypedDict):
+    """A config in a list. Name and group are whatever JSON their author has sent."""
+
+    id: str
+    name: Any
+    group: Any
+    creation_time: str
+    project: NotRequired[str]
+
+
+class ConfigList(TypedDict):
+    """Configs, newest first."""
+
+    software_configs: list[ConfigRow]
+
+
+class ConfigDetail(TypedDict):
+    """A config in full."""
+
+    id: str
+    name: Any
+    group: Any
+    config: Any
+    inputs: list[Mapping[str, Any]]
+    outputs: list[Mapping[str, Any]]
+    options: Any
+    creation_time: NotRequired[str]
+
+
+class Config(TypedDict):
+    """One config."""
+
+    software_config: ConfigDetail
+
+
+class NewConfig(TypedDict, total=False):
+    """A config to be."""
+
+    name: Any
+    group: Any
+    config: Any
+    inputs: list[Mapping[str, Any]]
+    outputs: list[Mapping[str, Any]]
+    options: Any
+
+
+class DeploymentDetail(TypedDict):
+    """A config that is applied to a server."""
+
+    id: str
+    server_id: str
+    config_id: str
+    input_values: Any
+    output_values: Any
+    action: Any
+    status: Any
+    status_reason: Any
+    creation_time: str
+    updated_time: NotRequired[str | None]
+
+
+class DeploymentList(TypedDict):
+    """Deployments of the project."""
+
+    software_deployments: list[DeploymentDetail]
+
+
+class DeploymentAnswer(TypedDict):
+    """One deployment."""
+
+    software_deployment: DeploymentDetail
+
+
+class DeploymentChanges(TypedDict, total=False):
+    """What is new of a deployment; null says nothing."""
+
+    config_id: str | None
+    input_values: Any
+    output_values: Any
+    action: Any
+    status: Any
+    status_reason: Any
+
+
+class NewDeployment(DeploymentChanges, total=False):
+    """A deployment to be."""
+
+    server_id: Required[str]
+    stack_user_project_id: str | None
+
+
+class ServerMetadata(TypedDict):
+    """The configs that a server is to apply."""
+
+    metadata: list[ConfigDetail]
+
+
 async def list_configs(call: Call) -> Response:
     """The configs of the project; of all projects where the policy allows it."""
-    everywhere = query_flag(call.query, "global_tenant")
+    everywhere = _GLOBAL_TENANT.read(call.query)
     if everywhere:
         call.enforce("software_configs:global_index")
     page = _page(call)
@@ -65,7 +167,7 @@ async def delete_config(call: Call) -> Response:
 
 async def list_deployments(call: Call) -> Response:
     """The deployments of the project, or those to one server."""
-    page, server_id = _page(call), call.query.get("server_id")
+    page, server_id = _page(call), _SERVER_ID.read(call.query)
     found = await call.service.software.deployments(call.caller, server_id, page)
     if page.limit == 0:
         found = ()
@@ -108,7 +210,7 @@ async def metadata(call: Call) -> Response:
 
 
 def _page(call: Call) -> Page:
-    return Page(query_number(call.query, "limit"), call.query.get("marker") or None)
+    return Page(LIMIT.read(call.query), MARKER.read(call.query) or None)
 
 
 def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,22 +229,24 @@ async def _config(config: SoftwareConfig) -> Response:
     return await document_response({"software_config": config.as_told()})
 
 
-def _config_row(config: SoftwareConfig, *, with_project: bool) -> dict[str, Any]:
-    row = {
+def _config_row(config: SoftwareConfig, *, with_project: bool) -> ConfigRow:
+    row: ConfigRow = {
         "id": config.id,
         "name": config.name,
         "group": config.group,
         "creation_time": isoformat(config.created_at),
     }
-    return {**row, "project": config.project_id} if with_project else row
+    if with_project:
+        row["project"] = config.project_id
+    return row
 
 
 async def _deployment(deployment: Deployment) -> Response:
     return await document_response({"software_deployment": _shown_deployment(deployment)})
 
 
-def _shown_deployment(deployment: Deployment) -> dict[str, Any]:
-    shown = {
+def _shown_deployment(deployment: Deployment) -> DeploymentDetail:
+    shown: DeploymentDetail = {
         "id": deployment.id,
         "server_id": deployment.server_id,
         "input_values": deployment.input_values,

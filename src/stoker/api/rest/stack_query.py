@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from starlette.datastructures import QueryParams
 
 from stoker.api.rest.faults import bad_request
-from stoker.api.rest.paging import page_of
-from stoker.api.rest.values import query_flag, several
+from stoker.api.rest.paging import PAGE, page_of
+from stoker.api.rest.parameters import Flag, Parameter, Texts
 from stoker.engine.model.requests import StackQuery
 
 _FILTERS = {
@@ -37,6 +37,26 @@ _ACTIONS = (
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _MOST_TAGS = 100
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
+_SHOW_DELETED = Flag("show_deleted", "With deleted stacks.")
+_SHOW_NESTED = Flag("show_nested", "With stacks that are inside others.")
+_SHOW_HIDDEN = Flag("show_hidden", "With stacks that have a tag of hidden_stack_tags.")
+_GLOBAL_TENANT = Flag("global_tenant", "Those of all projects; a policy of its own allows it.")
+
+
+def _spellings(name: str, words: str) -> tuple[Texts, ...]:
+    """A key in Heat's spelling, and in openstacksdk's."""
+    return tuple(Texts(each, words) for each in dict.fromkeys((name, name.replace("_", "-"))))
+
+
+_TAGS = _spellings("tags", "Stacks with all these tags, which commas separate.")
+_TAGS_ANY = _spellings("tags_any", "Stacks with one of these tags.")
+_NOT_TAGS = _spellings("not_tags", "Stacks without one of these tags.")
+_NOT_TAGS_ANY = _spellings("not_tags_any", "Stacks with none of these tags.")
+STACK_QUERY: tuple[Parameter, ...] = (
+    *PAGE, _SHOW_DELETED, _SHOW_NESTED, _SHOW_HIDDEN, _GLOBAL_TENANT,
+    *_TAGS, *_TAGS_ANY, *_NOT_TAGS, *_NOT_TAGS_ANY,
+    *(Texts(key, f"Stacks with this {field}; any of several.") for key, field in _FILTERS.items()),
+)  # fmt: skip
 
 
 def stack_query(query: QueryParams, hidden_tags: Sequence[str]) -> StackQuery:
@@ -44,19 +64,19 @@ def stack_query(query: QueryParams, hidden_tags: Sequence[str]) -> StackQuery:
 
     Stacks with one of ``hidden_tags`` are left out unless the query wants them.
     """
-    show_hidden = query_flag(query, "show_hidden")
+    show_hidden = _SHOW_HIDDEN.read(query)
     unwanted = () if show_hidden else tuple(hidden_tags)
     return StackQuery(
         page=page_of(query, _SORT_KEYS, _SORT_ALIASES),
         filters=_filters(query),
-        tags=_tags(query, "tags"),
-        tags_any=_tags(query, "tags_any"),
-        not_tags=_tags(query, "not_tags"),
-        not_tags_any=(*_tags(query, "not_tags_any"), *unwanted),
-        show_deleted=query_flag(query, "show_deleted"),
-        show_nested=query_flag(query, "show_nested"),
+        tags=_tags(query, _TAGS),
+        tags_any=_tags(query, _TAGS_ANY),
+        not_tags=_tags(query, _NOT_TAGS),
+        not_tags_any=(*_tags(query, _NOT_TAGS_ANY), *unwanted),
+        show_deleted=_SHOW_DELETED.read(query),
+        show_nested=_SHOW_NESTED.read(query),
         show_hidden=show_hidden,
-        all_projects=query_flag(query, "global_tenant"),
+        all_projects=_GLOBAL_TENANT.read(query),
     )
 
 
@@ -82,16 +102,13 @@ def _keep(found: dict[str, list[str]], field: str, value: str) -> None:
         values.append(value)
 
 
-def _tags(query: QueryParams, name: str) -> tuple[str, ...]:
-    """The tags of a key, with underscores or hyphens in the key."""
-    spellings = {name, name.replace("_", "-")}
+def _tags(query: QueryParams, spellings: Sequence[Texts]) -> tuple[str, ...]:
+    """The tags of a key, however it is spelled."""
     tags = tuple(
-        tag
-        for key in sorted(spellings)
-        for text in several(query, key)
-        for tag in text.split(",")
-        if tag
+        tag for key in spellings for text in key.read(query) for tag in text.split(",") if tag
     )
     if len(tags) > _MOST_TAGS:
-        raise bad_request(f"{name} names {len(tags)} tags; it takes at most {_MOST_TAGS}.")
+        raise bad_request(
+            f"{spellings[0].name} names {len(tags)} tags; it takes at most {_MOST_TAGS}."
+        )
     return tags

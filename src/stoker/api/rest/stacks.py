@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from typing import Any, NotRequired, Required, TypedDict
 
 from starlette.responses import Response
 
@@ -19,14 +18,112 @@ from stoker.api.rest.answers import (
 from stoker.api.rest.bodies import changes_nothing, refuse_converge, stack_name, stack_request
 from stoker.api.rest.call import Call
 from stoker.api.rest.handovers import ADOPT_DATA, adopt
-from stoker.api.rest.links import link
+from stoker.api.rest.links import Link, link
 from stoker.api.rest.paging import next_page
-from stoker.api.rest.shapes import list_row, shown_stack
-from stoker.api.rest.stack_query import stack_query
-from stoker.api.rest.values import query_flag
-from stoker.engine.model.views import DriftView
+from stoker.api.rest.parameters import Flag, Parameter, Text
+from stoker.api.rest.shapes import ShownStack, StackRow, list_row, shown_stack
+from stoker.api.rest.stack_query import STACK_QUERY, stack_query
+from stoker.engine.model.views import DriftedProperty, DriftView
 
+_WITH_COUNT = Flag("with_count", "With the number of stacks that match, on whatever page.")
+LIST_QUERY: tuple[Parameter, ...] = (*STACK_QUERY, _WITH_COUNT)
+RESOLVE_OUTPUTS = Flag("resolve_outputs", "With the values of outputs.", default=True)
+PLAN_FINGERPRINT = Text("plan_fingerprint", "Delete as long as this plan holds. Stoker's own.")
 _DRIFTED = ("changed", "gone")
+
+
+class StackBody(TypedDict, total=False):
+    """What a stack is made of. The template is an object, or a text in YAML or JSON."""
+
+    template: Mapping[str, Any] | str | None
+    template_url: str | None
+    parameters: Mapping[str, Any] | None
+    environment: Mapping[str, Any] | str | None
+    environment_files: list[str] | None
+    files: Mapping[str, Any] | None
+    files_container: str | None
+    timeout_mins: int | str | None
+    disable_rollback: bool | str
+    tags: str | list[str] | None
+    plan_fingerprint: str | None
+
+
+class CreateBody(StackBody, total=False):
+    """A stack to be; ``adopt_stack_data`` is what an abandoned stack has left."""
+
+    stack_name: Required[str]
+    adopt_stack_data: str | None
+
+
+class UpdateBody(StackBody, total=False):
+    """What a stack is to become."""
+
+    existing: bool | str
+    clear_parameters: list[str] | str | None
+    converge: bool | str
+
+
+class Created(TypedDict):
+    """Where a new stack is."""
+
+    id: str
+    links: list[Link]
+
+
+class CreatedStack(TypedDict):
+    """A stack that is being made."""
+
+    stack: Created
+
+
+class StackList(TypedDict):
+    """Stacks, the link to the next page after a full one, and their number on demand."""
+
+    stacks: list[StackRow]
+    links: NotRequired[list[Link]]
+    count: NotRequired[int]
+
+
+class StackAnswer(TypedDict):
+    """One stack."""
+
+    stack: ShownStack
+
+
+class DriftedValue(TypedDict):
+    """A property that a live object has with another value than was applied."""
+
+    name: str
+    applied: Any
+    live: Any
+    repairable: bool
+
+
+class ComparedResource(TypedDict):
+    """A resource whose live object was compared with what was applied to it."""
+
+    resource_name: str
+    resource_type: str
+    physical_resource_id: str
+    stack_name: str
+    stack_id: str
+    state: str
+    reason: str
+    properties: list[DriftedValue]
+    not_compared: tuple[str, ...]
+
+
+class Drift(TypedDict):
+    """What others have changed."""
+
+    drifted: bool
+    resources: list[ComparedResource]
+
+
+class DriftAnswer(TypedDict):
+    """What others have changed of the live objects of a stack."""
+
+    drift: Drift
 
 
 async def create(call: Call) -> Response:
@@ -40,7 +137,7 @@ async def create(call: Call) -> Response:
         request = await stack_request(call, body, name=name)
         stack = await call.service.operations.create(call.caller, request)
     href = call.links.stack(stack)
-    answer = {"stack": {"id": stack.id, "links": [link(href, "self")]}}
+    answer: CreatedStack = {"stack": {"id": stack.id, "links": [link(href, "self")]}}
     return json_response(answer, 201, {"Location": href})
 
 
@@ -56,14 +153,14 @@ async def index(call: Call) -> Response:
     last = stacks[-1].address.id if stacks else None
     address = f"{call.links.root}/v1/{call.project_id}/stacks"
     more = next_page(call.query, query.page, len(stacks), last, address)
-    if query_flag(call.query, "with_count"):
+    if _WITH_COUNT.read(call.query):
         more["count"] = await call.service.views.count_stacks(call.caller, query)
     return await list_response("stacks", rows, **more)
 
 
 async def show(call: Call) -> Response:
     """One stack."""
-    resolve = query_flag(call.query, "resolve_outputs", default=True)
+    resolve = RESOLVE_OUTPUTS.read(call.query)
     stack = await call.service.views.stack(call.caller, call.stack, resolve_outputs=resolve)
     return await document_response({"stack": shown_stack(call.links, stack)})
 
@@ -87,7 +184,7 @@ async def drift(call: Call) -> Response:
     """What others have changed of the live objects, also of nested stacks. Not of Heat's API."""
     found = await call.service.drift.report(call.caller, call.stack)
 
-    def described() -> dict[str, Any]:
+    def described() -> DriftAnswer:
         drifted = any(each.state in _DRIFTED for each in found)
         return {"drift": {"drifted": drifted, "resources": [_described(each) for each in found]}}
 
@@ -109,7 +206,7 @@ async def patch(call: Call) -> Response:
 
 async def delete(call: Call) -> Response:
     """Start deleting a stack; with a fingerprint, as long as that plan holds."""
-    plan = call.query.get("plan_fingerprint")
+    plan = PLAN_FINGERPRINT.read(call.query)
     await call.service.operations.delete(call.caller, call.stack, plan)
     return no_content()
 
@@ -120,7 +217,7 @@ async def _update(call: Call, body: Mapping[str, Any], *, existing: bool) -> Res
     return accepted()
 
 
-def _described(drift: DriftView) -> dict[str, Any]:
+def _described(drift: DriftView) -> ComparedResource:
     resource = drift.resource
     return {
         "resource_name": resource.name,
@@ -130,6 +227,15 @@ def _described(drift: DriftView) -> dict[str, Any]:
         "stack_id": resource.stack.id,
         "state": drift.state,
         "reason": drift.reason,
-        "properties": [asdict(each) for each in drift.properties],
-        "not_compared": list(drift.not_compared),
+        "properties": [_value(each) for each in drift.properties],
+        "not_compared": drift.not_compared,
+    }
+
+
+def _value(drifted: DriftedProperty) -> DriftedValue:
+    return {
+        "name": drifted.name,
+        "applied": drifted.applied,
+        "live": drifted.live,
+        "repairable": drifted.repairable,
     }

@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any, NotRequired, TypedDict
 
 from starlette.responses import Response
 
 from stoker.api.rest.answers import document_response, json_response
 from stoker.api.rest.bodies import stack_request
 from stoker.api.rest.call import Call
-from stoker.api.rest.faults import bad_request, findings
-from stoker.api.rest.values import query_flag
+from stoker.api.rest.faults import Finding, bad_request, findings
+from stoker.api.rest.parameters import Flag, Parameter, Text
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED
+
+_SHOW_NESTED = Flag("show_nested", "With the parameters of nested stacks.")
+_IGNORE_ERRORS = Text("ignore_errors", "Codes of errors to pass over, separated by commas: 99001.")
+_WITH_DIAGNOSTICS = Flag("with_diagnostics", "With warnings. Stoker's own.")
+VALIDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _IGNORE_ERRORS, _WITH_DIAGNOSTICS)
+WITH_CONDITION_FUNC = Flag("with_condition_func", "With the functions of conditions.")
+
+
+class Validated(TypedDict):
+    """What a template says of itself."""
+
+    Description: str
+    Parameters: Mapping[str, Mapping[str, Any]]
+    ParameterGroups: NotRequired[list[Mapping[str, Any]]]
+    Environment: NotRequired[Mapping[str, Any]]
+    NestedParameters: NotRequired[Mapping[str, Any]]
+    diagnostics: NotRequired[list[Finding]]
+
+
+class TemplateVersion(TypedDict):
+    """A version in which templates can be written."""
+
+    version: str
+    type: str
+    aliases: list[str]
+
+
+class VersionList(TypedDict):
+    """All versions."""
+
+    template_versions: list[TemplateVersion]
+
+
+class TemplateFunction(TypedDict):
+    """A function of a version."""
+
+    functions: str
+    description: str
+
+
+class FunctionList(TypedDict):
+    """The functions of a version."""
+
+    template_functions: list[TemplateFunction]
+
 
 _ORDINARY = VALIDATION_FAILED
 _IGNORABLE = frozenset({"99001"})
@@ -26,9 +72,10 @@ async def validate(call: Call) -> Response:
 
     Warnings come on demand only: clients know the answer's keys.
     """
-    show_nested = query_flag(call.query, "show_nested")
-    if "ignore_errors" in call.query:
-        _check_ignorable(call.query["ignore_errors"].split(","))
+    show_nested = _SHOW_NESTED.read(call.query)
+    ignored = _IGNORE_ERRORS.read(call.query)
+    if ignored is not None:
+        _check_ignorable(ignored.split(","))
     request = await stack_request(call, await call.document())
     try:
         described, warnings = await call.service.descriptions.validate(
@@ -37,7 +84,7 @@ async def validate(call: Call) -> Response:
     except DiagnosticError as error:
         raise DiagnosticError(_as_bad_request(error.diagnostics)) from error
     answer = dict(described)
-    if warnings and query_flag(call.query, "with_diagnostics"):
+    if warnings and _WITH_DIAGNOSTICS.read(call.query):
         answer["diagnostics"] = findings(warnings)
     return await document_response(answer)
 
@@ -58,7 +105,7 @@ async def list_versions(call: Call) -> Response:
 async def list_functions(call: Call) -> Response:
     """The functions of a version; condition functions on demand."""
     functions = call.api.catalogue.template_functions(
-        call.path["version"], with_conditions=query_flag(call.query, "with_condition_func")
+        call.path["version"], with_conditions=WITH_CONDITION_FUNC.read(call.query)
     )
     return json_response({"template_functions": functions})
 

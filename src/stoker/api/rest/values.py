@@ -6,13 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from starlette.datastructures import QueryParams
-
 from stoker.api.rest.faults import bad_request
-from stoker.kernel.errors import Invalid
 
-_LARGEST = 2**31 - 1
-_LONGEST_NUMBER = len(str(_LARGEST))
+LARGEST = 2**31 - 1
+_LONGEST_NUMBER = len(str(LARGEST))
 _INTEGER = re.compile(r"(0|-?[1-9][0-9]*)\Z")
 _FLAGS = {"true": True, "false": False}
 
@@ -32,35 +29,12 @@ def whole_number(name: str, value: Any) -> int:
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, str | int) or not _INTEGER.match(text):
         raise bad_request(f"Only integer is acceptable by '{name}'. It is {value!r}.")
-    if len(text) > _LONGEST_NUMBER or not 0 <= int(text) <= _LARGEST:
+    if len(text) > _LONGEST_NUMBER or not 0 <= int(text) <= LARGEST:
         raise bad_request(
             f"Value '{text:.40}' is invalid for '{name}' which only accepts non-negative integer"
-            f" up to {_LARGEST}."
+            f" up to {LARGEST}."
         )
     return int(text)
-
-
-def query_flag(query: QueryParams, name: str, *, default: bool = False) -> bool:
-    """A boolean of the query."""
-    return flag(name, query[name]) if name in query else default
-
-
-def query_number(query: QueryParams, name: str) -> int | None:
-    """A non-negative integer of the query, or None."""
-    return whole_number(name, query[name]) if name in query else None
-
-
-def descending(query: QueryParams) -> bool:
-    """Whether ``sort_dir`` asks for descending order, as it does when it is not given."""
-    direction = query.get("sort_dir", "desc")
-    if direction not in ("asc", "desc"):
-        raise Invalid(f'sort_dir is either "asc" or "desc", not "{direction}".')
-    return direction == "desc"
-
-
-def several(query: QueryParams, name: str) -> tuple[str, ...]:
-    """All values of a key that may be repeated."""
-    return tuple(query.getlist(name))
 
 
 def optional_text(body: Mapping[str, Any], name: str) -> str | None:

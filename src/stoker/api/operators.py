@@ -1,0 +1,78 @@
+"""What operators and their tools ask: the health check, and metrics."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+"""Who has sent such a request is not the one who is connected."""
+
+
+class Readers:
+    """Who may read figures: those who come from given networks, or who know a token."""
+
+    def __init__(self, networks: Sequence[str], token: str | None) -> None:
+        """Raises ValueError for what is no network."""
+        self._networks = [ip_network(network.strip(), strict=False) for network in networks]
+        self._token = token
+
+    def admit(self, request: Request) -> bool:
+        """Whether the sender of a request may read figures."""
+        sent = request.headers.get("authorization", "").encode("latin-1")
+        if self._token and hmac.compare_digest(sent, f"Bearer {self._token}".encode()):
+            return True
+        if request.client is None or any(name in request.headers for name in _FORWARDED):
+            return False
+        try:
+            address = ip_address(request.client.host)
+        except ValueError:
+            return False
+        mapped = getattr(address, "ipv4_mapped", None) or address
+        return any(mapped in network for network in self._networks)
+
+
+def operator_routes(
+    readers: Readers,
+    details: Callable[[], Awaitable[Mapping[str, Any]]],
+    metrics: Callable[[], Awaitable[str]],
+    is_disabled: Callable[[], bool],
+) -> list[Route]:
+    """``/healthcheck``, which needs no token, and ``/metrics``.
+
+    ``details`` say under ``fault`` why the service cannot work, if so. While it ``is_disabled``,
+    nothing new is to be sent here.
+    """
+
+    async def health(request: Request) -> Response:
+        if is_disabled():
+            return PlainTextResponse("DISABLED BY FILE", 503)
+        if "application/json" in request.headers.get("accept", "") and readers.admit(request):
+            told = await details()
+            return JSONResponse(dict(told), 503 if "fault" in told else 200)
+        return PlainTextResponse("OK")
+
+    async def figures(request: Request) -> Response:
+        if not readers.admit(request):
+            return PlainTextResponse(
+                "Metrics are for the networks of [metrics] allowed_addresses, and for who sends"
+                " [metrics] token as a bearer token.\n",
+                403,
+            )
+        return Response(await metrics(), media_type=_PROMETHEUS)
+
+    return [
+        Route("/healthcheck", health, methods=["GET", "HEAD"]),
+        Route("/metrics", figures, methods=["GET", "HEAD"]),
+    ]

@@ -1,0 +1,41 @@
+"""What the API knows of one method at one address: the one place from which the router, the policy,
+the document of the API and the tables of who may do what are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from stoker.api.rest.call import Call
+from stoker.api.rest.parameters import Parameter
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What answers a method at an address."""
+
+    method: str
+    path: str
+    """Below ``/v1/{project_id}``."""
+    handler: Handler
+    rule: str | None
+    """The policy; None: one of ``further``."""
+    answer: Any = None
+    """The type of the JSON in the answer; None for ``null``, and where an answer has no JSON."""
+    status: int = 200
+    query: tuple[Parameter, ...] = ()
+    body: Any = None
+    """The type of the JSON in the request; None for a request that needs none."""
+    further: tuple[str, ...] = ()
+    """Policies that the handler asks for, depending on what the request says."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """All policies that have a say."""
+        return self.further if self.rule is None else (self.rule, *self.further)

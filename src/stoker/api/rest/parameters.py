@@ -1,0 +1,93 @@
+"""Parameters of queries: each is declared once, and that is how it is read and described."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import QueryParams
+
+from stoker.api.rest.values import LARGEST, flag, whole_number
+from stoker.kernel.errors import Invalid
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a query may have; it is never required."""
+
+    name: str
+    description: str
+    """For the document of the API; says what holds without the parameter."""
+
+    def schema(self) -> dict[str, Any]:
+        """Its values, as a JSON schema."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Parameter):
+    """``true`` or ``false``."""
+
+    default: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        """A boolean."""
+        return {"type": "boolean", "default": self.default}
+
+    def read(self, query: QueryParams) -> bool:
+        """The value; refuses (400) what is neither."""
+        return flag(self.name, query[self.name]) if self.name in query else self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Parameter):
+    """An integer from 0."""
+
+    def schema(self) -> dict[str, Any]:
+        """A number."""
+        return {"type": "integer", "minimum": 0, "maximum": LARGEST}
+
+    def read(self, query: QueryParams) -> int | None:
+        """The value, or None where there is none; refuses (400) what is no such number."""
+        return whole_number(self.name, query[self.name]) if self.name in query else None
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Parameter):
+    """A text."""
+
+    def read(self, query: QueryParams) -> str | None:
+        """The value, or None where there is none."""
+        return query.get(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Parameter):
+    """One of a few words; the first counts where none is given."""
+
+    words: tuple[str, ...]
+
+    def schema(self) -> dict[str, Any]:
+        """The words."""
+        return {"type": "string", "enum": list(self.words), "default": self.words[0]}
+
+    def read(self, query: QueryParams) -> str:
+        """The word; refuses (400) any other."""
+        word = query.get(self.name, self.words[0])
+        if word not in self.words:
+            known = " or ".join(f'"{each}"' for each in self.words)
+            raise Invalid(f'{self.name} is either {known}, not "{word:.100}".')
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class Texts(Parameter):
+    """Texts: the parameter may be repeated."""
+
+    def schema(self) -> dict[str, Any]:
+        """A list."""
+        return {"type": "array", "items": {"type": "string"}}
+
+    def read(self, query: QueryParams) -> tuple[str, ...]:
+        """All values."""
+        return tuple(query.getlist(self.name))

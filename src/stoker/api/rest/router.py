@@ -1,0 +1,71 @@
+"""How a path is matched against the addresses of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.routing import compile_path
+
+from stoker.api.rest.operation import Operation
+
+POST_BELOW = ("resources", "events", "template", "actions")
+READ_BELOW = (*POST_BELOW, "environment", "files")
+"""The parts of a stack to which its name leads as well."""
+
+
+class _Text(Convertor[str]):
+    """A part of a path that a regular expression describes."""
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+class _Arn(_Text):
+    """An ARN of a stack, which has slashes inside."""
+
+    regex = r"arn:openstack:heat::[^/]+:stacks/[^/]+/[^/]+"
+
+
+class _ReadBelow(_Text):
+    """What can be read of a stack that is known by its name."""
+
+    regex = "|".join(READ_BELOW)
+
+
+class _PostBelow(_Text):
+    """What can be posted to of a stack that is known by its name."""
+
+    regex = "|".join(POST_BELOW)
+
+
+for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
+    register_url_convertor(_name, _kind())
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An address that a path fits: what can be done there, and the variable parts."""
+
+    operations: Mapping[str, Operation]
+    """By method."""
+    parts: Mapping[str, str]
+
+
+class Router:
+    """Finds what serves a path."""
+
+    def __init__(self, routes: Sequence[Operation]) -> None:
+        by_path: dict[str, dict[str, Operation]] = {}
+        for route in routes:
+            by_path.setdefault("/{project_id}" + route.path, {})[route.method] = route
+        self._patterns = [(compile_path(path)[0], found) for path, found in by_path.items()]
+
+    def matches(self, path: str) -> list[Match]:
+        """The addresses that ``path`` fits, the most specific first."""
+        found = ((pattern.match(path), operations) for pattern, operations in self._patterns)
+        return [Match(operations, match.groupdict()) for match, operations in found if match]

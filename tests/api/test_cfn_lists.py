@@ -1,0 +1,173 @@
+"""The CloudFormation query API: lists in pages, statuses, and what is not there."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from stoker.api.cfn.actions import ACTIONS
+from stoker.api.cfn.pages import PAGE
+from stoker.api.cfn.unavailable import UNAVAILABLE
+from stoker.engine.model.requests import Page
+from stoker.identity.rules import DEFAULTS
+
+from .conftest import FakePolicy
+from .fake_service import FakeService
+from .test_cfn import ask, client, refusal, result
+
+__all__ = ["client"]  # a fixture
+
+
+async def test_a_long_list_comes_in_pages_with_a_token_for_the_next(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    made = [service.add(f"s{number}").address for number in range(PAGE + 1)]
+    for action, key in (("ListStacks", "StackSummaries"), ("DescribeStacks", "Stacks")):
+        listed = await result(client, action)
+        assert [each["StackName"] for each in listed[key]] == [each.name for each in made[:PAGE]]
+        assert listed["NextToken"] == made[PAGE - 1].id
+        await result(client, action, NextToken="here")
+        [*_, query] = [query for what, query in service.asked if what == "stacks"]
+        assert query.page == Page(limit=PAGE + 1, marker="here")
+
+
+async def test_a_short_list_has_no_token(client: httpx.AsyncClient, service: FakeService) -> None:
+    service.add("s")
+    for action in ("ListStacks", "DescribeStacks"):
+        assert "NextToken" not in await result(client, action)
+    assert "NextToken" not in await result(client, "DescribeStackEvents", StackName="s")
+    found = await result(client, "ListStackResources", StackName="s", NextToken="a")
+    assert found == {"StackResourceSummaries": []}
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "was_complete", "shown"),
+    [
+        ("CREATE", "COMPLETE", True, "CREATE_COMPLETE"),
+        ("ROLLBACK", "IN_PROGRESS", False, "ROLLBACK_IN_PROGRESS"),
+        ("ROLLBACK", "COMPLETE", True, "UPDATE_ROLLBACK_COMPLETE"),
+        ("ROLLBACK", "FAILED", True, "UPDATE_ROLLBACK_FAILED"),
+        ("INIT", "COMPLETE", False, "REVIEW_IN_PROGRESS"),
+        ("SUSPEND", "COMPLETE", True, "SUSPEND_COMPLETE"),
+    ],
+)
+async def test_statuses_have_the_names_that_clients_wait_for(
+    client: httpx.AsyncClient,
+    service: FakeService,
+    action: str,
+    status: str,
+    was_complete: bool,
+    shown: str,
+) -> None:
+    view = service.add("other")
+    fields: dict[str, Any] = {"action": action, "status": status, "was_complete": was_complete}
+    service.known[view.address.id] = type(view)(
+        **{**{name: getattr(view, name) for name in view.__slots__}, **fields}
+    )
+    described = await result(client, "DescribeStacks", StackName="other")
+    assert [each["StackStatus"] for each in described["Stacks"]] == [shown]
+    chosen = {"StackStatusFilter.member.1": shown, "StackStatusFilter.member.2": "X_COMPLETE"}
+    listed = await result(client, "ListStacks", **chosen)
+    assert [each["StackStatus"] for each in listed["StackSummaries"]] == [shown]
+    [*_, query] = [query for what, query in service.asked if what == "stacks"]
+    assert {action, "X"} == set(query.filters["action"])
+    assert {status, "COMPLETE"} == set(query.filters["status"])
+    assert not query.show_deleted
+    other = {"StackStatusFilter.member.1": "DELETE_COMPLETE"}
+    assert await result(client, "ListStacks", **other) == {"StackSummaries": []}
+    assert service.asked[-1][1].show_deleted
+
+
+async def test_events_of_the_stack_itself_have_the_type_by_which_clients_know_them(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    address = service.add("s").address
+    events = (await result(client, "DescribeStackEvents", StackName="s"))["StackEvents"]
+    assert [(each["ResourceType"], each["PhysicalResourceId"]) for each in events] == [
+        ("OS::Heat::None", "physical"),
+        ("AWS::CloudFormation::Stack", address.arn),
+    ]
+
+
+async def test_tags_are_shown_with_keys_and_values(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    service.add("s", tags=("team=a=b", "word"))
+    [stack] = (await result(client, "DescribeStacks", StackName="s"))["Stacks"]
+    assert stack["Tags"] == [{"Key": "team", "Value": "a=b"}, {"Key": "word", "Value": ""}]
+
+
+async def test_a_stack_is_found_by_an_object_that_it_has(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    service.add("s")
+    found = await result(client, "DescribeStackResources", PhysicalResourceId="p")
+    assert [each["StackName"] for each in found["StackResources"]] == ["s"]
+    both = {"StackName": "s", "PhysicalResourceId": "p"}
+    expected = (400, "InvalidParameterCombination")
+    assert await refusal(client, "DescribeStackResources", **both) == expected
+
+
+async def test_a_stack_that_is_not_there_is_told_by_the_words_that_clients_look_for(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await ask(client, "DescribeStacks", StackName="nope")
+    assert "Stack with id nope does not exist" in answer.text
+
+
+async def test_a_template_is_summarized(client: httpx.AsyncClient, service: FakeService) -> None:
+    service.add("s")
+    expected = {"ResourceTypes": ["A::B::C"], "Version": "2010-09-09", "Parameters": []}
+    for given in ({"TemplateBody": "{}"}, {"StackName": "s"}):
+        found = await result(client, "GetTemplateSummary", **given)
+        assert expected.items() <= found.items()
+    [*_, request] = [request for what, request in service.asked if what == "summary"]
+    assert request.template == {"heat_template_version": "2021-04-16"}
+    assert request.files == {"a.yaml": "x"}
+
+
+async def test_a_failed_change_is_rolled_back_on_demand(
+    client: httpx.AsyncClient, service: FakeService
+) -> None:
+    arn = service.add("s").address.arn
+    assert await result(client, "RollbackStack", StackName="s") == {"StackId": arn}
+    assert await result(client, "ContinueUpdateRollback", StackName="s") == {}
+    assert [what for what, _ in service.asked if "rollback" in what] == [
+        "begin rollback",
+        "resume rollback",
+    ]
+    skip = {"ResourcesToSkip.member.1": "a"}
+    expected = (400, "ValidationError")
+    assert await refusal(client, "ContinueUpdateRollback", StackName="s", **skip) == expected
+
+
+async def test_a_resource_is_signalled(client: httpx.AsyncClient, service: FakeService) -> None:
+    service.add("s")
+    sent = {"StackName": "s", "LogicalResourceId": "a", "UniqueId": "1"}
+    assert await result(client, "SignalResource", **sent, Status="SUCCESS") == {}
+    assert service.signalled == [("a", {"id": "1", "success": True})]
+    assert await refusal(client, "SignalResource", **sent) == (400, "MissingParameter")
+    refused = await refusal(client, "SignalResource", **sent, Status="DONE")
+    assert refused == (400, "ValidationError")
+
+
+async def test_the_limit_of_stacks_is_told(client: httpx.AsyncClient) -> None:
+    found = await result(client, "DescribeAccountLimits")
+    assert found == {"AccountLimits": [{"Name": "StackLimit", "Value": 7}]}
+
+
+async def test_what_is_not_there_has_empty_lists_and_is_refused_with_the_reason(
+    client: httpx.AsyncClient, policy: FakePolicy
+) -> None:
+    assert await result(client, "ListStackSets") == {"Summaries": []}
+    expected = (404, "StackSetNotFoundException")
+    assert await refusal(client, "DescribeStackSet", StackSetName="s") == expected
+    answer = await ask(client, "CreateStackSet", StackSetName="s")
+    assert answer.status_code == 400
+    assert "CreateStackSet is not available: there are no stack sets" in answer.text
+    assert policy.asked == []
+
+
+def test_each_action_that_does_something_has_a_rule() -> None:
+    known = {rule.name for rule in DEFAULTS}
+    assert {f"cloudformation:{action}" for action in ACTIONS.keys() - UNAVAILABLE.keys()} <= known
