@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from stoker.cli.causes import lines_of, parsed_explanation
+from stoker.cli.causes import lines_of, parsed_explanation, steps_of
 
 NOW = datetime(2026, 11, 22, 12, 0, 10, tzinfo=UTC)
 
@@ -42,7 +42,9 @@ def screen(state: str, *causes: dict[str, Any], **told: Any) -> list[str]:
         **told,
     }
     found = parsed_explanation({"why": why})
-    return [click.unstyle(line) for line in lines_of(found, NOW)]
+    steps = list(steps_of(found))
+    after = ["", "What next", *(f"  {step}" for step in steps)] if steps else []
+    return [click.unstyle(line) for line in [*lines_of(found, NOW), *after]]
 
 
 def test_a_stack_that_waits_says_since_when_how_long_yet_and_for_what() -> None:

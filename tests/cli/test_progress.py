@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from stoker.cli.outcome import causes
 from stoker.cli.progress import LiveDisplay, PlainDisplay
-from stoker.cli.stacks import Event, Resource, Stack
+from stoker.cli.stacks import Resource, Stack
 from stoker.cli.tree import Clocks, as_tree, elapsed, print_tree, why
 
 STACK = Stack("s", "shop", "CREATE", "IN_PROGRESS", "", "2026-01-01T00:00:00Z", None)
@@ -135,27 +134,6 @@ def test_after_a_silence_a_sign_of_life_says_what_is_waited_for() -> None:
     now[0] = 25.0
     display.show(STACK, [], [])
     assert f"still {STACK.state}  {STACK.name}  for 25.0 s" in console.file.getvalue()
-
-
-def test_causes_go_down_to_the_cloud_and_leave_out_what_was_given_up() -> None:
-    outer = resource("outer", "CREATE_FAILED", nested_id="n", reason="resources.vm: no")
-    inner = resource("vm", "CREATE_FAILED", stack_id="n", reason="No valid host was found.")
-    given_up = resource("other", "CREATE_FAILED", reason="CREATE aborted: resources.outer")
-    assert causes(STACK, [outer, given_up, inner], []) == [
-        [
-            "outer (OS::Heat::Value): CREATE_FAILED",
-            "vm (OS::Heat::Value): CREATE_FAILED",
-            "No valid host was found.",
-        ]
-    ]
-
-
-def test_causes_come_from_events_where_the_resources_are_gone() -> None:
-    event = Event("1", "", "vm", "s", "shop", "CREATE_FAILED", "No valid host was found.", "x")
-    of_stack = replace(event, resource="shop", physical_id="s")
-    assert causes(STACK, [], [event, of_stack]) == [
-        ["vm: CREATE_FAILED", "No valid host was found."]
-    ]
 
 
 def test_what_is_planned_is_shown_until_it_begins() -> None:

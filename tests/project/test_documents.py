@@ -49,7 +49,7 @@ def test_no_type_that_is_said_to_be_missing_exists() -> None:
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_generated_references_are_up_to_date(name: str) -> None:
-    """``python tools/reference.py`` writes them."""
+    """``python -m tools.reference`` writes them."""
     assert (ROOT / name).read_text() == PAGES[name]()
 
 

@@ -10,10 +10,16 @@ from typing import Any
 import click
 
 from stoker.cli.client import Client, parsed
-from stoker.cli.outcome import WAITS
 from stoker.cli.stacks import ORCHESTRATION, Stack
 from stoker.cli.tree import clearing, elapsed
 
+_WAITS = frozenset((
+    "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
+    "AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle",
+    "OS::Heat::SoftwareDeployment", "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::StructuredDeployment",
+))  # fmt: skip
+"""Types that fail for what servers report: their consoles then say more."""
 _SIGNS = {
     "failed": ("✗", "red"),
     "aborted": ("✗", "red"),
@@ -90,13 +96,17 @@ class Cause:
         if advice is not None:
             yield f"    -> {advice}"
 
+    @property
+    def was_waited_for(self) -> bool:
+        """Whether it failed for what servers report, or did not."""
+        return self.kind == "failed" and self.type_name in _WAITS
+
     def _advice(self, stack_name: str) -> str | None:
         if self.hook is not None:
             # a nested stack is known by its id alone
             stack = self.stack_id if len(self.path) > 1 else self.stack_name
             return clearing(stack, self.path[-1], self.hook)
-        waited = self.kind == "failed" and self.type_name in WAITS
-        advice = _ADVICE.get("signal" if waited else self.kind)
+        advice = _ADVICE.get("signal" if self.was_waited_for else self.kind)
         return None if advice is None else advice.format(stack=stack_name)
 
 
@@ -126,7 +136,7 @@ def parsed_explanation(answer: Any) -> Explanation:
 
 
 def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
-    """One screen: the state, the causes, and what to do next."""
+    """The state and the causes, each with advice."""
     head = click.style(f"{found.stack_name}: {found.state}", bold=True)
     seconds = max((now - found.since).total_seconds(), 0)
     if found.state.endswith("IN_PROGRESS"):
@@ -152,24 +162,33 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
     if more or not found.is_complete:
         count = str(more) if found.is_complete else "many"
         yield f"and {count} more: stoker why {found.stack_name} --json"
-    steps = list(_steps(found))
+
+
+def print_steps(found: Explanation, server: str | None = None) -> None:
+    """What next, after a failure; ``server`` is one whose console may tell more."""
+    steps = list(steps_of(found, server))
     if steps:
-        yield ""
-        yield click.style("What next", bold=True)
-        yield from (f"  {step}" for step in steps)
+        click.echo("\n" + click.style("What next", bold=True))
+    for step in steps:
+        click.echo(f"  {step}")
 
 
-def _steps(found: Explanation) -> Iterator[str]:
+def steps_of(found: Explanation, server: str | None = None) -> Iterator[str]:
+    """What can be done about a failure, as commands; nothing where there is none."""
     failed = [cause for cause in found.causes if cause.kind == "failed"]
     if not failed or found.state.endswith("IN_PROGRESS"):
         return
     name = found.stack_name
+    if server is not None:
+        yield f"stoker logs {name}/{server}   # the complete console"
     if found.state.startswith("DELETE"):
         yield f"stoker destroy {name}   # after fixing the cause: deletes the rest"
         return
     places = sorted({cause.place for cause in failed if cause.place is not None})
     if places:
         yield f"fix {', '.join(places)}, or what the cloud lacks"
+    if found.state.startswith("ROLLBACK"):
+        yield "stoker deploy --no-rollback ...   # leaves what failed for inspection"
     yield f"stoker deploy TEMPLATE --name {name}   # continues from here"
     yield f"stoker destroy {name}   # or delete everything"
 

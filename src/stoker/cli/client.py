@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from stoker.cli.credentials import Credentials
 from stoker.cli.failures import BadInput, CommandFailed
 
 Value = TypeVar("Value")
+STREAM = "text/event-stream"
 _TIMEOUT = httpx.Timeout(60, connect=5)
 
 
@@ -101,6 +102,23 @@ class Client:
         if response.headers.get("content-type", "").startswith("application/json"):
             return _json(response)
         return None
+
+    def lines(self, service: str, path: str, query: Mapping[str, Any]) -> Iterator[str]:
+        """The lines of a stream of events, as they come; none where the service has no streams.
+
+        Raises :class:`CommandFailed`.
+        """
+        if not self._token:
+            self._login()
+        headers = {"X-Auth-Token": self._token, "Accept": STREAM}
+        url = self._endpoint(service) + path
+        try:
+            with self._http.stream("GET", url, params=query, headers=headers) as response:
+                if response.headers.get("content-type", "").startswith(STREAM):
+                    yield from response.iter_lines()
+        except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
+            # the last one: the client was closed meanwhile
+            raise Unreachable(str(error)) from None
 
     def _send(
         self, service: str, method: str, path: str, body: Any, query: Mapping[str, Any] | None

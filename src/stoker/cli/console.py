@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 
 
 def say(console: Console, text: str, style: str = "") -> None:
     """Print a text; nothing in it is markup, and a terminal alone breaks its lines."""
     console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def table(
+    console: Console,
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[str] | None = None,
+) -> None:
+    """Print rows in columns below their titles; ``styles`` are those of the rows."""
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    say(console, _columns(titles, widths), "bold")
+    for row, style in zip(rows, styles or [""] * len(rows), strict=True):
+        say(console, _columns(row, widths), style)
+
+
+def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+    return "  ".join(padded).rstrip()

@@ -32,6 +32,7 @@ class Running:
     ready: bool = False
     cloud_port: int | None = None
     cfn_port: int | None = None
+    cloudwatch_port: int | None = None
 
 
 def default_data_dir() -> Path:

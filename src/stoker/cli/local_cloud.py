@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,18 @@ _PF_EXITING = 0x4
 class LocalCloud:
     """A local cloud that lives as long as this process."""
 
-    def __init__(self, data_dir: Path, listener: socket.socket, api_url: str, cfn_url: str) -> None:
-        """Start the process, which takes over the listener; it is not ready yet."""
+    def __init__(
+        self, data_dir: Path, listener: socket.socket, services: Mapping[str, str]
+    ) -> None:
+        """Start the process, which takes over the listener; it is not ready yet.
+
+        ``services`` are the URLs of other services in its catalog, by type.
+        """
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
         command += ["--listen-fd", str(listener.fileno()), "--parent", str(os.getpid())]
-        command += ["--service", f"orchestration={api_url}/v1/%(project_id)s"]
-        command += ["--service", f"cloudformation={cfn_url}/v1"]
+        for kind, url in services.items():
+            command += ["--service", f"{kind}={url}"]
         self.started_at = time.time()
         """Nothing that was asked of the cloud before is done any more."""
         self._process = subprocess.Popen(  # noqa: S603 - our own command

@@ -77,6 +77,7 @@ def _evaluated(
     else:
         both = _certain(validated(True), validated(False))
         found = (each for each in both if each.code != "missing-parameter")
+    found = (_as_known_here(each) for each in found if each.code != "no-export")
     if structure.errors:
         # what could not be read cannot be referred to: these findings would only repeat it
         found = (each for each in found if each.code not in REFERENCES)
@@ -89,6 +90,11 @@ def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]
         *(each if each in other else _as_warning(each) for each in one),
         *(_as_warning(each) for each in other if each not in one),
     ]
+
+
+def _as_known_here(found: Diagnostic) -> Diagnostic:
+    """What depends on a template elsewhere is not known without fetching it."""
+    return _as_warning(found) if found.code == "unfetched-file" else found
 
 
 def _as_warning(found: Diagnostic) -> Diagnostic:

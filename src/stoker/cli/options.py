@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from stoker.cli.data_dir import default_data_dir
 from stoker.cli.target import Target
+from stoker.config.files import ConfigFiles
 
 data_dir = click.option(
     "--data-dir",
@@ -20,6 +21,43 @@ data_dir = click.option(
     show_default="$STOKER_DATA_DIR or ~/.local/share/stoker",
     help="Directory of the database, the local cloud, clouds.yaml and openrc.",
 )
+
+database = click.option(
+    "--database",
+    metavar="URL",
+    envvar="STOKER_DATABASE",
+    show_envvar=True,
+    help="Database, e.g. postgresql+psycopg://USER@HOST/DATABASE. Default: as [database] connection"
+    " says, or a file in the data directory.",
+)
+
+_config_file = click.option(
+    "--config-file",
+    "config_files",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="Configuration file in the format of heat.conf; repeatable.",
+)
+_config_dir = click.option(
+    "--config-dir",
+    "config_dirs",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    help="Directory whose *.conf files are read after the configuration files; repeatable.",
+)
+
+
+def config_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that name configuration files; a command gets them as ``config``."""
+
+    @wraps(command)
+    def with_files(
+        config_files: tuple[Path, ...], config_dirs: tuple[Path, ...], **others: Any
+    ) -> Any:
+        return command(config=ConfigFiles(config_files, config_dirs), **others)
+
+    return _config_file(_config_dir(with_files))
+
 
 environments = click.option(
     "-e",

@@ -14,6 +14,7 @@ from rich.spinner import Spinner
 
 from stoker.cli.client import Client, Refused, Unreachable
 from stoker.cli.console import say
+from stoker.cli.news import News
 from stoker.cli.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 
@@ -148,6 +149,7 @@ def follow(
     """
     failed_at: float | None = None
     answered = time.monotonic()
+    news = News(client, stack, after)
     try:
         while True:
             began = time.monotonic()
@@ -170,7 +172,7 @@ def follow(
                 if not (rollback and failed) or settled:
                     break
             pause = 4 * (answered - began)  # big stacks are asked less often
-            time.sleep(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+            news.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
     finally:
         display.close()
     return refresh(client, stack, outputs=True)

@@ -6,8 +6,11 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from stoker.config.files import NO_FILES, ConfigFiles
+
 DEFAULT_API_PORT = 8004
 DEFAULT_CFN_PORT = 8000
+DEFAULT_CLOUDWATCH_PORT = 8003
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class Listeners:
 
     api: socket.socket
     cfn: socket.socket
+    cloudwatch: socket.socket
 
 
 def port_of(listener: socket.socket) -> int:
@@ -30,14 +34,19 @@ class ServeOptions:
 
     data_dir: Path
     host: str = "127.0.0.1"
+    cfn_host: str = "127.0.0.1"
+    cloudwatch_host: str = "127.0.0.1"
     port: int | None = None
     """None for the usual one, 0 for a free one; so the ports below."""
     cfn_port: int | None = None
+    cloudwatch_port: int | None = None
     cloud_port: int | None = None
     local_cloud: bool = True
-    config_files: tuple[Path, ...] = ()
+    database: str | None = None
+    """Its URL; None for that which files name."""
+    config: ConfigFiles = NO_FILES
 
-    def url_of(self, port: int) -> str:
-        """The root URL of what is served at a port."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{port}"
+
+def url_of(host: str, port: int) -> str:
+    """The root URL of what is served at a port."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -8,32 +8,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from types import ModuleType
 from typing import Any
 
 import uvicorn
 import uvloop
-from oslo_config import cfg
 from sqlalchemy.exc import SQLAlchemyError
 
-from stoker import config
 from stoker.app import App, Served
 from stoker.cli.client_files import write_client_files
 from stoker.cli.failures import CommandFailed
 from stoker.cli.local_cloud import LocalCloud
 from stoker.cli.serve_options import Listeners, ServeOptions
 from stoker.cli.service_log import configure_log
+from stoker.config.files import ConfigFiles
+from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
 
 log = Log(__name__)
 
 MEBIBYTE = 1024 * 1024
+_SAYINGS = {
+    "no effect": "this option has no effect",
+    "unknown": "there is no such option",
+    "old name": "this option has another name",
+}
 _FILES = 65536
 """Files and connections that the process may have open, where the system allows so many."""
 IDLE_SECONDS = 75
@@ -66,13 +74,18 @@ async def _serve(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with _running(options, listeners, cloud):
+    async with _running(options, listeners, cloud) as app:
+        if not sys.stdin.isatty():  # else it tells that the terminal has gone
+            loop.add_signal_handler(signal.SIGHUP, _reload, app, options, cloud)
         on_ready()
         stopping = asyncio.ensure_future(stop.wait())
+        overtaken = asyncio.ensure_future(app.overtaken())
         waits: list[asyncio.Future[Any]] = [stopping]
         if cloud is not None:
             waits.append(asyncio.ensure_future(cloud.ended()))
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([overtaken, *waits], return_when=asyncio.FIRST_COMPLETED)
+        if overtaken.done():
+            raise CommandFailed(f"this service stops: {overtaken.result()}")
         if not stopping.done():
             raise CommandFailed(
                 "the local cloud stopped unexpectedly; see its output above."
@@ -80,6 +93,16 @@ async def _serve(
             )
     if cloud is not None:
         cloud.close()
+
+
+def _reload(app: App, options: ServeOptions, cloud: LocalCloud | None) -> None:
+    """Look at the keys of encryption again; everything else stays as it is until the next start."""
+    try:
+        app.renew_keys(_configuration(options, cloud))
+    except (CommandFailed, ValueError, OSError) as error:
+        log.error("the keys are not renewed", reason=str(error))
+    else:
+        log.info("the keys are renewed")
 
 
 class _Server(uvicorn.Server):
@@ -94,29 +117,37 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def _running(
     options: ServeOptions, listeners: Listeners, cloud: LocalCloud | None
-) -> AsyncIterator[None]:
+) -> AsyncIterator[App]:
     async with contextlib.AsyncExitStack() as closing:
         if cloud is not None:
             await cloud.ready()
         conf = _configuration(options, cloud)
-        configure_log(debug=conf.debug, file=conf.log_file)
-        for option in config.without_effect(conf):
-            log.warning("this option has no effect", option=option)
+        configure_log(conf)
+        if options.config:
+            _tell_remarks(options.config)
         _allow_connections()
         try:
+            if conf.opentelemetry.endpoint:
+                traced = importlib.import_module("stoker.telemetry").traced
+                closing.enter_context(traced(conf.opentelemetry))
             app = App(conf, cloud.started_at if cloud is not None else 0.0)
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
             raise _unusable(error) from None
         closing.push_async_callback(app.close)
+        await closing.enter_async_context(_answering(app.cloudwatch, listeners.cloudwatch))
         await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
-        await closing.enter_async_context(_answering(app.api, listeners.api))
+        await closing.enter_async_context(
+            _answering(app.api, listeners.api, app.service.event_streams.close)
+        )
         await app.start()
-        yield
+        yield app
 
 
 @asynccontextmanager
-async def _answering(served: Served, listener: socket.socket) -> AsyncIterator[None]:
-    """Answer requests inside the block."""
+async def _answering(
+    served: Served, listener: socket.socket, ending: Callable[[], None] = lambda: None
+) -> AsyncIterator[None]:
+    """Answer requests inside the block; ``ending`` ends those that would go on and on."""
     server = _Server(
         uvicorn.Config(
             served.asgi,
@@ -140,8 +171,20 @@ async def _answering(served: Served, listener: socket.socket) -> AsyncIterator[N
             await asyncio.sleep(0.002)
         yield
     finally:
+        ending()
         server.should_exit = True
         await serving
+
+
+def _files() -> ModuleType:
+    """What reads files; loaded where there are any."""
+    return importlib.import_module("stoker.cli.configuration")
+
+
+def _tell_remarks(files: ConfigFiles) -> None:
+    for remark in _files().remarks_on(files):
+        place = f"{remark.file}:{remark.line}"
+        log.warning(_SAYINGS[remark.kind], option=remark.option, at=place, why=remark.message)
 
 
 def _allow_connections() -> None:
@@ -158,21 +201,11 @@ def _unusable(error: Exception) -> CommandFailed:
     return CommandFailed(f"the configuration cannot be used: {first}")
 
 
-def _read_all(conf: Any) -> None:
-    """Options are parsed when they are read: read them now, not in the midst of a request."""
-    for value in conf.values():
-        if isinstance(value, Mapping):
-            dict(value)
-
-
 def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
-    try:
-        conf = config.load(options.config_files)
-        if options.config_files:
-            _read_all(conf)
-    except (cfg.Error, OSError, ValueError) as error:
-        raise _unusable(error) from None
+    conf = _files().read(options.config) if options.config else load()
     conf.set_override("data_dir", str(options.data_dir))
+    if options.database:
+        conf.set_override("connection", options.database, "database")
     if cloud is None:
         return conf
     credentials = cloud.credentials()
@@ -198,6 +231,8 @@ def _configuration(options: ServeOptions, cloud: LocalCloud | None) -> Any:
         "max_stacks_per_tenant": -1,
         "enable_stack_abandon": True,
         "enable_stack_adopt": True,
+        # other local clouds
+        "other_clouds_allowed_hosts": ["127.0.0.0/8", "::1"],
         # the largest template with all its characters escaped
         "max_json_body_size": 32 * MEBIBYTE,
         "max_template_size": 16 * MEBIBYTE,

@@ -71,17 +71,19 @@ class Wanted:
         """The same for a stack that exists."""
         return {**self.body(), "converge": True} if self.converge else self.body()
 
-    def plan(self, client: Client, stack: Stack) -> Plan:
+    def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
         """What a deployment would change in a stack, and in those nested in it."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
-        query = urlencode({"show_nested": "true", "unhealthy": broken}, doseq=True)
+        asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
+        query = urlencode(asked, doseq=True)
         answer = self.send(client, "PUT", f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)
 
-    def plan_of_new(self, client: Client) -> Plan:
+    def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
         """What a deployment would make."""
         body = {**self.body(), "stack_name": self.name}
-        return plan_of_create(self.send(client, "POST", "/stacks/preview", body))
+        path = f"/stacks/preview?fingerprint={fingerprint}"
+        return plan_of_create(self.send(client, "POST", path, body))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
         """Send a request that holds the stack; returns the answer.

@@ -108,7 +108,7 @@ def command(
             console, client, stack, last, rollback=rollback, planned=begun.planned
         )
         if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-            end_with_failure(console, client, ended, last)
+            end_with_failure(console, client, ended)
         print_outputs(console, ended.outputs)
 
 

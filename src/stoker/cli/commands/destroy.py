@@ -46,4 +46,4 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
             return
         ended = follow_or_leave(console, client, stack, last)
         if ended.status != "COMPLETE":
-            end_with_failure(console, client, ended, last)
+            end_with_failure(console, client, ended)

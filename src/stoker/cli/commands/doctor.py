@@ -16,7 +16,7 @@ from stoker.cli.data_dir import running_in
 from stoker.cli.failures import FAILED
 from stoker.cli.local_cloud import DEFAULT_PORT
 from stoker.cli.machine import Check, examine
-from stoker.cli.serve_options import DEFAULT_API_PORT, DEFAULT_CFN_PORT
+from stoker.cli.serve_options import DEFAULT_API_PORT, DEFAULT_CFN_PORT, DEFAULT_CLOUDWATCH_PORT
 
 _PORT = click.IntRange(0, 65535)
 
@@ -25,9 +25,15 @@ _PORT = click.IntRange(0, 65535)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--port", type=_PORT, default=DEFAULT_API_PORT, envvar="STOKER_PORT")
 @click.option("--cfn-port", type=_PORT, default=DEFAULT_CFN_PORT, envvar="STOKER_CFN_PORT")
+@click.option(
+    "--cloudwatch-port",
+    type=_PORT,
+    default=DEFAULT_CLOUDWATCH_PORT,
+    envvar="STOKER_CLOUDWATCH_PORT",
+)
 @click.option("--cloud-port", type=_PORT, default=DEFAULT_PORT, envvar="STOKER_CLOUD_PORT")
 @shared.data_dir
-def command(as_json: bool, port: int, cfn_port: int, cloud_port: int, data_dir: Path) -> None:
+def command(as_json: bool, data_dir: Path, **ports: int) -> None:
     """Check namespaces, networks, packet filter, disks, ports, tools and memory of this machine.
 
     Says how to fix what is missing. Exit code 1 if something required is missing.
@@ -40,10 +46,11 @@ def command(as_json: bool, port: int, cfn_port: int, cloud_port: int, data_dir: 
     running = running_in(data_dir)
     credentials = in_data_dir(data_dir) if running else None
     urls = (running.url, credentials.auth_url) if running and credentials else ()
-    own = {urlsplit(url).port for url in urls} | {running.cfn_port if running else None}
-    named = {"--port": port, "--cfn-port": cfn_port, "--cloud-port": cloud_port}
-    ports = {option: number for option, number in named.items() if number}
-    checks = examine(data_dir, ports, frozenset(filter(None, own)))
+    own = {urlsplit(url).port for url in urls}
+    if running is not None:
+        own |= {running.cfn_port, running.cloudwatch_port}
+    named = {f"--{name.replace('_', '-')}": number for name, number in ports.items() if number}
+    checks = examine(data_dir, named, frozenset(filter(None, own)))
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks], indent=2))
     else:

@@ -62,7 +62,7 @@ def command(name: str, repair: bool, as_json: bool, wait: bool, target: Target) 
             return
         ended = follow_or_leave(console, client, stack, last)
         if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-            end_with_failure(console, client, ended, last)
+            end_with_failure(console, client, ended)
         left = _drift(client, stack)
         _print(stack, left, as_json=as_json)
         if _has_drifted(left):

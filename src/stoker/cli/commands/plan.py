@@ -79,7 +79,8 @@ def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target
       stoker plan --destroy web-app
     """
     with closing(connect(target)) as client:
-        plan, saved = _destroy(client, given) if destroy else _deploy(client, given)
+        made = _destroy if destroy else _deploy
+        plan, saved = made(client, given, fingerprint=out is not None)
         if out is not None and plan.changes:
             _require_savable(client, plan, saved).save(out)
     if as_json:
@@ -98,26 +99,28 @@ def command(given: Given, destroy: bool, out: Path | None, as_json: bool, target
     sys.exit(CHANGES if plan.changes else 0)
 
 
-def _deploy(client: Client, given: Given) -> tuple[Plan, SavedPlan]:
+def _deploy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
     """The plan of a deployment, and the file for it."""
     wanted = given.wanted()
     existing = find_stack(client, wanted.name)
     if existing is None:
-        plan, stack_id = wanted.plan_of_new(client), None
+        plan, stack_id = wanted.plan_of_new(client, fingerprint=fingerprint), None
         body = {**wanted.body(), "stack_name": wanted.name}
     else:
-        plan, stack_id = wanted.plan(client, existing), existing.id
+        plan = wanted.plan(client, existing, fingerprint=fingerprint)
+        stack_id = existing.id
         body = wanted.update_body()
     action = CREATE if existing is None else UPDATE
     return plan, _saved(action, wanted.name, stack_id, plan, body)
 
 
-def _destroy(client: Client, given: Given) -> tuple[Plan, SavedPlan]:
+def _destroy(client: Client, given: Given, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
     """The plan of the end of a stack, and the file for it."""
     if not given.is_template_alone:
         raise BadInput("--destroy takes the name of a stack, and nothing else")
     stack = the_stack(client, str(given.template))
-    answer = client.call(ORCHESTRATION, "DELETE", f"{stack.path}/preview")
+    path = f"{stack.path}/preview?fingerprint={fingerprint}"
+    answer = client.call(ORCHESTRATION, "DELETE", path)
     plan = plan_of_update(answer, str)
     return plan, _saved(DELETE, stack.name, stack.id, plan, {})
 

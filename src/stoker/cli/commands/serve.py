@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from stoker.cli import options as shared
 from stoker.cli.data_dir import DataDirLock, Running, make_data_dir
@@ -25,12 +26,25 @@ from stoker.cli.local_cloud import DEFAULT_PORT, LocalCloud, await_end, floating
 from stoker.cli.serve_options import (
     DEFAULT_API_PORT,
     DEFAULT_CFN_PORT,
+    DEFAULT_CLOUDWATCH_PORT,
     Listeners,
     ServeOptions,
     port_of,
+    url_of,
 )
+from stoker.config.files import ConfigFiles, usual_files
 
 _FREED_WITHIN = 2.0
+_CONFIGURABLE = (
+    "host",
+    "port",
+    "cfn_host",
+    "cfn_port",
+    "cloudwatch_host",
+    "cloudwatch_port",
+    "data_dir",
+)
+"""Options that a configuration file may have as well."""
 """Seconds for which a port that was asked for may be taken still."""
 
 
@@ -50,6 +64,7 @@ def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., A
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @_port("--port", "STOKER_PORT", DEFAULT_API_PORT, "the API")
 @_port("--cfn-port", "STOKER_CFN_PORT", DEFAULT_CFN_PORT, "the CloudFormation API")
+@_port("--cloudwatch-port", "STOKER_CLOUDWATCH_PORT", DEFAULT_CLOUDWATCH_PORT, "the CloudWatch API")
 @_port("--cloud-port", "STOKER_CLOUD_PORT", DEFAULT_PORT, "the local cloud")
 @click.option(
     "--local-cloud/--no-local-cloud",
@@ -58,20 +73,28 @@ def _port(option: str, variable: str, usual: int, words: str) -> Callable[..., A
     help="Start a local cloud, or use the OpenStack cloud named in the configuration file.",
 )
 @click.option(
-    "--config-file",
-    "config_files",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    multiple=True,
-    help="Configuration file in the format of heat.conf; repeatable.",
+    "--cfn-host",
+    default=None,
+    show_default="that of the API",
+    help="Address of the CloudFormation API to listen on.",
 )
+@click.option(
+    "--cloudwatch-host",
+    default=None,
+    show_default="that of the API",
+    help="Address of the CloudWatch API to listen on.",
+)
+@shared.config_files
+@shared.database
 def command(
     data_dir: Path,
     host: str,
-    port: int | None,
-    cfn_port: int | None,
-    cloud_port: int | None,
+    cfn_host: str | None,
+    cloudwatch_host: str | None,
     local_cloud: bool,
-    config_files: tuple[Path, ...],
+    config: ConfigFiles,
+    database: str | None,
+    **ports: int | None,
 ) -> None:
     """Run the service in the foreground until Ctrl-C.
 
@@ -85,8 +108,37 @@ def command(
       stoker serve --data-dir var --port 8104 --cloud-port 35457
       . ~/.local/share/stoker/openrc && openstack stack list
       stoker serve --no-local-cloud --config-file /etc/heat/heat.conf
+      stoker serve --database postgresql+psycopg://stoker@db.example.org/stoker
     """
-    _serve(ServeOptions(data_dir, host, port, cfn_port, cloud_port, local_cloud, config_files))
+    options = ServeOptions(
+        data_dir,
+        host,
+        cfn_host=cfn_host or host,
+        cloudwatch_host=cloudwatch_host or host,
+        local_cloud=local_cloud,
+        database=database,
+        config=config,
+        **ports,
+    )
+    if not (local_cloud or config):
+        options = replace(options, config=usual_files())
+    if options.config:
+        configuration = importlib.import_module("stoker.cli.configuration")
+        options = configuration.with_configured(options, _given())
+    _serve(options)
+
+
+def _given() -> set[str]:
+    """The options that the command line or the environment names."""
+    context = click.get_current_context()
+    given = {
+        name
+        for name in _CONFIGURABLE
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    if "host" in given:
+        given |= {"cfn_host", "cloudwatch_host"}
+    return given
 
 
 def _serve(options: ServeOptions) -> None:
@@ -95,18 +147,20 @@ def _serve(options: ServeOptions) -> None:
     before = lock.acquire()
     with ExitStack() as closing:
         closing.callback(lock.release)
-        api = _open(
-            options.host, options.port, _port_of(before), DEFAULT_API_PORT, "--port or STOKER_PORT"
-        )
-        closing.enter_context(api)
-        cfn = _open_for_cfn(options, before)
-        closing.enter_context(cfn)
-        url, cfn_url = map(options.url_of, (port_of(api), port_of(cfn)))
-        running, cloud = Running(os.getpid(), url, cfn_port=port_of(cfn)), None
+        listeners = _listen_for_apis(options, before, closing)
+        url = url_of(options.host, port_of(listeners.api))
+        cfn_port, cloudwatch_port = port_of(listeners.cfn), port_of(listeners.cloudwatch)
+        running = Running(os.getpid(), url, cfn_port=cfn_port, cloudwatch_port=cloudwatch_port)
+        cloud = None
         if options.local_cloud:
             await_end(before.cloud_pid if before else None, options.data_dir)
             with _open_for_cloud(options, before) as for_cloud:
-                cloud = LocalCloud(options.data_dir, for_cloud, url, cfn_url)
+                services = {
+                    "orchestration": f"{url}/v1/%(project_id)s",
+                    "cloudformation": f"{url_of(options.cfn_host, cfn_port)}/v1",
+                    "cloudwatch": f"{url_of(options.cloudwatch_host, cloudwatch_port)}/v1",
+                }
+                cloud = LocalCloud(options.data_dir, for_cloud, services)
                 running = replace(running, cloud_pid=cloud.pid, cloud_port=port_of(for_cloud))
             closing.callback(cloud.close)
         lock.write(running)
@@ -119,25 +173,32 @@ def _serve(options: ServeOptions) -> None:
                 click.echo(f"floating IPs are in {addresses}")
 
         serving = _load()
-        serving.serve(options, Listeners(api, cfn), cloud, ready)
+        serving.serve(options, listeners, cloud, ready)
 
 
-def _port_of(before: Running | None) -> int | None:
-    """The port of the service before this one: servers know it by its addresses for signals."""
-    return urlsplit(before.url).port if before else None
-
-
-def _open_for_cfn(options: ServeOptions, before: Running | None) -> socket.socket:
-    known = before.cfn_port if before else None
-    settings = "--cfn-port or STOKER_CFN_PORT"
-    return _open(options.host, options.cfn_port, known, DEFAULT_CFN_PORT, settings)
+def _listen_for_apis(
+    options: ServeOptions, before: Running | None, closing: ExitStack
+) -> Listeners:
+    """Where the service before this one listened, too: servers know it by its addresses."""
+    before = before or Running(0, "")
+    places = (
+        (options.host, options.port, urlsplit(before.url).port, DEFAULT_API_PORT, "--port"),
+        (options.cfn_host, options.cfn_port, before.cfn_port, DEFAULT_CFN_PORT, "--cfn-port"),
+        (
+            options.cloudwatch_host,
+            options.cloudwatch_port,
+            before.cloudwatch_port,
+            DEFAULT_CLOUDWATCH_PORT,
+            "--cloudwatch-port",
+        ),
+    )
+    return Listeners(*(closing.enter_context(_open(*place)) for place in places))
 
 
 def _open_for_cloud(options: ServeOptions, before: Running | None) -> socket.socket:
     """A listener that the local cloud takes over, so that nobody else can have its port."""
     known = before.cloud_port if before else None
-    settings = "--cloud-port or STOKER_CLOUD_PORT"
-    return _open(options.host, options.cloud_port, known, DEFAULT_PORT, settings)
+    return _open(options.host, options.cloud_port, known, DEFAULT_PORT, "--cloud-port")
 
 
 def _load() -> ModuleType:
@@ -155,13 +216,14 @@ def _load() -> ModuleType:
 
 
 def _open(
-    host: str, named: int | None, known: int | None, default: int, settings: str
+    host: str, named: int | None, known: int | None, default: int, option: str
 ) -> socket.socket:
     """A listener at the port that was named.
 
     Else at the one that is known from before, at the default one unless 0 was named, or if that is
     taken at any other. Raises :class:`CommandFailed`.
     """
+    settings = f"{option} or STOKER_{option[2:].replace('-', '_').upper()}"
     if named:
         return listen_once_free(host, named, settings)
     usual = known or (default if named is None else 0)

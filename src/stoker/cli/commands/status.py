@@ -14,7 +14,7 @@ from rich.console import Console
 
 from stoker.cli import options as shared
 from stoker.cli.client import Client
-from stoker.cli.console import say
+from stoker.cli.console import say, table
 from stoker.cli.data_dir import running_in
 from stoker.cli.outcome import end_with_failure, print_failure, print_outputs
 from stoker.cli.progress import event_line, follow_or_leave
@@ -99,15 +99,7 @@ def _list(console: Console, stacks: Sequence[Stack]) -> None:
         say(console, "There are no stacks. Create one with: stoker deploy TEMPLATE")
         return
     rows = [(s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks]
-    widths = [max(map(len, column)) for column in zip(_TITLES, *rows, strict=True)]
-    say(console, _columns(_TITLES, widths), "bold")
-    for stack, row in zip(stacks, rows, strict=True):
-        say(console, _columns(row, widths), _COLOURS.get(stack.status, ""))
-
-
-def _columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
-    return "  ".join(padded).rstrip()
+    table(console, _TITLES, rows, [_COLOURS.get(stack.status, "") for stack in stacks])
 
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:
@@ -127,5 +119,5 @@ def _follow(console: Console, client: Client, stack: Stack) -> None:
     last = None if stack.status == "IN_PROGRESS" else last_event_id(client, stack)
     ended = follow_or_leave(console, client, stack, last)
     if ended.status != "COMPLETE":
-        end_with_failure(console, client, ended, last)
+        end_with_failure(console, client, ended)
     print_outputs(console, ended.outputs)

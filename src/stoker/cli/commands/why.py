@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from stoker.cli import options as shared
-from stoker.cli.causes import explanation_of, lines_of
+from stoker.cli.causes import explanation_of, lines_of, print_steps
 from stoker.cli.service import connect
 from stoker.cli.stacks import the_stack
 from stoker.cli.target import Target
@@ -39,3 +39,4 @@ def command(stack: str, resource: str | None, as_json: bool, target: Target) -> 
         return
     for line in lines_of(found, datetime.now(UTC)):
         click.echo(line)
+    print_steps(found)

@@ -1,0 +1,66 @@
+"""Commands that work on the database of a service: where it is, and how refusals are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+from sqlalchemy.exc import SQLAlchemyError
+
+from stoker.administration import Administration
+from stoker.cli import configuration, options
+from stoker.cli.failures import CommandFailed
+from stoker.config.files import ConfigFiles
+from stoker.kernel.errors import NotFound
+
+
+def administered(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the ``administration`` of the database that its options name, with these
+    (``conf``) and the ``data_dir``. What is refused is told in a sentence.
+    """
+
+    @wraps(command)
+    def with_database(
+        data_dir: Path, config: ConfigFiles, database: str | None, **others: Any
+    ) -> Any:
+        source = click.get_current_context().get_parameter_source("data_dir")
+        named = source is not ParameterSource.DEFAULT
+        conf = administered_conf(config, data_dir, database, named=named)
+        with_refusals = telling_refusals(command)
+        return with_refusals(
+            administration=Administration(conf), data_dir=Path(conf.data_dir), conf=conf, **others
+        )
+
+    return options.data_dir(options.config_files(options.database(with_database)))
+
+
+def administered_conf(
+    config: ConfigFiles, data_dir: Path, database: str | None, *, named: bool
+) -> Any:
+    """The options of files, with the data directory that was ``named``, or else theirs; so the
+    database.
+    """
+    conf = configuration.read(config)
+    if database:
+        conf.set_override("connection", database, "database")
+    if named or not conf.data_dir:
+        conf.set_override("data_dir", str(data_dir))
+    return conf
+
+
+def telling_refusals(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, which fails with a sentence where the database refuses."""
+
+    @wraps(command)
+    def told(*target: Any, **arguments: Any) -> Any:
+        try:
+            return command(*target, **arguments)
+        except (ValueError, NotFound, SQLAlchemyError) as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise CommandFailed(lines[0] if lines else type(error).__name__) from None
+
+    return told

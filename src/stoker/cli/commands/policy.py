@@ -1,0 +1,63 @@
+"""``stoker policy``: the rules that there are, and what is wrong with a file of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stoker.cli.failures import BadInput, CommandFailed
+from stoker.policies import allowed_by, findings_in, sample
+
+
+@click.group("policy")
+def command() -> None:
+    """Print a sample of policies, or check a policy file.
+
+    \b
+    Examples
+      stoker policy sample > /etc/heat/policy.yaml
+      stoker policy check /etc/heat/policy.yaml --role reader
+    """
+
+
+@command.command("sample")
+def print_sample() -> None:
+    """Print a policy file with every rule, what it is asked about, and its default, as comments.
+
+    \b
+    Examples
+      stoker policy sample > /etc/heat/policy.yaml
+    """
+    click.echo(sample())
+
+
+@command.command("check")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--role", "roles", multiple=True, help="Print what this role may do; repeatable.")
+def check(file: Path, roles: tuple[str, ...]) -> None:
+    """Say what is wrong in a policy file, in YAML or JSON.
+
+    With --role, print the rules that let somebody with these roles through, in the own project,
+    when the file is in force.
+
+    Exit code: 0 if nothing is wrong, 1 if something is, 2 if the file cannot be read.
+
+    \b
+    Examples
+      stoker policy check /etc/heat/policy.yaml
+      stoker policy check policy.yaml --role member --role load-balancer_member
+    """
+    try:
+        findings = findings_in(file)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    for finding in findings:
+        click.echo(finding)
+    if findings:
+        raise CommandFailed(f"{file}: {len(findings)} wrong")
+    if roles:
+        for rule in allowed_by(file, frozenset(roles)):
+            click.echo(rule)
+    else:
+        click.echo(f"{file}: nothing is wrong")

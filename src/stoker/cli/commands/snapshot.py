@@ -1,0 +1,212 @@
+"""``stoker snapshot``: what a stack was, taken, listed, shown, brought back and deleted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import click
+from rich.console import Console
+
+from stoker.cli import options as shared
+from stoker.cli.client import Client, Refused, parsed
+from stoker.cli.confirmation import confirm
+from stoker.cli.console import say, table
+from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.outcome import end_with_failure
+from stoker.cli.progress import follow_or_leave
+from stoker.cli.service import connect
+from stoker.cli.stacks import ORCHESTRATION, Stack, last_event_id, the_stack
+from stoker.cli.target import Target
+
+_TITLES = ("Snapshot", "State", "Created", "Id")
+_PAUSE_SECONDS = 0.3
+_yes = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group("snapshot")
+def command() -> None:
+    """Take snapshots of stacks, and bring stacks back to what they were.
+
+    A snapshot holds the template, the parameters, and images of the servers. SNAPSHOT is a name or
+    an id.
+
+    \b
+    Examples
+      stoker snapshot create web-app --name before-upgrade
+      stoker snapshot list web-app
+      stoker snapshot restore web-app before-upgrade
+    """
+
+
+@command.command("create")
+@click.argument("stack_name", metavar="STACK")
+@click.option("--name", help="Name of the snapshot.")
+@shared.wait
+@shared.service
+def create(stack_name: str, name: str | None, wait: bool, target: Target) -> None:
+    """Take a snapshot of STACK.
+
+    \b
+    Examples
+      stoker snapshot create web-app
+      stoker snapshot create web-app --name before-upgrade
+    """
+    console = Console()
+    with closing(connect(target)) as client:
+        stack = the_stack(client, stack_name)
+        last = last_event_id(client, stack)
+        answer = client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots", {"name": name})
+        made = parsed(lambda found: str(found["id"]), answer)
+        _follow(console, client, stack, last, wait=wait)
+        say(console, f"snapshot {made}")
+
+
+@command.command("list")
+@click.argument("stack_name", metavar="STACK")
+@_as_json
+@shared.service
+def index(stack_name: str, as_json: bool, target: Target) -> None:
+    """List the snapshots of STACK.
+
+    \b
+    Examples
+      stoker snapshot list web-app
+    """
+    console = Console()
+    with closing(connect(target)) as client:
+        stack = the_stack(client, stack_name)
+        found = _snapshots(client, stack)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    elif not found:
+        say(console, f"{stack.name} has no snapshots; stoker snapshot create {stack.name}")
+    else:
+        rows = [(s["name"] or "-", s["status"], s["creation_time"], s["id"]) for s in found]
+        table(console, _TITLES, rows)
+
+
+@command.command("show")
+@click.argument("stack_name", metavar="STACK")
+@click.argument("snapshot")
+@_as_json
+@shared.service
+def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
+    """Show SNAPSHOT of STACK, with the objects that it brings back.
+
+    \b
+    Examples
+      stoker snapshot show web-app before-upgrade
+      stoker snapshot show web-app before-upgrade --json
+    """
+    console = Console()
+    with closing(connect(target)) as client:
+        found = _the_snapshot(client, the_stack(client, stack_name), snapshot)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    for title, key in (("Name", "name"), ("Id", "id"), ("State", "status"),
+                       ("Reason", "status_reason"), ("Created", "creation_time")):  # fmt: skip
+        say(console, f"{title:<9} {found[key] or '-'}")
+    resources = parsed(lambda data: dict(data.get("resources", {})), found["data"])
+    if resources:
+        say(console, "")
+        rows = [(name, body.get("type", "")) for name, body in sorted(resources.items())]
+        table(console, ("Resource", "Type"), rows)
+
+
+@command.command("restore")
+@click.argument("stack_name", metavar="STACK")
+@click.argument("snapshot")
+@_yes
+@shared.wait
+@shared.service
+def restore(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target) -> None:
+    """Bring STACK back to SNAPSHOT. What has come since is lost; asks first, unless told --yes.
+
+    \b
+    Examples
+      stoker snapshot restore web-app before-upgrade
+    """
+    console = Console()
+    with closing(connect(target)) as client:
+        stack = the_stack(client, stack_name)
+        found = _the_snapshot(client, stack, snapshot)
+        if not yes:
+            confirm(f"Bring {stack.name} back to what it was at {found['creation_time']}?")
+        last = last_event_id(client, stack)
+        client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots/{found['id']}/restore")
+        _follow(console, client, stack, last, wait=wait)
+
+
+@command.command("delete")
+@click.argument("stack_name", metavar="STACK")
+@click.argument("snapshot")
+@_yes
+@shared.wait
+@shared.service
+def delete(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target) -> None:
+    """Delete SNAPSHOT of STACK with the images that belong to it.
+
+    \b
+    Examples
+      stoker snapshot delete web-app before-upgrade
+    """
+    console = Console()
+    with closing(connect(target)) as client:
+        stack = the_stack(client, stack_name)
+        found = _the_snapshot(client, stack, snapshot)
+        if not yes:
+            confirm(f"Delete the snapshot {found['name'] or found['id']} of {stack.name}?")
+        client.call(ORCHESTRATION, "DELETE", f"{stack.path}/snapshots/{found['id']}")
+        if wait:
+            _await_end(client, stack, found["id"])
+        say(console, f"snapshot {found['id']} {'is deleted' if wait else 'is being deleted'}")
+
+
+def _follow(
+    console: Console, client: Client, stack: Stack, last: str | None, *, wait: bool
+) -> None:
+    if not wait:
+        say(console, f"stoker status {stack.name} --follow")
+        return
+    ended = follow_or_leave(console, client, stack, last)
+    if ended.status != "COMPLETE":
+        end_with_failure(console, client, ended)
+
+
+def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
+    """Return when a snapshot is gone. Raises :class:`CommandFailed` if it stays."""
+    while True:
+        try:
+            found = client.get(ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
+        except Refused as refusal:
+            if refusal.status == 404:
+                return
+            raise
+        left = parsed(lambda body: body["snapshot"], found)
+        if left["status"] == "FAILED":
+            raise CommandFailed(f"the snapshot is not deleted: {left['status_reason']}")
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _snapshots(client: Client, stack: Stack) -> Sequence[Mapping[str, Any]]:
+    answer = client.get(ORCHESTRATION, f"{stack.path}/snapshots")
+    return parsed(lambda body: list(body["snapshots"]), answer)
+
+
+def _the_snapshot(client: Client, stack: Stack, wanted: str) -> Mapping[str, Any]:
+    """The snapshot of that id or name. Raises :class:`BadInput` if there is none, or several."""
+    known = _snapshots(client, stack)
+    found = [each for each in known if each["id"] == wanted]
+    found = found or [each for each in known if each["name"] == wanted]
+    if len(found) == 1:
+        return found[0]
+    advice = f'"stoker snapshot list {stack.name}" lists them'
+    if not found:
+        raise BadInput(f'{stack.name} has no snapshot "{wanted}"; {advice}')
+    raise BadInput(f'{stack.name} has {len(found)} snapshots "{wanted}"; use an id: {advice}')

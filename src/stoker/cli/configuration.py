@@ -1,0 +1,79 @@
+"""Options from files, as commands need them; what is wrong with files, in their words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+
+from stoker.cli.failures import BadInput, CommandFailed
+from stoker.cli.serve_options import ServeOptions
+from stoker.config.checking import Finding, Kind, check, remarks, said_of
+from stoker.config.files import ConfigFiles
+from stoker.config.loading import is_set, load, read_all
+from stoker.preconditions import missing
+
+_PLACES = {
+    "host": ("heat_api", "bind_host"),
+    "port": ("heat_api", "bind_port"),
+    "cfn_host": ("heat_api_cfn", "bind_host"),
+    "cfn_port": ("heat_api_cfn", "bind_port"),
+    "cloudwatch_host": ("heat_api_cloudwatch", "bind_host"),
+    "cloudwatch_port": ("heat_api_cloudwatch", "bind_port"),
+    "data_dir": ("DEFAULT", "data_dir"),
+}
+
+
+def read(files: ConfigFiles) -> Any:
+    """The options that files set. Raises :class:`CommandFailed` naming all that is wrong."""
+    wrong: list[str] = []
+    try:
+        conf = load(files)
+        wrong = [str(finding) for finding in check(files.all(), conf) if finding.kind is Kind.WRONG]
+        read_all(conf)
+    except (cfg.Error, OSError, ValueError) as error:
+        wrong = wrong or [_one_line(error)]
+    if wrong:
+        raise CommandFailed(f"the configuration cannot be used: {'; '.join(wrong)}")
+    return conf
+
+
+def findings_in(files: ConfigFiles) -> list[Finding]:
+    """All that can be said of files. Raises :class:`BadInput` for those that cannot be read."""
+    try:
+        conf = load(files)
+        found = check(files.all(), conf)
+    except (cfg.Error, OSError, ValueError) as error:
+        raise BadInput(f"the configuration cannot be read: {_one_line(error)}") from None
+    if any(finding.kind is Kind.WRONG for finding in found):
+        return found
+    return [*(said_of(message, files.all()) for message in missing(conf)), *found]
+
+
+def remarks_on(files: ConfigFiles) -> list[Finding]:
+    """What in files has no effect, is unknown or has an old name."""
+    return remarks(files.all())
+
+
+def with_configured(options: ServeOptions, given: Collection[str]) -> ServeOptions:
+    """The options of ``stoker serve``, with what files say of those that were not given."""
+    conf = read(options.config)
+    set_ = {
+        name: conf[option] if group == "DEFAULT" else conf[group][option]
+        for name, (group, option) in _PLACES.items()
+        if name not in given and is_set(conf, group, option)
+    }
+    if "data_dir" in set_:
+        set_["data_dir"] = Path(set_["data_dir"]).resolve()
+    return replace(options, **{name: _text(value) for name, value in set_.items()})
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, int | Path) else str(value)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

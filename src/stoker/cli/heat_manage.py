@@ -1,0 +1,179 @@
+"""``heat-manage``, for the scripts that call it: same arguments, same exit codes.
+
+What has no meaning here says so, and succeeds where what is asked for is the case anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stoker.administration import Administration
+from stoker.cli import options
+from stoker.cli.administered import administered_conf, telling_refusals
+from stoker.cli.engines import engines_of, print_engines
+from stoker.cli.failures import CommandFailed
+from stoker.config.files import ConfigFiles, usual_files
+
+_SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What the options before the subcommand name."""
+
+    config: ConfigFiles
+    data_dir: Path
+    database: str | None
+    named: bool
+
+    def conf(self) -> Any:
+        config = self.config or usual_files()
+        return administered_conf(config, self.data_dir, self.database, named=self.named)
+
+    def administration(self) -> Administration:
+        return Administration(self.conf())
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="stoker", message="%(version)s")
+@options.config_files
+@options.data_dir
+@options.database
+@click.option("-d", "--debug/--nodebug", default=False, hidden=True)
+@click.option("--log-file", "--logfile", hidden=True, metavar="PATH")
+@click.option("--log-dir", "--logdir", hidden=True, metavar="DIR")
+@click.pass_context
+def main(
+    context: click.Context,
+    /,
+    config: ConfigFiles,
+    data_dir: Path,
+    database: str | None,
+    **_: Any,
+) -> None:
+    """Look after Stoker's database, with the arguments of Heat's heat-manage.
+
+    Without --config-file, /etc/stoker/stoker.conf is read, or else /etc/heat/heat.conf. Run it as
+    the user that the service runs as; all subcommands work while the service runs.
+    """
+    source = context.get_parameter_source("data_dir")
+    named = source is not None and source.name != "DEFAULT"
+    context.obj = _Target(config, data_dir, database, named)
+
+
+@main.command("db_version")
+@click.pass_obj
+@telling_refusals
+def db_version(target: _Target) -> None:
+    """Print the revision of the database's schema."""
+    click.echo(target.administration().revision() or "0")
+
+
+@main.command("db_sync")
+@click.argument("version", required=False)
+@click.pass_obj
+@telling_refusals
+def db_sync(target: _Target, version: str | None) -> None:
+    """Make the tables, or bring them up to date. There is no other VERSION than the newest."""
+    revision = target.administration().upgrade()
+    if version is not None:
+        click.echo(f"The schema is of revision {revision}; {version} is not looked at.", err=True)
+
+
+@main.command("purge_deleted")
+@click.option(
+    "-g",
+    "--granularity",
+    type=click.Choice(list(_SECONDS)),
+    default="days",
+    show_default=True,
+    help="Unit of the age.",
+)
+@click.option("-p", "--project-id", help="Stacks of this project only.")
+@click.option("-b", "--batch_size", hidden=True, type=int, default=20)
+@click.argument("age", type=int, default=90)
+@click.pass_obj
+@telling_refusals
+def purge_deleted(
+    target: _Target, granularity: str, project_id: str | None, age: int, **_: Any
+) -> None:
+    """Delete for good the stacks that were deleted AGE ago (90)."""
+    if age < 0:
+        raise CommandFailed("age should be a positive integer")
+    gone = target.administration().purge(age * _SECONDS[granularity], project_id)
+    click.echo(f"Purged {gone} deleted stacks.")
+
+
+@main.group("service")
+def service() -> None:
+    """The engines."""
+
+
+@service.command("list")
+@click.pass_obj
+def service_list(target: _Target) -> None:
+    """List the engines that run."""
+    print_engines(engines_of(Path(target.conf().data_dir)))
+
+
+@service.command("clean")
+def service_clean() -> None:
+    """Remove dead engines. There are none: an engine is listed for as long as it runs."""
+    click.echo("Dead engines are removed.")
+
+
+@main.command("reset_stack_status")
+@click.argument("stack_id")
+@click.pass_obj
+@telling_refusals
+def reset_stack_status(target: _Target, stack_id: str) -> None:
+    """Set to FAILED what is in progress of a stack and of those nested in it.
+
+    It is hardly ever needed: operations go on after a crash. A service that drives the stack stops
+    to, and writes nothing more.
+    """
+    click.echo(
+        "Warning: this ends operations as failed that the service may still carry out.", err=True
+    )
+    if not click.confirm("Continue?"):
+        return
+    done = target.administration().reset_status(stack_id)
+    click.echo(f"{len(done)} stacks set to FAILED." if done else "Nothing is in progress.")
+
+
+@main.command("resource_data_list")
+@click.argument("resource_id")
+@click.pass_obj
+@telling_refusals
+def resource_data_list(target: _Target, resource_id: str) -> None:
+    """Print what a resource type keeps of its object, secrets included."""
+    for key, value in target.administration().resource_data(resource_id).items():
+        click.echo(f"{key:<16} {value!s:<64}".rstrip())
+
+
+@main.command("update_params")
+@click.option("-v", "--verbose-update-params", is_flag=True, hidden=True)
+@click.argument("direction", type=click.Choice(["encrypt", "decrypt"]))
+def update_params(direction: str, **_: Any) -> None:
+    """Nothing: what is stored is always encrypted. Asking to decrypt it fails."""
+    if direction == "decrypt":
+        raise CommandFailed("what is stored is always encrypted; it cannot be decrypted for good")
+    click.echo("What is stored is always encrypted.")
+
+
+@main.command("migrate_properties_data")
+def migrate_properties_data() -> None:
+    """Nothing: db_sync brings all data to its place."""
+    click.echo("Nothing to migrate: db_sync brings all data to its place.")
+
+
+@main.command("migrate_convergence_1")
+@click.argument("stack_id")
+def migrate_convergence_1(stack_id: str) -> None:
+    """Nothing: every stack has an engine that goes on after a crash."""
+    click.echo(f"Nothing to migrate: {stack_id} is driven by such an engine already.")

@@ -1,0 +1,1 @@
+"""The configuration: options, the files that set them, and what is wrong with these."""

@@ -1,0 +1,481 @@
+"""boto3 and the aws command, unmodified, against a running service."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError, WaiterError
+
+from tests.clients.conftest import BIN, Shell
+from tests.recovery.service import until
+
+TEMPLATE: dict[str, Any] = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Description": "Texts.",
+    "Parameters": {
+        "Text": {"Type": "String", "Default": "one"},
+        "Secret": {"Type": "String", "Default": "s", "NoEcho": "true"},
+    },
+    "Resources": {
+        "First": {"Type": "OS::Heat::Value", "Properties": {"value": {"Ref": "Text"}}},
+        "Second": {
+            "Type": "OS::Heat::RandomString",
+            "DependsOn": "First",
+            "Properties": {"length": 8},
+        },
+    },
+    "Outputs": {"Text": {"Value": {"Fn::GetAtt": ["First", "value"]}}},
+}
+BODY = json.dumps(TEMPLATE)
+FAST = {"Delay": 0, "MaxAttempts": 2000}
+
+
+def parameters(**values: str) -> list[dict[str, Any]]:
+    return [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
+
+
+@pytest.fixture(scope="module")
+def keys(shells: Callable[[str], Shell]) -> dict[str, str]:
+    """The address in the catalog, and a key of the user, as boto3 takes them."""
+    shell = shells("stoker")
+    made = shell.data("ec2 credentials create")
+    endpoints = shell.data("catalog show cloudformation")["endpoints"]
+    [endpoint] = [each for each in endpoints if each["interface"] == "public"]
+    return {
+        "endpoint_url": endpoint["url"],
+        "aws_access_key_id": made["access"],
+        "aws_secret_access_key": made["secret"],
+        "region_name": endpoint["region"],
+    }
+
+
+@pytest.fixture(scope="module")
+def api(keys: dict[str, str]) -> Any:
+    config = Config(retries={"max_attempts": 0})
+    return boto3.client("cloudformation", config=config, **keys)
+
+
+def refused(call: Any, **arguments: Any) -> tuple[str, str]:
+    """The code and the message of a refusal."""
+    with pytest.raises(ClientError) as error:
+        call(**arguments)
+    told = error.value.response["Error"]
+    return told["Code"], told["Message"]
+
+
+def test_boto3_makes_changes_and_deletes_a_stack(api: Any) -> None:
+    made = api.create_stack(
+        StackName="boto",
+        TemplateBody=BODY,
+        Parameters=parameters(Text="hello"),
+        Tags=[{"Key": "team", "Value": "blue"}],
+        Capabilities=["CAPABILITY_IAM"],
+        OnFailure="ROLLBACK",
+        TimeoutInMinutes=5,
+    )
+    api.get_waiter("stack_create_complete").wait(StackName="boto", WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName=made["StackId"])["Stacks"]
+    assert (stack["StackName"], stack["StackStatus"]) == ("boto", "CREATE_COMPLETE")
+    assert stack["Outputs"][0]["OutputValue"] == "hello"
+    assert stack["Tags"] == [{"Key": "team", "Value": "blue"}]
+    assert (stack["DisableRollback"], stack["TimeoutInMinutes"]) == (False, 5)
+    shown = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
+    assert (shown["Text"], shown["Secret"]) == ("hello", "******")
+
+    api.update_stack(StackName="boto", UsePreviousTemplate=True, Parameters=parameters(Text="bye"))
+    api.get_waiter("stack_update_complete").wait(StackName="boto", WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName="boto")["Stacks"]
+    assert stack["Outputs"][0]["OutputValue"] == "bye"
+    assert stack["Tags"] == [{"Key": "team", "Value": "blue"}]
+
+    api.delete_stack(StackName="boto")
+    api.get_waiter("stack_delete_complete").wait(StackName="boto", WaiterConfig=FAST)
+    api.get_waiter("stack_delete_complete").wait(StackName=made["StackId"], WaiterConfig=FAST)
+    code, message = refused(api.describe_stacks, StackName="boto")
+    assert code == "ValidationError"
+    assert message.startswith("Stack with id boto does not exist")
+    deleted = api.get_paginator("list_stacks").paginate(StackStatusFilter=["DELETE_COMPLETE"])
+    assert made["StackId"] in {each["StackId"] for p in deleted for each in p["StackSummaries"]}
+
+
+@pytest.fixture(scope="module")
+def steady(api: Any) -> str:
+    """A stack that the tests look at."""
+    api.create_stack(StackName="steady", TemplateBody=BODY)
+    api.get_waiter("stack_create_complete").wait(StackName="steady", WaiterConfig=FAST)
+    return "steady"
+
+
+def test_boto3_reads_all_of_a_stack(api: Any, steady: str) -> None:
+    pages = api.get_paginator("describe_stack_events").paginate(StackName=steady)
+    events = [event for page in pages for event in page["StackEvents"]]
+    assert [each["ResourceStatus"] for each in events[:2]] == ["CREATE_COMPLETE"] * 2
+    assert events[0]["ResourceType"] == "AWS::CloudFormation::Stack"
+    assert events[0]["PhysicalResourceId"] == events[0]["StackId"]
+    pages = api.get_paginator("list_stack_resources").paginate(StackName=steady)
+    listed = [each for page in pages for each in page["StackResourceSummaries"]]
+    assert {each["LogicalResourceId"] for each in listed} == {"First", "Second"}
+    [second] = [each for each in listed if each["LogicalResourceId"] == "Second"]
+    found = api.describe_stack_resources(PhysicalResourceId=second["PhysicalResourceId"])
+    assert {each["StackName"] for each in found["StackResources"]} == {steady}
+    one = api.describe_stack_resource(StackName=steady, LogicalResourceId="Second")
+    assert one["StackResourceDetail"]["ResourceType"] == "OS::Heat::RandomString"
+    names = {each["StackName"] for each in api.describe_stacks()["Stacks"]}
+    assert steady in names
+    assert dict(api.get_template(StackName=steady)["TemplateBody"]) == TEMPLATE
+
+
+def test_boto3_asks_about_templates(api: Any, steady: str) -> None:
+    checked = api.validate_template(TemplateBody=BODY)
+    assert {each["ParameterKey"] for each in checked["Parameters"]} == {"Text", "Secret"}
+    for given in ({"TemplateBody": BODY}, {"StackName": steady}):
+        summary = api.get_template_summary(**given)
+        assert summary["ResourceTypes"] == ["OS::Heat::RandomString", "OS::Heat::Value"]
+        assert summary["Version"] == "2010-09-09"
+        declared = {each["ParameterKey"]: each for each in summary["Parameters"]}
+        assert declared["Secret"]["NoEcho"] is True
+        assert declared["Text"]["DefaultValue"] == "one"
+        assert declared["Text"]["ParameterType"] == "String"
+    assert api.estimate_template_cost(TemplateBody=BODY)["Url"]
+    assert api.describe_account_limits()["AccountLimits"] == []  # this service has none
+    code, _ = refused(api.validate_template, TemplateBody="{}")
+    assert code == "ValidationError"
+
+
+def test_boto3_is_told_by_the_codes_of_aws_what_is_wrong(api: Any, steady: str) -> None:
+    code, _ = refused(api.create_stack, StackName=steady, TemplateBody=BODY)
+    assert code == "AlreadyExistsException"
+    code, message = refused(api.create_stack, StackName="r", TemplateBody=BODY, RoleARN="a" * 20)
+    assert (code, "RoleARN is not supported" in message) == ("ValidationError", True)
+    assert api.list_stack_sets()["Summaries"] == []
+    code, _ = refused(api.describe_stack_set, StackSetName="none")
+    assert code == "StackSetNotFoundException"
+    code, message = refused(api.create_stack_set, StackSetName="none")
+    assert (code, "there are no stack sets" in message) == ("InvalidAction", True)
+
+
+def test_boto3_rolls_back_and_waits_for_it(api: Any) -> None:
+    failing = {
+        **TEMPLATE,
+        "Resources": {
+            "First": {"Type": "OS::Heat::Value", "Properties": {"value": "two"}},
+            "Bad": {
+                "Type": "OS::Heat::TestResource",
+                "Properties": {"fail": True, "value": "x"},
+            },
+        },
+    }
+    api.create_stack(StackName="back", TemplateBody=BODY)
+    api.get_waiter("stack_create_complete").wait(StackName="back", WaiterConfig=FAST)
+    api.update_stack(StackName="back", TemplateBody=json.dumps(failing), DisableRollback=True)
+    with pytest.raises(WaiterError):
+        api.get_waiter("stack_update_complete").wait(StackName="back", WaiterConfig=FAST)
+    assert api.describe_stacks(StackName="back")["Stacks"][0]["StackStatus"] == "UPDATE_FAILED"
+    api.rollback_stack(StackName="back")
+    api.get_waiter("stack_rollback_complete").wait(StackName="back", WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName="back")["Stacks"]
+    assert stack["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
+    assert stack["Outputs"][0]["OutputValue"] == "one"
+    code, message = refused(api.continue_update_rollback, StackName="back")
+    assert (code, "ROLLBACK_COMPLETE" in message) == ("ValidationError", True)
+
+
+def test_boto3_shows_a_change_set_and_carries_it_out(api: Any) -> None:
+    made = api.create_change_set(
+        StackName="sets",
+        ChangeSetName="first",
+        ChangeSetType="CREATE",
+        TemplateBody=BODY,
+        Parameters=parameters(Text="one"),
+        Tags=[{"Key": "team", "Value": "red"}],
+        Description="the beginning",
+    )
+    api.get_waiter("change_set_create_complete").wait(ChangeSetName=made["Id"], WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName="sets")["Stacks"]
+    assert (stack["StackStatus"], stack["StackId"]) == ("REVIEW_IN_PROGRESS", made["StackId"])
+    assert api.describe_stack_resources(StackName="sets")["StackResources"] == []
+    found = api.describe_change_set(StackName="sets", ChangeSetName="first")
+    assert (found["ExecutionStatus"], found["Description"]) == ("AVAILABLE", "the beginning")
+    added = {
+        each["ResourceChange"]["LogicalResourceId"]: each["ResourceChange"]["Action"]
+        for each in found["Changes"]
+    }
+    assert added == {"First": "Add", "Second": "Add"}
+    code, message = refused(api.update_stack, StackName="sets", TemplateBody=BODY)
+    assert (code, "REVIEW_IN_PROGRESS" in message) == ("ValidationError", True)
+
+    api.execute_change_set(ChangeSetName=made["Id"])
+    api.get_waiter("stack_create_complete").wait(StackName="sets", WaiterConfig=FAST)
+    [stack] = api.describe_stacks(StackName=made["StackId"])["Stacks"]
+    assert stack["Tags"] == [{"Key": "team", "Value": "red"}]
+    found = api.describe_change_set(ChangeSetName=made["Id"])
+    assert found["ExecutionStatus"] == "EXECUTE_COMPLETE"
+    code, _ = refused(api.execute_change_set, ChangeSetName=made["Id"])
+    assert code == "InvalidChangeSetStatus"
+
+
+def test_boto3_is_shown_what_a_change_set_would_change(api: Any, steady: str) -> None:
+    template = {**TEMPLATE, "Resources": {**TEMPLATE["Resources"]}}
+    template["Resources"]["Second"] = {
+        "Type": "OS::Heat::RandomString",
+        "Properties": {"length": 9},
+    }
+    template["Resources"]["Third"] = {"Type": "OS::Heat::None"}
+    asked = {"StackName": steady, "TemplateBody": json.dumps(template)}
+    other = api.create_change_set(ChangeSetName="other", **asked, Parameters=parameters(Text="2"))
+    api.create_change_set(ChangeSetName="change", **asked)
+    code, _ = refused(api.create_change_set, ChangeSetName="change", **asked)
+    assert code == "AlreadyExistsException"
+    found = api.describe_change_set(
+        StackName=steady, ChangeSetName="change", IncludePropertyValues=True
+    )
+    changes = {
+        each["LogicalResourceId"]: each for each in (c["ResourceChange"] for c in found["Changes"])
+    }
+    assert changes.keys() == {"Second", "Third"}
+    assert (changes["Second"]["Action"], changes["Second"]["Replacement"]) == ("Modify", "True")
+    [detail] = changes["Second"]["Details"]
+    assert detail["Target"]["RequiresRecreation"] == "Always"
+    assert (detail["Target"]["BeforeValue"], detail["Target"]["AfterValue"]) == ("8", "9")
+    assert changes["Third"]["Action"] == "Add"
+    assert json.loads(
+        json.dumps(api.get_template(StackName=steady, ChangeSetName="change")["TemplateBody"])
+    ) == json.loads(json.dumps(template))
+    pages = api.get_paginator("list_change_sets").paginate(StackName=steady)
+    names = [each["ChangeSetName"] for page in pages for each in page["Summaries"]]
+    assert names == ["change", "other"]
+
+    api.execute_change_set(StackName=steady, ChangeSetName="change", DisableRollback=True)
+    api.get_waiter("stack_update_complete").wait(StackName=steady, WaiterConfig=FAST)
+    kept = [each["ChangeSetName"] for each in api.list_change_sets(StackName=steady)["Summaries"]]
+    assert kept == ["change"]
+    code, _ = refused(api.describe_change_set, ChangeSetName=other["Id"])
+    assert code == "ChangeSetNotFound"
+    api.delete_change_set(ChangeSetName=other["Id"])
+    api.delete_change_set(StackName=steady, ChangeSetName="change")
+    assert api.list_change_sets(StackName=steady)["Summaries"] == []
+
+
+def test_boto3_is_told_that_a_change_set_changes_nothing_or_is_out_of_date(api: Any) -> None:
+    api.create_stack(StackName="void", TemplateBody=BODY)
+    api.get_waiter("stack_create_complete").wait(StackName="void", WaiterConfig=FAST)
+    api.create_change_set(StackName="void", ChangeSetName="none", TemplateBody=BODY)
+    with pytest.raises(WaiterError) as error:
+        api.get_waiter("change_set_create_complete").wait(
+            StackName="void", ChangeSetName="none", WaiterConfig=FAST
+        )
+    answer = error.value.last_response
+    assert answer["StatusReason"].startswith("The submitted information didn't contain changes.")
+    assert answer["ExecutionStatus"] == "UNAVAILABLE"
+    values = parameters(Text="two")
+    api.create_change_set(
+        StackName="void", ChangeSetName="late", TemplateBody=BODY, Parameters=values
+    )
+    api.update_stack(StackName="void", TemplateBody=BODY, Parameters=parameters(Text="three"))
+    api.get_waiter("stack_update_complete").wait(StackName="void", WaiterConfig=FAST)
+    late = api.describe_change_set(StackName="void", ChangeSetName="late")
+    assert late["ExecutionStatus"] == "OBSOLETE"
+    code, _ = refused(api.execute_change_set, StackName="void", ChangeSetName="late")
+    assert code == "InvalidChangeSetStatus"
+
+
+def test_boto3_protects_stacks(api: Any) -> None:
+    policy = {
+        "Statement": [
+            {"Effect": "Allow", "Action": "Update:*", "Principal": "*", "Resource": "*"},
+            {
+                "Effect": "Deny",
+                "Action": ["Update:Replace", "Update:Delete"],
+                "Principal": "*",
+                "Resource": "LogicalResourceId/Sec*",
+            },
+        ]
+    }
+    api.create_stack(
+        StackName="kept",
+        TemplateBody=BODY,
+        EnableTerminationProtection=True,
+        StackPolicyBody=json.dumps(policy),
+        OnFailure="ROLLBACK",
+    )
+    api.get_waiter("stack_create_complete").wait(StackName="kept", WaiterConfig=FAST)
+    assert json.loads(api.get_stack_policy(StackName="kept")["StackPolicyBody"]) == policy
+    assert api.describe_stacks(StackName="kept")["Stacks"][0]["EnableTerminationProtection"]
+    code, message = refused(api.delete_stack, StackName="kept")
+    assert (code, "TerminationProtection is enabled" in message) == ("ValidationError", True)
+    without = json.dumps({**TEMPLATE, "Resources": {"First": TEMPLATE["Resources"]["First"]}})
+    api.update_stack(StackName="kept", TemplateBody=without, DisableRollback=False)
+    with pytest.raises(WaiterError):
+        api.get_waiter("stack_update_complete").wait(StackName="kept", WaiterConfig=FAST)
+    events = api.describe_stack_events(StackName="kept")["StackEvents"]
+    reasons = [each["ResourceStatusReason"] for each in events]
+    denied = "Statement [#2] does not allow [Update:Delete] for resource [LogicalResourceId/Second]"
+    assert any(denied in reason for reason in reasons)
+    assert len(api.describe_stack_resources(StackName="kept")["StackResources"]) == 2
+    allow = json.dumps({"Statement": [{**policy["Statement"][0]}]})
+    api.update_stack(StackName="kept", TemplateBody=without, StackPolicyDuringUpdateBody=allow)
+    api.get_waiter("stack_update_complete").wait(StackName="kept", WaiterConfig=FAST)
+    assert json.loads(api.get_stack_policy(StackName="kept")["StackPolicyBody"]) == policy
+    api.set_stack_policy(StackName="kept", StackPolicyBody=allow)
+    assert json.loads(api.get_stack_policy(StackName="kept")["StackPolicyBody"]) == json.loads(
+        allow
+    )
+    code, _ = refused(api.set_stack_policy, StackName="kept", StackPolicyBody="[]")
+    assert code == "ValidationError"
+    api.update_termination_protection(StackName="kept", EnableTerminationProtection=False)
+    api.delete_stack(StackName="kept")
+    api.get_waiter("stack_delete_complete").wait(StackName="kept", WaiterConfig=FAST)
+
+
+def test_the_aws_command_deploys_changes_and_shows_change_sets(
+    keys: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "template.json"
+    path.write_text(BODY)
+
+    def aws(*words: str) -> str:
+        time.sleep(1)  # the command names change sets after the second they are made in
+        command = [BIN / "aws", "--endpoint-url", keys["endpoint_url"], "cloudformation", *words]
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "AWS_ACCESS_KEY_ID": keys["aws_access_key_id"],
+            "AWS_SECRET_ACCESS_KEY": keys["aws_secret_access_key"],
+            "AWS_DEFAULT_REGION": keys["region_name"],
+        }
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=100, check=False
+        )
+        return done.stdout + done.stderr
+
+    deploy = ("deploy", "--stack-name", "deployed", "--template-file", str(path))
+    assert "Successfully created/updated stack - deployed" in aws(*deploy)
+    assert "No changes to deploy" in aws(*deploy, "--no-fail-on-empty-changeset")
+    change = (*deploy, "--parameter-overrides", "Text=two", "--tags", "team=green")
+    shown = aws(*change, "--no-execute-changeset")
+    [describe] = [line for line in shown.splitlines() if "describe-change-set" in line]
+    name = describe.split()[-1]
+    told = json.loads(aws("describe-change-set", "--change-set-name", name))
+    assert [each["ResourceChange"]["LogicalResourceId"] for each in told["Changes"]] == ["First"]
+    assert "Successfully created/updated stack - deployed" in aws(*change)
+    assert aws("wait", "stack-update-complete", "--stack-name", "deployed") == ""
+    query = "Stacks[0].[StackStatus,Outputs[0].OutputValue,Tags[0].Value]"
+    found = aws("describe-stacks", "--stack-name", "deployed", "--query", query, "--output", "text")
+    assert found.split() == ["UPDATE_COMPLETE", "two", "green"]
+
+
+def test_boto3_detects_what_others_have_changed(api: Any, shells: Callable[[str], Shell]) -> None:
+    template = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Resources": {
+            "Net": {"Type": "OS::Neutron::Net", "Properties": {"admin_state_up": True}},
+            "Value": {"Type": "OS::Heat::Value", "Properties": {"value": "x"}},
+        },
+    }
+    api.create_stack(StackName="drifting", TemplateBody=json.dumps(template))
+    api.get_waiter("stack_create_complete").wait(StackName="drifting", WaiterConfig=FAST)
+    one = {"StackName": "drifting", "LogicalResourceId": "Net"}
+    found = api.detect_stack_resource_drift(**one)["StackResourceDrift"]
+    assert found["StackResourceDriftStatus"] == "IN_SYNC"
+    assert api.describe_stack_resource_drifts(StackName="drifting")["StackResourceDrifts"] == []
+    shells("stoker").run(f"network set --disable {found['PhysicalResourceId']}")
+    begun = api.detect_stack_drift(StackName="drifting")["StackDriftDetectionId"]
+
+    def ended() -> bool:
+        told = api.describe_stack_drift_detection_status(StackDriftDetectionId=begun)
+        return bool(told["DetectionStatus"] != "DETECTION_IN_PROGRESS")
+
+    until(ended, "the detection has ended")
+    told = api.describe_stack_drift_detection_status(StackDriftDetectionId=begun)
+    assert (told["DetectionStatus"], told["StackDriftStatus"]) == ("DETECTION_COMPLETE", "DRIFTED")
+    assert told["DriftedStackResourceCount"] == 1
+    drifts = api.describe_stack_resource_drifts(
+        StackName="drifting", StackResourceDriftStatusFilters=["MODIFIED"]
+    )["StackResourceDrifts"]
+    [difference] = drifts[0]["PropertyDifferences"]
+    assert difference["PropertyPath"] == "/admin_state_up"
+    assert (difference["ExpectedValue"], difference["ActualValue"]) == ("true", "false")
+    [stack] = api.describe_stacks(StackName="drifting")["Stacks"]
+    assert stack["DriftInformation"]["StackDriftStatus"] == "DRIFTED"
+    none = "0" * 36
+    code, _ = refused(api.describe_stack_drift_detection_status, StackDriftDetectionId=none)
+    assert code == "ValidationError"
+    code, _ = refused(api.detect_stack_drift, StackName="drifting", LogicalResourceIds=["No"])
+    assert code == "ValidationError"
+
+
+def test_boto3_lists_what_stacks_share(api: Any) -> None:
+    exporting = {
+        **TEMPLATE,
+        "Outputs": {
+            "Text": {
+                "Value": {"Fn::GetAtt": ["First", "value"]},
+                "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-text"}},
+            }
+        },
+    }
+    importing = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Resources": {"None": {"Type": "OS::Heat::None"}},
+        "Outputs": {"O": {"Value": {"Fn::ImportValue": "exporting-text"}}},
+    }
+    for name, template in (("exporting", exporting), ("importing", importing)):
+        api.create_stack(StackName=name, TemplateBody=json.dumps(template))
+        api.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig=FAST)
+    pages = api.get_paginator("list_exports").paginate()
+    [export] = [each for page in pages for each in page["Exports"]]
+    [stack] = api.describe_stacks(StackName="exporting")["Stacks"]
+    assert export == {
+        "ExportingStackId": stack["StackId"],
+        "Name": "exporting-text",
+        "Value": "one",
+    }
+    assert stack["Outputs"][0]["ExportName"] == "exporting-text"
+    [stack] = api.describe_stacks(StackName="importing")["Stacks"]
+    assert stack["Outputs"][0]["OutputValue"] == "one"
+    pages = api.get_paginator("list_imports").paginate(ExportName="exporting-text")
+    assert [name for page in pages for name in page["Imports"]] == ["importing"]
+    code, message = refused(api.delete_stack, StackName="exporting")
+    assert (code, "in use by importing" in message) == ("ValidationError", True)
+    code, _ = refused(api.list_imports, ExportName="none")
+    assert code == "ValidationError"
+
+
+def test_boto3_signals_a_resource_that_waits_for_it(api: Any) -> None:
+    policy = {"ResourceSignal": {"Count": 2, "Timeout": "PT2M"}}
+    template = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Resources": {
+            "Net": {"Type": "OS::Neutron::Net", "CreationPolicy": policy},
+            "After": {"Type": "OS::Heat::None", "DependsOn": "Net"},
+            "Handle": {"Type": "AWS::CloudFormation::WaitConditionHandle"},
+        },
+    }
+    api.create_stack(StackName="signalled", TemplateBody=json.dumps(template))
+
+    def reason() -> str:
+        found = api.describe_stack_resources(StackName="signalled")["StackResources"]
+        told = {each["LogicalResourceId"]: each["ResourceStatusReason"] for each in found}
+        return str(told.get("Net"))
+
+    until(lambda: reason() == "0 of 2 resource signals received", "it waits")
+    one = {"StackName": "signalled", "LogicalResourceId": "Net", "Status": "SUCCESS"}
+    for unique_id in ("one", "two"):
+        api.signal_resource(**one, UniqueId=unique_id)
+    api.get_waiter("stack_create_complete").wait(StackName="signalled", WaiterConfig=FAST)
+    code, message = refused(api.signal_resource, **one, UniqueId="three")
+    assert (code, "CREATE_COMPLETE" in message) == ("ValidationError", True)
+    api.signal_resource(**{**one, "LogicalResourceId": "Handle"}, UniqueId="one")
+    found = api.describe_stack_resource(StackName="signalled", LogicalResourceId="Handle")
+    assert "one" in found["StackResourceDetail"]["Metadata"]
+    code, _ = refused(api.signal_resource, **{**one, "LogicalResourceId": "After"}, UniqueId="1")
+    assert code == "ValidationError"
