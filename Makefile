@@ -10,7 +10,7 @@ SEEDS ?= 200
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long check format bench metrics simulate mutants conformance clean
+.PHONY: help setup run test test-long test-openstack check format bench metrics simulate mutants conformance clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases 
 	@$(PYTHON) -m tests.simulation --seeds 2000
 	@$(PYTHON) -m tests.simulation --sweep all
 	@$(PYTHON) -m tests.conformance
+
+test-openstack: $(READY)  ## SERVICES="octavia ...": types on OpenStack's own services (Debian, root)
+	@$(PYTHON) -m tests.openstack $(SERVICES)
 
 check: $(READY)  ## format, lint, types, layers, sizes, dead code
 	@tools/check $(VENV)/bin

@@ -55,6 +55,9 @@ class NoCloud:
     def connection(self, stack: Stack) -> None:
         return None
 
+    def lacking(self, stack: Stack, needs: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(needs)
+
     def lookup(self, stack: Stack, lookups: Sequence[Any]) -> Sequence[str]:
         return []
 
@@ -93,7 +96,7 @@ class Bench:
     """An engine with a store in a directory, and how long it took for what."""
 
     def __init__(self, directory: Path, types: Registry | None = None) -> None:
-        self.opened = OpenStore(None, directory, None)
+        self.opened = OpenStore(None, directory)
         cloud = NoCloud()
         ports = Ports(
             store=self.opened.store,

@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import httpx
@@ -86,6 +88,16 @@ class Served:
         assert self.process is not None
         stat = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, stat[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def cloud_calls(self) -> dict[str, float]:
+        """Calls of the service to each service of the cloud so far."""
+        text = httpx.get(f"{self.url}/metrics", timeout=30).raise_for_status().text
+        calls: dict[str, float] = defaultdict(float)
+        for line in text.splitlines():
+            if line.startswith("stoker_cloud_calls_total{"):
+                service = line.partition('service="')[2].partition('"')[0]
+                calls[f"calls to {service}"] += float(line.rpartition(" ")[2])
+        return dict(calls)
 
     def slow_keystone(self, seconds: float) -> None:
         """Let every call of the identity service take so long."""
@@ -240,6 +252,66 @@ def servers(served: Served, count: int) -> dict[str, float]:
     return {"create": created - begin, "delete": time.perf_counter() - created}
 
 
+def fleet(served: Served, count: int) -> dict[str, float]:
+    """One stack with so many servers, each with a port, a volume and a floating IP."""
+    resources: dict[str, Any] = {
+        "net": {"type": "OS::Neutron::Net"},
+        "subnet": {
+            "type": "OS::Neutron::Subnet",
+            "properties": {"network": {"get_resource": "net"}, "cidr": "10.1.0.0/16"},
+        },
+        "router": {
+            "type": "OS::Neutron::Router",
+            "properties": {"external_gateway_info": {"network": "public"}},
+        },
+        "interface": {
+            "type": "OS::Neutron::RouterInterface",
+            "properties": {
+                "router": {"get_resource": "router"},
+                "subnet": {"get_resource": "subnet"},
+            },
+        },
+    }
+    for number in range(count):
+        port, server = f"port{number}", f"server{number}"
+        resources |= {
+            port: {
+                "type": "OS::Neutron::Port",
+                "depends_on": "subnet",
+                "properties": {"network": {"get_resource": "net"}},
+            },
+            f"address{number}": {
+                "type": "OS::Neutron::FloatingIP",
+                "depends_on": "interface",
+                "properties": {"floating_network": "public", "port_id": {"get_resource": port}},
+            },
+            server: {
+                "type": "OS::Nova::Server",
+                "properties": {
+                    "image": "host",
+                    "flavor": "m1.tiny",
+                    "networks": [{"port": {"get_resource": port}}],
+                },
+            },
+            f"volume{number}": {"type": "OS::Cinder::Volume", "properties": {"size": 1}},
+            f"attachment{number}": {
+                "type": "OS::Cinder::VolumeAttachment",
+                "properties": {
+                    "instance_uuid": {"get_resource": server},
+                    "volume_id": {"get_resource": f"volume{number}"},
+                },
+            },
+        }
+    api = served.connect()
+    begin = time.perf_counter()
+    stack_id = api.create("fleet", template(resources))
+    api.await_status("fleet", "CREATE_COMPLETE", 400)
+    created, calls = time.perf_counter(), served.cloud_calls()
+    api.delete("fleet", stack_id)
+    api.await_status(f"fleet/{stack_id}", "DELETE_COMPLETE", 400)
+    return {"create": created - begin, "delete": time.perf_counter() - created, **calls}
+
+
 def stacks(served: Served, count: int) -> dict[str, float]:
     """Create so many small stacks, then list them."""
     api = served.connect()
@@ -268,6 +340,40 @@ def stacks(served: Served, count: int) -> dict[str, float]:
     if len(api.get("/stacks")["stacks"]) != count:
         raise RuntimeError("the list has not all stacks")
     return {**figures, "list": median_of(lambda: api.get("/stacks"))}
+
+
+def crowd(served: Served, count: int) -> dict[str, float]:
+    """So many clients at once make a small stack each; then one stack is shown."""
+    api = served.connect()
+    wanted = template({"r": {"type": "OS::Heat::RandomString"}})
+    path = api.base_url.removeprefix(served.url) + "/stacks"
+    start = Barrier(count)
+
+    def create(number: int) -> float:
+        body = json.dumps({"stack_name": f"s{number}", "template": wanted}).encode()
+        connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
+        connection.connect()
+        start.wait()
+        begin = time.perf_counter()
+        connection.request("POST", path, body, api.headers)
+        with connection.getresponse() as answer:
+            text = answer.read()
+        if answer.status != 201:
+            raise RuntimeError(f"{answer.status}: {text!r}")
+        connection.close()
+        return time.perf_counter() - begin
+
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(count) as clients:
+        answered = list(clients.map(create, range(count)))
+    while api.get("/stacks?status=IN_PROGRESS&limit=1")["stacks"]:
+        time.sleep(0.02)
+    figures = {"create": time.perf_counter() - begin, "answered": statistics.median(answered)}
+    if api.get("/stacks?status=CREATE_COMPLETE&with_count=true&limit=1")["count"] != count:
+        raise RuntimeError("not all stacks are complete")
+    one = api.get("/stacks?limit=1")["stacks"][0]
+    address = f"/stacks/{one['stack_name']}/{one['id']}"
+    return {**figures, "show": median_of(lambda: api.get(address), 101)}
 
 
 def big(served: Served, count: int) -> dict[str, float]:
@@ -306,7 +412,9 @@ MEASUREMENTS = {
     "slow-keystone": slow_keystone,
     "web-app": web_app,
     "servers": servers,
+    "fleet": fleet,
     "stacks": stacks,
+    "crowd": crowd,
     "big": big,
     "kill": kill,
 }

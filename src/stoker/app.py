@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.routing import Mount, Router
 from starlette.types import ASGIApp
 
 from stoker.api.cfn import app as cfn_app
 from stoker.api.cfn.call import Api, CfnSettings
 from stoker.api.cloudformation import endpoint
+from stoker.api.cloudwatch import app as cloudwatch_app
 from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
-from stoker.api.health import health_route
+from stoker.api.operators import Readers, operator_routes
 from stoker.api.own_engine import OwnEngine
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
@@ -25,30 +24,53 @@ from stoker.api.rest.settings import settings_from
 from stoker.api.signals import app as signals_app
 from stoker.api.signed import Senders
 from stoker.clouds import faults
-from stoker.clouds.credentials import Endpoints, Password
+from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
 from stoker.clouds.gate import CloudGate
 from stoker.clouds.web_templates import AllowedHosts, WebLimits, WebTemplates
+from stoker.config.options import SERVICES
 from stoker.dispatch.in_process import InProcess
 from stoker.dispatch.timers import WatchTimer
-from stoker.engine.model.interfaces import Limits, Ports
+from stoker.engine.model.interfaces import Limits, Ports, Types
+from stoker.engine.model.outgoing import Outbox
+from stoker.engine.model.records import Channel
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import Gate
 from stoker.identity.settings import IdentitySettings
 from stoker.kernel import freeing
-from stoker.kernel.clock import SystemClock
+from stoker.kernel.clock import Clock, SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.log import Log
+from stoker.messaging.bus import Bus
+from stoker.messaging.queues import MOST_WAITING, Queues
+from stoker.messaging.sender import Sender
+from stoker.messaging.settings import BusSettings, bus_settings
+from stoker.metrics.counts import CountedRequests, Counts
+from stoker.metrics.report import Report
 from stoker.pauses import LoopPauses
 from stoker.purge import Bite, Purge
-from stoker.resources.built_in import WITHDRAWN
+from stoker.resources.built_in import built_in
+from stoker.resources.declared import WithDeclared
 from stoker.resources.registry import Registry
+from stoker.rotation import Rotation
 from stoker.sandbox.sandbox import Sandbox
-from stoker.service_environment import registry_in
+from stoker.service_environment import environment_in
 from stoker.store.opening import OpenStore
 from stoker.store.store import SqlStore
 from stoker.template.describe.catalogue import Catalogue
+from stoker.template.environment.environment import Environment
 
 log = Log(__name__)
+
+_SHARED = {"block-storage": "volumev3"}
+"""Types in the catalog, where they are not those by which services are called."""
+_DEPLOYMENTS = (
+    "OS::Heat::SoftwareDeployment",
+    "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::SoftwareDeployments",
+    "OS::Heat::StructuredDeployment",
+    "OS::Heat::StructuredDeploymentGroup",
+    "OS::Heat::StructuredDeployments",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +87,18 @@ class App:
     def __init__(self, conf: Any, cloud_since: float = 0.0) -> None:
         """``cloud_since`` is when the cloud was started, if it lives with this process."""
         clock = SystemClock()
+        self._counts = Counts(clock, built_in())
+        bus = bus_settings(conf)
         self._store = OpenStore(
-            conf.database.connection, Path(conf.data_dir), conf.auth_encryption_key
+            conf.database.connection,
+            Path(conf.data_dir),
+            conf.auth_encryption_key,
+            conf.previous_auth_encryption_key,
+            notifies=bus.notifies,
         )
-        self._gate = Gate(conf, clock, self._store.trusts)
+        self._store.lock.acquire()
+        self.overtaken = self._store.lock.lost
+        self._gate = Gate(conf, clock, self._store.trusts, self._counts.called)
         trusts = self._gate.trusts
         endpoints = endpoints_of(
             self._gate.settings,
@@ -76,58 +106,81 @@ class App:
             current_trust=trusts.current,
             renew_trust=self._gate.renew_trust,
         )
-        self._cloud = CloudGate(endpoints, clock)
-        self._templates = WebTemplates(
-            WebLimits(
-                conf.allow_template_url,
-                conf.template_fetch_timeout,
-                conf.max_template_size,
-                AllowedHosts(tuple(conf.template_url_allowed_hosts)),
-            )
-        )
+        self._cloud = CloudGate(endpoints, clock, self._counts.called)
+        self._templates = WebTemplates(web_limits_of(conf))
         self._sandbox = Sandbox(iterations=conf.yaql.limit_iterators, memory=conf.yaql.memory_quota)
-        types = Registry(plugin_directories=conf.plugin_dirs)
-        registry = registry_in(Path(conf.environment_dir))
-        ports = Ports(
+        types = Registry(
+            plugin_directories=conf.plugin_dirs, property_defaults=property_defaults_of(conf)
+        )
+        declared = WithDeclared(types)
+        environment = environment_in(Path(conf.environment_dir))
+        limits = limits_of(conf, cloud_since)
+        ports = self._ports(clock, declared, limits, environment)
+        self._engine = OwnEngine(clock, ports.ids, conf.host)
+        self._pauses = LoopPauses()
+        self._rotation = Rotation(self._store.reencryption)
+        self._report = Report(
+            self._counts,
+            clock,
+            self._store.state,
+            commits=lambda: self._store.store.commits,
+            loads=self._cloud.workers.loads,
+            pauses=self._pauses.report,
+            reencrypting=lambda: self._store.reencryption.is_under_way,
+        )
+        ports.store.observe(self._counts)
+        self._purge = Purge(clock, kept_for(conf, self._store.store))
+        self._loading: asyncio.Future[None] | None = None
+        self._dispatch = InProcess(ports)
+        self.service: Service = make_service(ports, self._dispatch)
+        self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
+        self._senders = senders_of(bus, ports, self._store.store.outbox)
+        cloudformation = self._cloudformation(conf)
+        self.cfn = self._served(cloudformation, conf, "heat_api_cfn")
+        self.cloudwatch = self._served(self._cloudwatch(), conf, "heat_api_cloudwatch")
+        # servers that were made when the endpoint lay there know it by this address
+        catalogue = Catalogue(types, declared, environment.resource_registry)
+        below, rest = Mount("/cfn", app=cloudformation), self._rest(conf, catalogue)
+        self.api = self._served(rest, conf, "heat_api", below)
+
+    def _ports(self, clock: Clock, types: Types, limits: Limits, environment: Environment) -> Ports:
+        return Ports(
             store=self._store.store,
             types=types,
             workers=self._cloud.workers,
             clouds=self._cloud.access,
             faults=faults,
-            deferred=self._gate.trusts,
+            deferred=self._gate.deferred,
             signallers=self._gate.stack_users,
             clock=clock,
             ids=RandomIds(),
-            limits=limits_of(conf, cloud_since),
+            limits=limits,
             policy=self._gate.policies,
             region=self._gate.settings.region,
             fetch_template=self._templates,
             helpers=self._sandbox,
-            service_registry=registry,
+            service_environment=environment,
         )
-        self._engine = OwnEngine(clock, ports.ids, conf.host)
-        self._pauses = LoopPauses()
-        self._purge = Purge(clock, kept_for(conf, self._store.store))
-        self._loading: asyncio.Future[None] | None = None
-        self._dispatch = InProcess(ports)
-        self.service: Service = make_service(ports, self._dispatch)
-        self._watching = WatchTimer(ports.store, clock, self.service.watches.look)
-        cloudformation = self._cloudformation(conf)
-        self.cfn = self._served(cloudformation, conf.heat_api_cfn)
-        # servers that were made when the endpoint lay there know it by this address
-        below = Mount("/cfn", app=cloudformation)
-        rest = Mount("/", app=self._rest(conf, types, registry))
-        self.api = self._served(Starlette(routes=[below, rest]), conf.heat_api)
 
-    def _served(self, interface: ASGIApp, listener: Any) -> Served:
-        health = health_route(lambda: {"event_loop": self._pauses.report()})
-        application = Starlette(routes=[health, Mount("/", app=interface)])
-        return Served(application, partial(GuardedProtocol, ConnectionGate(limits_from(listener))))
+    def _served(self, interface: ASGIApp, conf: Any, name: str, *others: Mount) -> Served:
+        gate = ConnectionGate(limits_from(conf[name]))
+        self._report.connections[name] = lambda: gate.count
+        disabled_by = conf.healthcheck.disable_by_file_path
+        routes = operator_routes(
+            Readers(conf.metrics.allowed_addresses, conf.metrics.token),
+            self._report.details,
+            self._report.metrics,
+            Path(disabled_by).exists if disabled_by else lambda: False,
+        )
+        # a route for all paths would be none for those with a line break inside
+        application = Router([*routes, *others], redirect_slashes=False, default=interface)
+        counted = CountedRequests(application, self._counts, name)
+        return Served(counted, partial(GuardedProtocol, gate))
 
-    def _rest(self, conf: Any, types: Registry, registry: Mapping[str, Any]) -> ASGIApp:
+    def _rest(self, conf: Any, catalogue: Catalogue) -> ASGIApp:
         return build(
             self.service,
-            Catalogue(types, WITHDRAWN, registry),
+            catalogue,
             self._gate.authenticate,
             self._gate.policies,
             settings_from(conf),
@@ -139,13 +192,20 @@ class App:
     def _cloudformation(self, conf: Any) -> ASGIApp:
         senders = Senders(self._gate.verify_signature, self._gate.authenticate)
         most, compute = conf.max_json_body_size, self._cloud.workers.compute
-        settings = CfnSettings(most, tuple(conf.hidden_stack_tags))
+        settings = CfnSettings(most, tuple(conf.hidden_stack_tags), conf.max_stacks_per_tenant)
         api = Api(self.service, settings, self._templates, compute)
         queries = cfn_app.application(api, senders, self._gate.policies)
         signals = signals_app.application(
             self.service, senders, self._gate.policies, min(most, signals_app.MOST_BYTES), compute
         )
         return endpoint(queries, signals)
+
+    def _cloudwatch(self) -> ASGIApp:
+        senders = Senders(self._gate.verify_signature, self._gate.authenticate)
+        policy, compute = self._gate.policies, self._cloud.workers.compute
+        return cloudwatch_app.application(
+            cloudwatch_app.Api(self.service, senders, policy, compute)
+        )
 
     async def start(self) -> None:
         """Go on with what an earlier process left unfinished, and load what is slow to load."""
@@ -154,7 +214,10 @@ class App:
         await self._gate.open()
         await self._dispatch.recover()
         self._purge.start()
+        self._rotation.start()
         self._watching.start()
+        for sender in self._senders:
+            sender.start()
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
 
     def _load(self) -> None:
@@ -164,18 +227,40 @@ class App:
         except Exception:
             log.exception("loading ahead failed; it is tried again with the first request")
 
+    def renew_keys(self, conf: Any) -> None:
+        """Encrypt with the keys as options and the key file name them now.
+
+        Raises ValueError where the key of the database is not among them; nothing changes then.
+        """
+        self._store.renew_keys(conf.auth_encryption_key, conf.previous_auth_encryption_key)
+        self._rotation.ask()
+
     async def close(self) -> None:
         """Stop driving stacks and close everything; what is stored stays as it is."""
         self._pauses.close()
         await self._purge.close()
+        await self._rotation.close()
         await self._watching.close()
+        await self.service.cloudformation.detections.close()
         await self._dispatch.close()
+        for sender in self._senders:
+            await sender.close()
         if self._loading is not None:
             await self._loading
         self._cloud.close()
         await self._gate.close()
         self._store.close()
         self._sandbox.close()
+
+
+def web_limits_of(conf: Any) -> WebLimits:
+    """What templates are fetched from the web."""
+    return WebLimits(
+        conf.allow_template_url,
+        conf.template_fetch_timeout,
+        conf.max_template_size,
+        AllowedHosts(tuple(conf.template_url_allowed_hosts)),
+    )
 
 
 def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
@@ -186,6 +271,14 @@ def kept_for(conf: Any, store: SqlStore) -> list[tuple[Bite, int]]:
     ]
 
 
+def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
+    """What takes messages out of the outbox."""
+    senders = [Sender(outbox, Channel.ZAQAR, Queues(ports), MOST_WAITING)]
+    if bus.notifies:
+        senders.append(Sender(outbox, Channel.BUS, Bus(bus), bus.most_waiting))
+    return senders
+
+
 def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoints:
     """How the cloud is reached; ``trusts`` say what becomes of trusts."""
     user = settings.trustee or settings.service_user
@@ -194,7 +287,10 @@ def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoi
         region=settings.region,
         interface=settings.interface,
         verify=settings.verify,
+        certificate=_certificate(conf.clients),
+        services=services_of(conf),
         timeout=conf.cloud_request_timeout,
+        others=AllowedHosts(tuple(conf.other_clouds_allowed_hosts)),
         **trusts,
         service_user=Password(
             user.name,
@@ -205,6 +301,40 @@ def endpoints_of(settings: IdentitySettings, conf: Any, **trusts: Any) -> Endpoi
             user_domain_id=user.domain_id,
         ),
     )
+
+
+def services_of(conf: Any) -> dict[str, ServiceAccess]:
+    """How services are reached that are not reached as all others are."""
+    region, shared = conf.region_name_for_shared_services, conf.shared_services_types
+    found = {
+        name: _access(conf[group], region if _SHARED.get(name, name) in shared else None)
+        for group, name in SERVICES.items()
+    }
+    return {name: access for name, access in found.items() if access != ServiceAccess()}
+
+
+def _access(section: Any, region: str | None) -> ServiceAccess:
+    verify: bool | str | None = section.ca_file or None
+    if section.insecure is not None:
+        verify = not section.insecure and (verify or True)
+    interface = (section.endpoint_type or "").removesuffix("URL") or None
+    return ServiceAccess(region, interface, verify, _certificate(section))
+
+
+def _certificate(section: Any) -> str | tuple[str, str] | None:
+    certificate, key = section.cert_file or None, section.key_file
+    return (certificate, key) if certificate and key else certificate
+
+
+def property_defaults_of(conf: Any) -> dict[str, dict[str, str]]:
+    """What an operator wants properties to be that templates leave out, by type."""
+    polling = {"software_config_transport": conf.default_software_config_transport}
+    signals = {"signal_transport": conf.default_deployment_signal_transport}
+    return {
+        "OS::Nova::Server": {**polling, "user_data_format": conf.default_user_data_format},
+        "OS::Heat::DeployedServer": polling,
+        **dict.fromkeys(_DEPLOYMENTS, signals),
+    }
 
 
 def limits_of(conf: Any, cloud_since: float = 0.0) -> Limits:

@@ -45,6 +45,8 @@ class LoopPauses:
 
     def __init__(self) -> None:
         self._longest = 0.0
+        self._lag = 0.0
+        """How late the timer is, on average of about the last second."""
         self._count = 0
         self._latest: deque[Pause] = deque(maxlen=_REMEMBERED)
         self._due = 0.0
@@ -69,6 +71,7 @@ class LoopPauses:
     def report(self) -> dict[str, Any]:
         """The figures for operators."""
         return {
+            "lag": round(self._lag, 5),
             "longest_pause": round(self._longest, 4),
             "pauses_over_50_ms": self._count,
             "latest_pauses": [
@@ -89,6 +92,7 @@ class LoopPauses:
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         late = time.monotonic() - self._due
         self._longest = max(self._longest, late)
+        self._lag += (late - self._lag) * _TICK
         if late > LONG:
             self._note(late)
         self._schedule(loop)

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from stoker.kernel.log import Log
-from stoker.template.environment.environment import parse_environment
+from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 
-_WITHOUT_EFFECT = (
-    "parameters",
-    "parameter_defaults",
-    "encrypted_param_names",
-    "event_sinks",
-    "merge_strategies",
-)
+_WITHOUT_EFFECT = ("encrypted_param_names", "event_sinks", "merge_strategies")
 """Sections that count in environments of stacks alone."""
 
 log = Log(__name__)
 
 
-def registry_in(directory: Path) -> Mapping[str, Any]:
-    """The resource registry of all environment files in a directory, later names over earlier.
+def environment_in(directory: Path) -> Environment:
+    """The environment files of a directory, merged: later names over earlier, entry by entry.
 
     A directory that does not exist has none. Raises ``DiagnosticError`` for a file that is wrong.
     """
-    registry: dict[str, Any] = {}
+    merged = EMPTY
     if directory.is_dir():
         for file in sorted(directory.glob("*.yaml")):
-            text = file.read_text(encoding="utf-8")
-            environment = parse_environment(text, str(file))
-            registry |= environment.resource_registry
+            read = parse_environment(file.read_text(encoding="utf-8"), str(file))
+            merged = replace(
+                merged,
+                parameters={**merged.parameters, **read.parameters},
+                parameter_defaults={**merged.parameter_defaults, **read.parameter_defaults},
+                resource_registry={**merged.resource_registry, **read.resource_registry},
+            )
             for section in _WITHOUT_EFFECT:
-                if getattr(environment, section):
+                if getattr(read, section):
                     log.warning("this section has no effect here", file=file, section=section)
-    return registry
+    return merged

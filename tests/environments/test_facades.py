@@ -11,7 +11,7 @@ from tests.engine_world import Lab, in_lab, template
 from stoker.kernel.diagnostics import Severity
 from stoker.resources.registry import Registry
 from stoker.template.document import parse
-from stoker.template.environment.environment import parse_environment
+from stoker.template.environment.environment import Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
 
@@ -71,7 +71,11 @@ def test_a_template_for_one_resource_must_fit_what_stands_for_its_type(
 
 def test_a_template_of_a_stack_must_fit_what_the_service_has_for_the_type() -> None:
     files = {"facade.yaml": FACADE, "concrete.yaml": FACADE.replace("here", "there")}
-    found = evaluate({THING: "concrete.yaml"}, files, service_registry={THING: "facade.yaml"})
+    found = evaluate(
+        {THING: "concrete.yaml"},
+        files,
+        service_environment=Environment(resource_registry={THING: "facade.yaml"}),
+    )
     assert messages(found) == ["Attribute here for facade OS::Thingy missing in provider"]
 
 
@@ -123,7 +127,10 @@ def test_a_template_can_use_the_type_that_it_stands_for(registry: dict[str, Any]
 @pytest.mark.parametrize("key", ["OS::Heat::None", "OS::Heat::N*"])
 def test_so_it_does_where_the_service_puts_it_in_the_place_of_the_type(key: str) -> None:
     nested = json.dumps(template({"inner": {"type": "OS::Heat::None"}}))
-    given = Inputs(files={"nested.yaml": nested}, service_registry={key: "nested.yaml"})
+    given = Inputs(
+        files={"nested.yaml": nested},
+        service_environment=Environment(resource_registry={key: "nested.yaml"}),
+    )
     evaluation = Evaluation(parse(template({"a": {"type": "OS::Heat::None"}})), given, TYPES)
     assert messages(evaluation) == []
     inner = evaluation.children["a"]

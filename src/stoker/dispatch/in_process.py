@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Mapping
+from contextvars import Context
 
+from stoker.engine.execution.waiting import NO_ENDS, End
 from stoker.engine.model.interfaces import (
     Append,
     Change,
@@ -14,8 +17,8 @@ from stoker.engine.model.interfaces import (
     Ports,
     StoreFault,
 )
-from stoker.engine.model.records import Operation, OperationStatus, Stack, Status
-from stoker.engine.operations.driver import Driver
+from stoker.engine.model.records import OperationStatus, Status
+from stoker.engine.operations.driver import Driver, Recorded
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.log import Log
 from stoker.schema.software import NO_SOFTWARE
@@ -44,12 +47,16 @@ class InProcess(Dispatcher, Observer):
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Let drivers begin what was asked for, and hear of signals and of ends they wait for."""
+        ends = {}
         for operation in change.operations:
             if operation.status is not OperationStatus.WAITING:
+                if certain and operation.status.final:
+                    ends[operation.id] = operation.status, operation.reason
                 continue
             if certain and operation.stack_id in change.taken:
                 [new] = [stack for stack in change.stacks if stack.id == operation.stack_id]
-                self._wake(new.id, (new.taken, operation))
+                given = [each for each in change.inputs if each.id == operation.input_id]
+                self._wake(new.id, (new.taken, operation, next(iter(given), None)))
             else:
                 self._wake(operation.stack_id)
         told = isinstance(change, Append) and (change.signals or change.software is not NO_SOFTWARE)
@@ -57,7 +64,7 @@ class InProcess(Dispatcher, Observer):
             self._wake(change.stack_id)
         for stack in change.stacks:
             if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:
-                self.wake_parent(stack.parent_id, stack.id)
+                self._wake_parent(stack.parent_id, stack.id, ends)
 
     async def recover(self) -> None:
         """Go on with everything that an earlier process left unfinished."""
@@ -68,7 +75,7 @@ class InProcess(Dispatcher, Observer):
         """There is an operation or a signal for this stack in the store."""
         self._wake(stack_id)
 
-    def _wake(self, stack_id: str, recorded: tuple[Stack, Operation] | None = None) -> None:
+    def _wake(self, stack_id: str, recorded: Recorded | None = None) -> None:
         if self._closed:
             return
         driver = self._drivers.get(stack_id)
@@ -78,7 +85,10 @@ class InProcess(Dispatcher, Observer):
         fault = self._faults.get(stack_id)
         driver = Driver(self._ports, stack_id, self, fault, recorded)
         self._drivers[stack_id] = driver
-        task = asyncio.get_running_loop().create_task(self._drive(stack_id, driver))
+        # it works for nobody's request but those that its operations name
+        task = asyncio.get_running_loop().create_task(
+            self._drive(stack_id, driver), context=Context()
+        )
         self._tasks[stack_id] = task
 
     async def _drive(self, stack_id: str, driver: Driver) -> None:
@@ -152,9 +162,12 @@ class InProcess(Dispatcher, Observer):
 
     def wake_parent(self, parent_id: str, stack_id: str) -> None:
         """A nested stack's operation has ended: its parent waits for that, and nobody else."""
+        self._wake_parent(parent_id, stack_id, NO_ENDS)
+
+    def _wake_parent(self, parent_id: str, stack_id: str, ends: Mapping[str, End]) -> None:
         driver = self._drivers.get(parent_id)
         if driver is not None:
-            driver.child_ended(stack_id)
+            driver.child_ended(stack_id, ends)
 
     async def idle(self) -> None:
         """Return when no stack is being driven."""

@@ -37,6 +37,7 @@ NOT_SUPPORTED = ErrorType("NotSupported", 400)
 PHYSICAL_ID_AMBIGUITY = ErrorType("PhysicalResourceIDAmbiguity", 400)
 LIMIT_EXCEEDED = ErrorType("RequestLimitExceeded", 400)
 ACTION_NOT_SUPPORTED = ErrorType("ResourceActionNotSupported", 400)
+TYPE_UNAVAILABLE = ErrorType("ResourceTypeUnavailable", 400)
 VALIDATION_FAILED = ErrorType("StackValidationFailed", 400)
 UNKNOWN_PARAMETER = ErrorType("UnknownUserParameter", 400)
 PARAMETER_MISSING = ErrorType("UserParameterMissing", 400)
@@ -47,6 +48,7 @@ ENTITY_NOT_FOUND = ErrorType("EntityNotFound", 404)
 HTTP_NOT_FOUND = ErrorType("HTTPNotFound", 404)
 NOT_FOUND = ErrorType("NotFound", 404)
 RESOURCE_NOT_FOUND = ErrorType("ResourceNotFound", 404)
+WATCH_NOT_FOUND = ErrorType("WatchRuleNotFound", 404)
 METHOD_NOT_ALLOWED = ErrorType("HTTPMethodNotAllowed", 405)
 ACTION_IN_PROGRESS = ErrorType("ActionInProgress", 409)
 PLAN_OUTDATED = ErrorType("PlanOutdated", 409)
@@ -59,8 +61,12 @@ ACCESS_DENIED = ErrorType("AccessDenied", 403)
 INCOMPLETE_SIGNATURE = ErrorType("IncompleteSignature", 400)
 INVALID_ACTION = ErrorType("InvalidAction", 400)
 INVALID_COMBINATION = ErrorType("InvalidParameterCombination", 400)
+INVALID_NEXT_TOKEN = ErrorType("InvalidNextToken", 400)
 MISSING_PARAMETER = ErrorType("MissingParameter", 400)
+NOT_IMPLEMENTED = ErrorType("APINotImplemented", 501)
 UNKNOWN_ACCESS_KEY = ErrorType("InvalidClientTokenId", 403)
+CHANGE_SET_NOT_FOUND = ErrorType("ChangeSetNotFound", 404)
+STACK_SET_NOT_FOUND = ErrorType("StackSetNotFoundException", 404)
 NOT_SIGNED = ErrorType("MissingAuthenticationToken", 403)
 WRONG_SIGNATURE = ErrorType("SignatureDoesNotMatch", 403)
 
@@ -126,10 +132,21 @@ class LimitExceeded(Refused):
     error_type = LIMIT_EXCEEDED
 
 
+class Unavailable(Refused):
+    """A service that this one needs does not answer now; the same request may succeed later."""
+
+    error_type = UNAVAILABLE
+
+
 class NotSupported(Refused):
     """The service or the resource type cannot do this."""
 
     error_type = NOT_SUPPORTED
+
+
+def is_final(error: Exception) -> bool:
+    """Whether an error is a refusal that no later attempt changes."""
+    return isinstance(error, Refused) and not isinstance(error, Unavailable)
 
 
 def fault_reason(fault: BaseException) -> str:

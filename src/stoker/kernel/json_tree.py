@@ -65,19 +65,28 @@ def weigh(
     pending: list[Iterable[Any]] = [(tree,)]
     while pending:
         for item in pending.pop():
-            if type(item) in _LEAVES:
+            kind = type(item)
+            if kind in _LEAVES:
                 continue
-            if isinstance(item, str):
+            if kind is str or isinstance(item, str):
                 weight += len(item) if item.isascii() else 4 * len(item)
-            elif isinstance(item, (dict, list, tuple)):
-                containers += 1
+                continue
+            if kind is dict or isinstance(item, dict):
                 counted += len(item)
-                pending.append(item.values() if isinstance(item, dict) else item)
-                if keys and isinstance(item, dict):
+                pending.append(item.values())
+                if keys:
                     counted += len(item)
                     pending.append(item)
-            if weight > octets or counted > values:
+            elif isinstance(item, (list, tuple)):
+                counted += len(item)
+                pending.append(item)
+            else:
+                continue
+            containers += 1
+            if counted > values:
                 return counted, containers, weight
+        if weight > octets:
+            return counted, containers, weight
     return counted, containers, weight
 
 

@@ -7,21 +7,53 @@ draws its own console.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+from stoker.kernel.redaction import HIDDEN, names_secret, redacted
+
+_request: ContextVar[tuple[str, str] | None] = ContextVar("request", default=None)
+"""The id of the request in whose course something happens; and that by which all services know what
+belongs together: the id of the client's own request if it names one, else the same.
+"""
+_mask: ContextVar[Callable[[str], str] | None] = ContextVar("mask", default=None)
 
 
 @contextmanager
-def request(request_id: str) -> Iterator[None]:
-    """Every line that is written within the ``with`` block names this request."""
-    token = _request_id.set(request_id)
+def request(request_id: str, across: str | None = None) -> Iterator[None]:
+    """Every line that is written within the ``with`` block names this request.
+
+    ``across`` is the id by which other services know it, if that is another one.
+    """
+    token = _request.set((request_id, across or request_id))
     try:
         yield
     finally:
-        _request_id.reset(token)
+        _request.reset(token)
+
+
+def request_across() -> str | None:
+    """The id by which all services know the request that is being served; None outside of any."""
+    current = _request.get()
+    return None if current is None else current[1]
+
+
+def conceal(mask: Callable[[str], str]) -> None:
+    """Pass every line that this task writes from now on through ``mask``, which hides secrets."""
+    _mask.set(mask)
+
+
+def concealed(text: str) -> str:
+    """The text of a line without secrets: those that the task knows, and what looks like one."""
+    mask = _mask.get()
+    return redacted(text if mask is None else mask(text))
+
+
+def concealed_value(name: str, text: str) -> str:
+    """The value of a name without secrets; the name may tell that all of it is one."""
+    return HIDDEN if names_secret(name) else concealed(text)
 
 
 class Log:
@@ -32,27 +64,39 @@ class Log:
 
     def info(self, event: str, **values: object) -> None:
         """Something that happens now and then, and is fine."""
-        self._logger.info(_line(event, values))
+        self._tell(logging.INFO, event, values)
 
     def warning(self, event: str, **values: object) -> None:
         """Something that an operator may have to look at."""
-        self._logger.warning(_line(event, values))
+        self._tell(logging.WARNING, event, values)
 
     def error(self, event: str, *, exc_info: BaseException | None = None, **values: object) -> None:
         """Something that went wrong; with the traceback of an exception where one is given."""
-        self._logger.error(_line(event, values), exc_info=exc_info)
+        self._tell(logging.ERROR, event, values, exc_info)
 
     def exception(self, event: str, **values: object) -> None:
         """The exception that is being handled went wrong, with its traceback."""
-        self._logger.exception(_line(event, values))
+        self._tell(logging.ERROR, event, values, sys.exc_info()[1])
 
-
-def _line(event: str, values: dict[str, object]) -> str:
-    request_id = _request_id.get()
-    named = values if request_id is None else {**values, "request_id": request_id}
-    # A value is one word or a quoted one, on one line: what users sent cannot forge a line.
-    words = (f"{key}={_word(value)}" for key, value in named.items())
-    return " ".join([event, *words])
+    def _tell(
+        self,
+        level: int,
+        event: str,
+        values: dict[str, object],
+        exc_info: BaseException | None = None,
+    ) -> None:
+        if not self._logger.isEnabledFor(level):
+            return
+        current, named = _request.get(), values
+        if current is not None:
+            own, across = current
+            named = {**values, "request_id": own}
+            if across != own:
+                named["global_request_id"] = across
+        # A value is one word or a quoted one, on one line: what users sent cannot forge a line.
+        words = (f"{key}={_word(value)}" for key, value in named.items())
+        line = " ".join([event, *words])
+        self._logger.log(level, line, exc_info=exc_info, extra={"event": event, "values": named})
 
 
 def _word(value: object) -> str:

@@ -1,0 +1,49 @@
+"""Spans of traces, for those who want to follow a request from the client to the cloud.
+
+Nothing is traced unless :func:`install` was called, and nothing is imported: a span costs a look at
+one variable then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Tracing(Protocol):
+    """Takes spans."""
+
+    def span(
+        self, name: str, trace: str | None, parent: str | None, attributes: Mapping[str, str]
+    ) -> AbstractContextManager[object]:
+        """A span around a block; its trace and its parent as for :func:`span`."""
+
+    def headers(self) -> Mapping[str, str]:
+        """Headers by which another service goes on with the trace."""
+
+
+_NOTHING: AbstractContextManager[object] = nullcontext()
+_NO_HEADERS: Mapping[str, str] = {}
+_installed: list[Tracing] = []
+
+
+def install(tracing: Tracing | None) -> None:
+    """Let ``tracing`` take all spans from now on; None to take none."""
+    _installed[:] = [] if tracing is None else [tracing]
+
+
+def span(
+    name: str, trace: str | None = None, parent: str | None = None, **attributes: str
+) -> AbstractContextManager[object]:
+    """A span around a block.
+
+    ``trace`` is the id of the request (``req-UUID``) whose trace it belongs to, if it begins one;
+    ``parent`` is the header ``traceparent`` of a client that is traced itself.
+    """
+    return _installed[0].span(name, trace, parent, attributes) if _installed else _NOTHING
+
+
+def headers() -> Mapping[str, str]:
+    """Headers by which another service goes on with the trace."""
+    return _installed[0].headers() if _installed else _NO_HEADERS

@@ -1,0 +1,131 @@
+"""Events for queues of the messaging service, which the environments of stacks name.
+
+They are sent with the credentials of their stack. What a queue would not keep any more, since the
+service was away for longer than that, is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Message, Stack
+from stoker.kernel.log import Log
+from stoker.messaging.sender import Carrier
+
+log = Log(__name__)
+
+MOST_WAITING = 100_000
+"""Events of all stacks."""
+SERVICE = "message"
+_AT_ONCE = 20
+"""Messages in one request."""
+_MOST_CHARACTERS = 200_000
+"""In one request; the messaging service takes 256 KiB unless it is told otherwise."""
+_ERRORS = 400
+_NEVER = (
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+)
+"""Statuses of what is not going to be accepted, whenever it is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """Messages that go in one request, with the credentials of one stack."""
+
+    stack: Stack
+    messages: list[Message]
+
+
+class Away(Exception):
+    """The messaging service cannot be reached, or refuses for now. The text says why."""
+
+
+class Queues(Carrier):
+    """Puts events into queues."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    async def carry(self, messages: Sequence[Message]) -> int:
+        """Put the messages of one queue there; how many are, or will never be."""
+        live = [message for message in messages if not self._is_stale(message)]
+        for post in await self._posts(live):
+            first = post.messages[0]
+            try:
+                await self._put(post)
+            except Exception as error:  # noqa: BLE001 - whatever the cloud says, others go on
+                away = isinstance(error, Away)
+                reason = str(error) if away else self._ports.faults.describe(error)
+                queue = first.body["target"]
+                log.warning("events wait: the queue does not take them", queue=queue, error=reason)
+                return messages.index(first)
+        return len(messages)
+
+    def close(self) -> None:
+        """Connections belong to others."""
+
+    def _is_stale(self, message: Message) -> bool:
+        gone = (
+            not message.body or message.created_at + message.body["ttl"] < self._ports.clock.now()
+        )
+        if gone:
+            log.warning("an event is dropped: no queue would keep it any more", message=message.id)
+        return gone
+
+    async def _posts(self, messages: Sequence[Message]) -> list[_Post]:
+        stacks: dict[str, Stack] = {}
+        posts: list[_Post] = []
+        size = 0
+        for message in messages:
+            stack = stacks.get(message.stack_id) or await self._ports.store.stack(message.stack_id)
+            if stack is None:
+                continue  # it was purged
+            stacks[message.stack_id] = stack
+            size += len(json.dumps(message.body["event"]))
+            last = posts[-1] if posts else None
+            if (
+                last is None
+                or last.stack.credentials != stack.credentials
+                or len(last.messages) == _AT_ONCE
+                or size > _MOST_CHARACTERS
+            ):
+                posts.append(_Post(stack, []))
+                size = 0
+            posts[-1].messages.append(message)
+        return posts
+
+    async def _put(self, post: _Post) -> None:
+        """Send one request, or, where that is not accepted, one for each message. Raises Away."""
+        status = await self._ports.workers.run(SERVICE, lambda: self._status(post))
+        if status in _NEVER and len(post.messages) > 1:
+            for message in post.messages:
+                await self._put(_Post(post.stack, [message]))
+        elif status in _NEVER:
+            [message] = post.messages
+            log.warning(
+                "an event is dropped: its queue refuses it", message=message.id, status=status
+            )
+        elif status >= _ERRORS:
+            raise Away(f"HTTP {status}")
+
+    def _status(self, post: _Post) -> int:
+        """Blocks; the status of the answer."""
+        cloud = self._ports.clouds.connection(post.stack)
+        path = f"/queues/{quote(str(post.messages[0].body['target']), safe='')}/messages"
+        # the service wants to know which client it speaks to
+        headers = {"Client-ID": post.stack.id, "X-Project-Id": post.stack.project_id}
+        body = {"messages": [_in_queue(message.body) for message in post.messages]}
+        answer = cloud.message.request(path, "POST", headers=headers, json=body)
+        return int(answer.status_code)
+
+
+def _in_queue(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {"body": body["event"], "ttl": body["ttl"]}

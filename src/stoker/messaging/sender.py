@@ -1,0 +1,123 @@
+"""Takes messages out of the outbox, in small bites, and forgets those that have arrived.
+
+Whoever gives a message to others and dies before that is recorded leaves it to the next process,
+which gives it again. A receiver who is away holds up his lane alone; what waits is bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Protocol
+
+from stoker.engine.model.outgoing import Outbox
+from stoker.engine.model.records import Channel, Message
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+AT_ONCE = 100
+"""Messages in one bite."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Seconds for which a lane rests after a failure; longer with every further one."""
+LOOK_AGAIN = 30.0
+"""Seconds after which it is looked anyway: another process may have died before it sent."""
+MOST_RESTING = 200
+"""Lanes; while so many rest, all do."""
+
+
+class Carrier(Protocol):
+    """Gives messages to whoever they are for."""
+
+    async def carry(self, messages: Sequence[Message]) -> int:
+        """Give the messages of one lane, in order; how many of the first have arrived, or will
+        never.
+
+        Fewer than all where the receiver is away; the reason has been logged.
+        """
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class Sender:
+    """One task for one channel."""
+
+    def __init__(self, outbox: Outbox, channel: Channel, carrier: Carrier, most: int) -> None:
+        """``most`` messages may wait; older ones are dropped."""
+        self._outbox = outbox
+        self._channel = channel
+        self._carrier = carrier
+        self._most = most
+        self._news = asyncio.Event()
+        self._resting: dict[str, tuple[float, float]] = {}
+        """By lane: until when, on the loop's clock, and the pause after the next failure."""
+        self._task: asyncio.Task[None] | None = None
+        outbox.listen(self._news.set)
+
+    def start(self) -> None:
+        """Begin with what an earlier process has left."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def close(self) -> None:
+        """Leave what has not gone yet to the next process."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._carrier.close()
+
+    async def _run(self) -> None:
+        while True:
+            self._news.clear()
+            pause = LOOK_AGAIN
+            try:
+                pause = await self._bite()
+            except Exception:
+                log.exception("messages not sent; it is tried again", channel=self._channel)
+            if pause > 0:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(pause):
+                        await self._news.wait()
+
+    async def _bite(self) -> float:
+        """Send some messages; returns how long there will be none to send, news aside."""
+        resting = self._at_rest()
+        if len(resting) >= MOST_RESTING:
+            await asyncio.sleep(FIRST_PAUSE)
+            return 0
+        messages = await self._outbox.waiting(self._channel, AT_ONCE, resting)
+        lanes: dict[str, list[Message]] = {}
+        for message in messages:
+            lanes.setdefault(message.lane, []).append(message)
+        for lane in self._resting.keys() - resting - lanes.keys():
+            del self._resting[lane]  # what was for it is gone, or comes later
+        await asyncio.gather(*(self._send(lane, waiting) for lane, waiting in lanes.items()))
+        if len(messages) == AT_ONCE or self._resting:
+            await self._trim()
+        if len(messages) == AT_ONCE:
+            return 0
+        now = asyncio.get_running_loop().time()
+        return min([LOOK_AGAIN, *(max(until - now, 0.01) for until, _ in self._resting.values())])
+
+    def _at_rest(self) -> set[str]:
+        now = asyncio.get_running_loop().time()
+        return {lane for lane, (until, _) in self._resting.items() if until > now}
+
+    async def _send(self, lane: str, messages: Sequence[Message]) -> None:
+        arrived = await self._carrier.carry(messages)
+        if arrived:
+            await self._outbox.delivered(messages[:arrived])
+        if arrived == len(messages):
+            self._resting.pop(lane, None)
+            return
+        pause = FIRST_PAUSE if arrived else self._resting.get(lane, (0.0, FIRST_PAUSE))[1]
+        until = asyncio.get_running_loop().time() + pause
+        self._resting[lane] = until, min(2 * pause, LONGEST_PAUSE)
+
+    async def _trim(self) -> None:
+        dropped = await self._outbox.trim(self._channel, self._most)
+        if dropped:
+            log.warning(
+                "messages dropped: nobody takes them", channel=self._channel, messages=dropped
+            )

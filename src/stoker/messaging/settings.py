@@ -1,0 +1,73 @@
+"""What options say of notifications."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NO_BUS = frozenset({"noop"})
+"""Drivers that send nothing."""
+LEVELS = ("AUDIT", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")
+
+
+@dataclass(frozen=True, slots=True)
+class BusSettings:
+    """What options say of notifications."""
+
+    drivers: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ("notifications",)
+    transport_url: str | None = None
+    """None: that of a broker on this machine."""
+    publisher_id: str = "orchestration.localhost"
+    level: str = "INFO"
+    """Of notifications that tell of no error."""
+    exchange: str = "heat"
+    """Where consumers of orchestration's notifications listen."""
+    most_waiting: int = 50_000
+    """Notifications that are kept while the bus is away."""
+    files: tuple[Path, ...] = ()
+    """Configuration files, for the options of oslo.messaging itself, and directories of such."""
+    directories: tuple[Path, ...] = ()
+
+    @property
+    def notifies(self) -> bool:
+        """Whether anybody wants notifications."""
+        return not NO_BUS.issuperset(self.drivers)
+
+
+class UnusableBus(ValueError):
+    """The options of notifications cannot be used. The text says why, and what to do."""
+
+
+def require_library() -> None:
+    """Raise UnusableBus where oslo.messaging is not installed."""
+    if importlib.util.find_spec("oslo_messaging") is None:
+        raise UnusableBus(
+            "[oslo_messaging_notifications] driver needs the package oslo.messaging, which is not"
+            ' installed: pip install "stoker[notifications]"'
+        )
+
+
+def bus_settings(conf: Any) -> BusSettings:
+    """The settings that options give. Raises UnusableBus."""
+    own, level = conf.oslo_messaging_notifications, conf.default_notification_level.upper()
+    if level not in LEVELS:
+        raise UnusableBus(
+            f"default_notification_level is {level!r}; it has to be one of: {', '.join(LEVELS)}"
+        )
+    settings = BusSettings(
+        drivers=tuple(own.driver),
+        topics=tuple(own.topics),
+        transport_url=own.transport_url or conf.transport_url,
+        publisher_id=conf.default_publisher_id or f"orchestration.{conf.host}",
+        level=level,
+        exchange=conf.control_exchange,
+        most_waiting=conf.max_waiting_notifications,
+        files=tuple(map(Path, conf.default_config_files or ())),
+        directories=tuple(map(Path, conf.default_config_dirs or ())),
+    )
+    if settings.notifies:
+        require_library()
+    return settings

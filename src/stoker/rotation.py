@@ -1,0 +1,85 @@
+"""Brings a new key of encryption to all that is stored, a little at a time, beside everything else.
+
+It may end at any point: the next process begins anew with what is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from stoker.engine.model.interfaces import StoreFault
+from stoker.kernel.log import Log
+
+log = Log(__name__)
+
+FIRST_AFTER = 30.0
+"""Seconds after the start, which has other things to do."""
+PAUSE = 0.05
+"""Seconds between two bites."""
+AGAIN_AFTER = 60.0
+"""Seconds after a failure."""
+
+
+class EarlierKeys(Protocol):
+    """What earlier keys have encrypted."""
+
+    @property
+    def newest(self) -> str:
+        """The id of the key in whose place they are."""
+
+    async def bite(self) -> bool:
+        """Encrypt a little of it anew; whether there is more."""
+
+
+class Rotation:
+    """Encrypts anew what earlier keys have encrypted."""
+
+    def __init__(self, earlier: EarlierKeys) -> None:
+        self._earlier = earlier
+        self._asked = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, on the running event loop."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def ask(self) -> None:
+        """There is a new key: begin anew."""
+        self._asked.set()
+
+    async def close(self) -> None:
+        """End after the bite under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def once(self) -> None:
+        """Encrypt all that is left."""
+        key, bites = self._earlier.newest, 0
+        while await self._earlier.bite():
+            bites += 1
+            await asyncio.sleep(PAUSE)
+        if bites:
+            log.info("what is stored is encrypted with the newest key", key=key)
+
+    async def _run(self) -> None:
+        await self._sleep(FIRST_AFTER)
+        while True:
+            self._asked.clear()
+            try:
+                await self.once()
+                await self._asked.wait()
+            except StoreFault as fault:
+                log.warning("what earlier keys encrypted is left for later", reason=str(fault))
+                await self._sleep(AGAIN_AFTER)
+            except Exception:
+                log.exception("encrypting anew failed; it is tried again")
+                await self._sleep(AGAIN_AFTER)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Until the time is over, or there is a new key."""
+        try:
+            await asyncio.wait_for(self._asked.wait(), seconds)
+        except TimeoutError:
+            return

@@ -1,0 +1,113 @@
+"""Traces for OpenTelemetry. Its packages are an extra, imported only where an endpoint is named.
+
+The trace of a request has the request's own id: what goes on after it was answered, perhaps in
+another process, belongs to the same trace.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from stoker import __version__
+from stoker.kernel import tracing
+
+_REQUEST = re.compile(r"req-([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})")
+_SAMPLED = 1
+_RANDOM_BITS = 48
+"""At the beginning of a UUID; those after them are not all random."""
+
+
+class Traces:
+    """Sends spans to an exporter of OpenTelemetry's SDK."""
+
+    def __init__(self, exporter: Any, service_name: str, ratio: float) -> None:
+        """``ratio`` is the share of requests that are traced, if the client does not decide."""
+        self._api = importlib.import_module("opentelemetry.trace")
+        sdk = importlib.import_module("opentelemetry.sdk.trace")
+        export = importlib.import_module("opentelemetry.sdk.trace.export")
+        resources = importlib.import_module("opentelemetry.sdk.resources")
+        propagation = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
+        named = resources.Resource.create(
+            {"service.name": service_name, "service.version": __version__}
+        )
+        self._provider = sdk.TracerProvider(resource=named, shutdown_on_exit=False)
+        self._provider.add_span_processor(export.BatchSpanProcessor(exporter))
+        self._tracer = self._provider.get_tracer("stoker", __version__)
+        self._propagator = propagation.TraceContextTextMapPropagator()
+        self._ratio = ratio
+
+    @contextmanager
+    def span(
+        self, name: str, trace: str | None, parent: str | None, attributes: Mapping[str, str]
+    ) -> Iterator[None]:
+        """A span around a block; see :func:`stoker.kernel.tracing.span`."""
+        context = None
+        if parent is not None:
+            context = self._propagator.extract({"traceparent": parent})
+        elif trace is not None:
+            context = self._beginning(trace)
+        with self._tracer.start_as_current_span(
+            name,
+            context=context,
+            attributes={f"stoker.{key}": value for key, value in attributes.items()},
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as current:
+            try:
+                yield
+            except BaseException as error:  # what it says may hold secrets
+                current.set_attribute("error.type", type(error).__name__)
+                current.set_status(self._api.StatusCode.ERROR)
+                raise
+
+    def headers(self) -> Mapping[str, str]:
+        """The header ``traceparent`` of the current span."""
+        carrier: dict[str, str] = {}
+        self._propagator.inject(carrier)
+        return carrier
+
+    def _beginning(self, request_id: str) -> Any:
+        """The context of a request, of which nobody has recorded a span."""
+        found = _REQUEST.fullmatch(request_id)
+        if found is None:
+            return None
+        trace_id = int("".join(found.groups()), 16)
+        sampled = trace_id >> (128 - _RANDOM_BITS) < self._ratio * 2**_RANDOM_BITS
+        remote = self._api.SpanContext(
+            trace_id=trace_id,
+            span_id=(trace_id & (2**64 - 1)) or 1,
+            is_remote=True,
+            trace_flags=self._api.TraceFlags(_SAMPLED if sampled else 0),
+        )
+        return self._api.set_span_in_context(self._api.NonRecordingSpan(remote))
+
+    def close(self) -> None:
+        """Send what is left."""
+        self._provider.shutdown()
+
+
+@contextmanager
+def traced(options: Any) -> Iterator[None]:
+    """Trace what happens within the block, as the options of ``[opentelemetry]`` say.
+
+    Raises ValueError where the packages for it are missing.
+    """
+    try:
+        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+        exporter = otlp.OTLPSpanExporter(endpoint=options.endpoint)
+        traces = Traces(exporter, options.service_name, options.ratio)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"[opentelemetry] endpoint needs the Python module {error.name}, which is not"
+            " installed: pip install 'stoker[otel]'"
+        ) from None
+    tracing.install(traces)
+    try:
+        yield
+    finally:
+        tracing.install(None)
+        traces.close()
