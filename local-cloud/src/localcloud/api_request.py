@@ -1,11 +1,28 @@
-"""What handlers of several services ask of a request, and who may make it."""
+"""What handlers of several services ask of a request, and who may make it, in which version."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any, Protocol, TypeVar
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from localcloud.http import RequestContext, boolean
+from localcloud.http import (
+    Answer,
+    ApiError,
+    Forbidden,
+    NotFound,
+    RequestContext,
+    boolean,
+    context,
+    parse_json,
+    respond,
+)
+
+Handler = Callable[..., Awaitable[Answer]]
 
 
 class Access(IntEnum):
@@ -55,3 +72,72 @@ class ApiRequest:
         """Return a boolean of the query string; false where it is missing."""
         asked = self.query(key)
         return asked is not None and boolean(asked)
+
+    def body(self) -> dict[str, Any]:
+        """Return the whole body."""
+        return parse_json(self.content)
+
+
+class Version(Protocol):
+    """A microversion that a request has asked for."""
+
+    @property
+    def minor(self) -> int:
+        """Its minor number."""
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of an answer in this version."""
+
+
+V = TypeVar("V", bound=Version)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A handler of an API with microversions, and where it is found."""
+
+    method: str
+    path: str
+    handler: Handler
+    access: Access | None = None
+    """None: readers may read, members may write."""
+    first: int = 0
+    last: int | None = None
+    """The minor numbers of the versions in which it exists; None: there is no last one."""
+    status: int | None = None
+    """Of its answers, where that is not 200, or 204 for an empty one."""
+
+    def permit(self, caller: RequestContext) -> None:
+        """Raise :class:`Forbidden` where the caller may not use it."""
+        if lacks := lacking(caller, self.method, self.access):
+            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
+
+    def offer(self, version: Version) -> None:
+        """Raise :class:`NotFound` where it does not exist in a version."""
+        if version.minor < self.first or (self.last is not None and version.minor > self.last):
+            raise NotFound("The resource could not be found in this version of the API.")
+
+
+def versioned_route(
+    prefix: str,
+    endpoint: Endpoint,
+    negotiate: Callable[[Headers], V],
+    handle: Callable[[Request, RequestContext, V], Awaitable[Answer]],
+) -> Route:
+    """Return the route of an endpoint, whose answers confirm the version, refusals too."""
+
+    async def respond_in_version(request: Request) -> Response:
+        version = negotiate(request.headers)
+        try:
+            endpoint.offer(version)
+            caller = context(request)
+            endpoint.permit(caller)
+            answer = await handle(request, caller, version)
+        except ApiError as error:
+            error.headers.update(version.headers())
+            raise
+        response = respond(answer, endpoint.status)
+        response.headers.update(version.headers())
+        return response
+
+    return Route(f"{prefix}{endpoint.path}", respond_in_version, methods=[endpoint.method])

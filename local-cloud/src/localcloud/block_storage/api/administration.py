@@ -4,9 +4,9 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.block_storage import fields, quotas
-from localcloud.block_storage.api.call import Call, Endpoint
+from localcloud.block_storage.api.call import Call
 from localcloud.block_storage.api.views import moment
 from localcloud.block_storage.state import HOST, ZONE
 from localcloud.http import BadRequest, Forbidden, NotFound

@@ -2,9 +2,10 @@
 
 from uuid import uuid4
 
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs
 from localcloud.block_storage.api import views
-from localcloud.block_storage.api.call import Call, Endpoint, single
+from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.servers import SHARED
 from localcloud.http import BadRequest, Conflict
 from localcloud.store import Document

@@ -4,15 +4,14 @@ A handler is a function from a :class:`Call` to an answer. Where its path names 
 snapshot, a backup, a type or an attachment, it gets that, which the caller may see, as well.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.api_request import Access, ApiRequest, lacking
+from localcloud.api_request import ApiRequest, Endpoint, versioned_route
 from localcloud.block_storage import kinds
 from localcloud.block_storage.fields import allowed, mapping
 from localcloud.block_storage.microversion import Microversion, negotiate
@@ -21,17 +20,11 @@ from localcloud.block_storage.state import State
 from localcloud.block_storage.tools import Tools
 from localcloud.http import (
     Answer,
-    ApiError,
     BadRequest,
-    Forbidden,
-    NotFound,
     PageQuery,
     RequestContext,
-    context,
     page,
-    parse_json,
     read_body,
-    respond,
 )
 from localcloud.store import Document
 
@@ -52,10 +45,6 @@ class Call(ApiRequest):
     def state(self) -> State:
         """The documents of the service."""
         return self.service.tools.state
-
-    def body(self) -> dict[str, Any]:
-        """Return the whole body."""
-        return parse_json(self.content)
 
     def object(self, key: str, names: Iterable[str] | None = None) -> dict[str, Any]:
         """Return the object that the body wraps under ``key``, with no other fields than these."""
@@ -105,7 +94,6 @@ class Call(ApiRequest):
         return chosen.items, more
 
 
-Handler = Callable[..., Awaitable[Answer]]
 _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "volume_id": State.volume,
     "snapshot_id": State.snapshot,
@@ -116,53 +104,20 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
 """How what a path names is found, by the name of the part; raises NotFound."""
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """A handler and where it is found."""
-
-    method: str
-    path: str
-    handler: Handler
-    access: Access | None = None
-    """None: readers may read, members may write."""
-    first: int = 0
-    """The minor number of the first version that has it."""
-    status: int | None = None
-    """Of its answers, where that is not 200, or 204 for an empty one."""
-
-    def permit(self, caller: RequestContext) -> None:
-        """Raise :class:`Forbidden` where the caller may not use it."""
-        if lacks := lacking(caller, self.method, self.access):
-            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
-
-
 def endpoint_route(endpoint: Endpoint, service: BlockStorage) -> Route:
     """Return the route of an endpoint, below ``/v3``."""
     subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
 
-    async def handle(request: Request) -> Response:
-        version = negotiate(request.headers)
-        try:
-            if not version.since(endpoint.first):
-                raise NotFound("The resource could not be found in this version of the API.")
-            caller = context(request)
-            endpoint.permit(caller)
-            call = Call(request, caller, await read_body(request), version, service)
-            found = []
-            if subject is not None:
-                object_id = call.argument(subject)
-                if endpoint.method == "GET":
-                    await call.tools.work.soon(object_id)
-                found.append(_SUBJECTS[subject](call.state, caller, object_id))
-            answer = await endpoint.handler(call, *found)
-        except ApiError as error:
-            error.headers.update(version.headers())
-            raise
-        response = respond(answer, endpoint.status)
-        response.headers.update(version.headers())
-        return response
+    async def handle(request: Request, caller: RequestContext, version: Microversion) -> Answer:
+        call = Call(request, caller, await read_body(request), version, service)
+        if subject is None:
+            return await endpoint.handler(call)
+        object_id = call.argument(subject)
+        if endpoint.method == "GET":
+            await call.tools.work.soon(object_id)
+        return await endpoint.handler(call, _SUBJECTS[subject](call.state, caller, object_id))
 
-    return Route(f"/v3{endpoint.path}", handle, methods=[endpoint.method])
+    return versioned_route("/v3", endpoint, negotiate, handle)
 
 
 def single(body: dict[str, Any]) -> tuple[str, Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.block_storage import fields, kinds
-from localcloud.block_storage.api.call import Call, Endpoint, single
+from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.views import moment
 from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document

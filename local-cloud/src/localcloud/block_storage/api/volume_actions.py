@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.block_storage import fields, jobs, kinds, quotas
-from localcloud.block_storage.api.call import Call, Endpoint, single
+from localcloud.block_storage.api.call import Call, single
 from localcloud.block_storage.api.volumes import remove
 from localcloud.block_storage.content import DATA_KIND
 from localcloud.http import Answer, BadRequest, Forbidden, respond

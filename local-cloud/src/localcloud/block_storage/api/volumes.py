@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from localcloud.api_request import Endpoint
 from localcloud.block_storage import fields, jobs, volumes
 from localcloud.block_storage.api import views
-from localcloud.block_storage.api.call import Call, Endpoint
+from localcloud.block_storage.api.call import Call
 from localcloud.http import BadRequest, NotFound
 from localcloud.store import Document
 

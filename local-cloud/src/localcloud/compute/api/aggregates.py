@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.clock import micro
 from localcloud.compute import hosts, values
-from localcloud.compute.api.call import Call, Endpoint, always, single
+from localcloud.compute.api.call import Call, always, single
 from localcloud.http import BadRequest, Conflict, NotFound
 from localcloud.store import Document
 

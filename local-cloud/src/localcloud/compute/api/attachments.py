@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.request import NetworkWish
 from localcloud.http import BadRequest, Conflict
 from localcloud.store import Document

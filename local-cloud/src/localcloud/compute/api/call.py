@@ -5,34 +5,27 @@ a server group or an aggregate, it gets that, which the caller may see, as well.
 :class:`Endpoint` says where it is found, who may use it and in which microversions it exists.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
-from localcloud.api_request import Access, ApiRequest, lacking
+from localcloud.api_request import ApiRequest, Endpoint, Handler, versioned_route
 from localcloud.block_storage.servers import ServerVolumes
 from localcloud.compute import flavors, groups, hosts, servers
-from localcloud.compute.microversion import MAXIMUM, MINIMUM, Microversion, negotiate
+from localcloud.compute.microversion import Microversion, negotiate
 from localcloud.compute.plugs import Plugs
 from localcloud.compute.state import State
 from localcloud.compute.tools import Tools
 from localcloud.http import (
     Answer,
-    ApiError,
     BadRequest,
-    Forbidden,
-    NotFound,
     PageQuery,
     RequestContext,
-    context,
     page,
-    parse_json,
     read_body,
-    respond,
     wrapped,
 )
 from localcloud.store import Document
@@ -68,10 +61,6 @@ class Call(ApiRequest):
         """Return the object that the body wraps under ``key``."""
         return wrapped(self.body(), key)
 
-    def body(self) -> dict[str, Any]:
-        """Return the whole body."""
-        return parse_json(self.content)
-
     def link(self, path: str) -> str:
         """Return the URL of a path of this API, which begins with a slash."""
         return f"{self.state.cloud.settings.url}/compute/v2.1{path}"
@@ -94,7 +83,6 @@ class Call(ApiRequest):
         return found.items, {links: [{"rel": "next", "href": href}]}
 
 
-Handler = Callable[..., Awaitable[Answer]]
 _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
     "server_id": servers.find,
     "flavor_id": flavors.find,
@@ -104,51 +92,18 @@ _SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
 """How what a path names is found, by the name of the part; raises NotFound."""
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """A handler and where it is found."""
-
-    method: str
-    path: str
-    handler: Handler
-    access: Access | None = None
-    """None: readers may read, members may write."""
-    first: int = MINIMUM
-    last: int = MAXIMUM
-    """The microversions in which it exists."""
-    status: int | None = None
-    """Of its answers, where that is not 200, or 204 for an empty one."""
-
-    def permit(self, caller: RequestContext) -> None:
-        """Raise :class:`Forbidden` where the caller may not use it."""
-        if lacks := lacking(caller, self.method, self.access):
-            raise Forbidden(f"Policy does not allow this request: it needs the role {lacks.role}.")
-
-
 def endpoint_route(endpoint: Endpoint, tools: Tools) -> Route:
     """Return the route of an endpoint, below ``/v2.1``."""
     subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
 
-    async def handle(request: Request) -> Response:
-        version = negotiate(request.headers)
-        try:
-            if not version.within(endpoint.first, endpoint.last):
-                raise NotFound("The resource could not be found in this version of the API.")
-            caller = context(request)
-            endpoint.permit(caller)
-            call = Call(request, caller, await read_body(request), version, tools)
-            found = []
-            if subject is not None:
-                found.append(_SUBJECTS[subject](tools.state, caller, call.argument(subject)))
-            answer = await endpoint.handler(call, *found)
-        except ApiError as error:
-            error.headers.update(version.headers())
-            raise
-        response = respond(answer, endpoint.status)
-        response.headers.update(version.headers())
-        return response
+    async def handle(request: Request, caller: RequestContext, version: Microversion) -> Answer:
+        call = Call(request, caller, await read_body(request), version, tools)
+        if subject is None:
+            return await endpoint.handler(call)
+        found = _SUBJECTS[subject](tools.state, caller, call.argument(subject))
+        return await endpoint.handler(call, found)
 
-    return Route(f"/v2.1{endpoint.path}", handle, methods=[endpoint.method])
+    return versioned_route("/v2.1", endpoint, negotiate, handle)
 
 
 def always(answer: Document | None) -> Handler:

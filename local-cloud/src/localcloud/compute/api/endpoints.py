@@ -1,5 +1,6 @@
 """All endpoints of the compute API."""
 
+from localcloud.api_request import Endpoint
 from localcloud.compute.api import (
     administration,
     aggregates,
@@ -13,7 +14,6 @@ from localcloud.compute.api import (
     server_groups,
     servers,
 )
-from localcloud.compute.api.call import Endpoint
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *servers.ENDPOINTS,

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.compute import values
-from localcloud.compute.api.call import Call, Endpoint, single
+from localcloud.compute.api.call import Call, single
 from localcloud.compute.flavors import create, visible
 from localcloud.http import BadRequest, Conflict, NotFound, boolean, fields
 from localcloud.store import Document

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from localcloud.api_request import Endpoint
 from localcloud.clock import micro
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.api.server_views import host_id
 from localcloud.compute.servers import find
 from localcloud.http import NotFound

@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
+from localcloud.api_request import Endpoint
 from localcloud.compute import values
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.keypairs import find, generate, read_ssh, read_x509
 from localcloud.compute.quotas import check_keypairs
 from localcloud.http import Answer, BadRequest, Conflict, Forbidden, respond

@@ -3,10 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.clock import micro, timestamp
 from localcloud.compute import quotas, values
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.microversion import Microversion
 from localcloud.http import BadRequest, Forbidden, NotFound
 from localcloud.store import Document

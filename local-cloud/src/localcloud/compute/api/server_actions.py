@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_power
-from localcloud.compute.api.call import Call, Endpoint, always, single
+from localcloud.compute.api.call import Call, always, single
 from localcloud.compute.api.server_power import Action
 from localcloud.compute.api.servers import begin, require_present
 from localcloud.compute.boot import own_disk

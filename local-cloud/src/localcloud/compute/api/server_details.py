@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from localcloud.api_request import Access
+from localcloud.api_request import Access, Endpoint
 from localcloud.compute import quotas, servers, values
-from localcloud.compute.api.call import Call, Endpoint, always
+from localcloud.compute.api.call import Call, always
 from localcloud.compute.documents import started_seconds
 from localcloud.compute.request import tags
 from localcloud.http import Answer, BadRequest, NotFound, respond

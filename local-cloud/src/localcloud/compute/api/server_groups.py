@@ -3,8 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
+from localcloud.api_request import Endpoint
 from localcloud.compute import quotas, values
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.groups import POLICIES
 from localcloud.http import BadRequest, PageQuery
 from localcloud.store import Document

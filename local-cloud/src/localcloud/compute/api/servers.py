@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from localcloud.api_request import Endpoint
 from localcloud.compute import actions, servers, values
 from localcloud.compute.api import server_filters, server_views
-from localcloud.compute.api.call import Call, Endpoint
+from localcloud.compute.api.call import Call
 from localcloud.compute.creation import create
 from localcloud.compute.request import read
 from localcloud.http import Answer, Conflict, NotFound, respond

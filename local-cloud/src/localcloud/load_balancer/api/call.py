@@ -18,7 +18,6 @@ from localcloud.http import (
     context,
     fields,
     page,
-    parse_json,
     read_body,
     respond,
 )
@@ -43,9 +42,9 @@ class Call(ApiRequest):
         """The documents of the service."""
         return self.service.state
 
-    def body(self, name: str) -> Any:
+    def wrapped(self, name: str) -> Any:
         """Return what the body wraps under this name; raises BadRequest where it is missing."""
-        found = parse_json(self.content)
+        found = self.body()
         if name not in found:
             raise BadRequest(
                 f"Invalid input for field/attribute {name}. Value: 'None'. Mandatory field missing."

@@ -109,7 +109,7 @@ class Choices:
         return call.one(self.kind.name, self._shown(self._found(call)))
 
     async def _create(self, call: Call) -> Document:
-        values = self.kind.new(call.body(self.kind.name))
+        values = self.kind.new(call.wrapped(self.kind.name))
         self._check(call.state, values)
         if any(call.state.of(self.kind).find(name=values["name"])) and self.data is None:
             raise Conflict(f"A {self.kind.words.lower()} of {values['name']} already exists.")
@@ -136,7 +136,7 @@ class Choices:
 
     async def _change(self, call: Call) -> Document:
         found = self._found(call)
-        changes = self.kind.changes(call.body(self.kind.name))
+        changes = self.kind.changes(call.wrapped(self.kind.name))
         self._check(call.state, changes)
         if self.data and set(changes) - {"name"}:
             self._require_unused(call, found)

@@ -41,7 +41,7 @@ async def show(call: Call) -> Document:
 
 async def create(call: Call) -> Document:
     """Make a load balancer, alone or with all its parts."""
-    values = LOAD_BALANCER.new(call.body("loadbalancer"))
+    values = LOAD_BALANCER.new(call.wrapped("loadbalancer"))
     who, state = call.context, call.state
     values["project_id"] = values["project_id"] or who.require_project()
     if values["project_id"] != who.project_id and not who.is_admin:
@@ -81,7 +81,7 @@ def _inside(body: object, balancer_id: str) -> Document:
 async def change(call: Call) -> Document:
     """Change a load balancer."""
     found = await _found(call)
-    changes = LOAD_BALANCER.changes(call.body("loadbalancer"))
+    changes = LOAD_BALANCER.changes(call.wrapped("loadbalancer"))
     if changes.get("vip_qos_policy_id"):
         raise BadRequest(f"QoS Policy {changes['vip_qos_policy_id']} not found.")
     _require(call, found, ("ACTIVE",))

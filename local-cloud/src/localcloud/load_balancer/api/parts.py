@@ -93,7 +93,7 @@ class Parts:
 
     async def _change(self, call: Call) -> Document:
         found = self._found(call)
-        changes = self.kind.changes(call.body(self.kind.name))
+        changes = self.kind.changes(call.wrapped(self.kind.name))
         if self.kind is LISTENER:
             wanted = {"protocol": found["protocol"], **changes}
             call.service.certificates.check(call.context, wanted)
@@ -120,7 +120,7 @@ def _named(call: Call, kind: Kind, values: Document, name: str) -> Document:
 
 
 def _new_listener(call: Call) -> Document:
-    values = LISTENER.new(call.body("listener"))
+    values = LISTENER.new(call.wrapped("listener"))
     named = _named(call, LOAD_BALANCER, values, "loadbalancer_id")
     quotas.require(call.state, LISTENER, named["project_id"])
     call.service.certificates.check(call.context, values)
@@ -129,7 +129,7 @@ def _new_listener(call: Call) -> Document:
 
 
 def _new_pool(call: Call) -> Document:
-    values = POOL.new(call.body("pool"))
+    values = POOL.new(call.wrapped("pool"))
     listener = None
     if values["listener_id"]:
         listener = _named(call, LISTENER, values, "listener_id")
@@ -146,7 +146,7 @@ def _new_pool(call: Call) -> Document:
 
 
 def _new_member(call: Call) -> Document:
-    values, pool = MEMBER.new(call.body("member")), _owner(call, POOL)
+    values, pool = MEMBER.new(call.wrapped("member")), _owner(call, POOL)
     _check_subnet(call, values)
     with call.service.changing(pool["loadbalancer_id"]):
         made = pools.add_member(call.state, pool, values)
@@ -160,7 +160,7 @@ def _check_subnet(call: Call, values: Document) -> None:
 
 
 def _new_monitor(call: Call) -> Document:
-    values = MONITOR.new(call.body("healthmonitor"))
+    values = MONITOR.new(call.wrapped("healthmonitor"))
     pool = _named(call, POOL, values, "pool_id")
     with call.service.changing(pool["loadbalancer_id"]):
         made = pools.add_monitor(call.state, pool, values)
@@ -169,7 +169,7 @@ def _new_monitor(call: Call) -> Document:
 
 
 def _new_policy(call: Call) -> Document:
-    values = POLICY.new(call.body("l7policy"))
+    values = POLICY.new(call.wrapped("l7policy"))
     listener = _named(call, LISTENER, values, "listener_id")
     with call.service.changing(listener["loadbalancer_id"]):
         made = policies.add_policy(call.state, listener, values)
@@ -178,7 +178,7 @@ def _new_policy(call: Call) -> Document:
 
 
 def _new_rule(call: Call) -> Document:
-    values, policy = RULE.new(call.body("rule")), _owner(call, POLICY)
+    values, policy = RULE.new(call.wrapped("rule")), _owner(call, POLICY)
     with call.service.changing(policy["loadbalancer_id"]):
         made = policies.add_rule(call.state, policy, values)
         touch(call.state, RULE, made)
@@ -187,7 +187,7 @@ def _new_rule(call: Call) -> Document:
 
 async def set_members(call: Call) -> None:
     """Make, change and delete members of a pool until they are those of the body."""
-    pool, given = _owner(call, POOL), call.body("members")
+    pool, given = _owner(call, POOL), call.wrapped("members")
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise BadRequest("The members must be a list of objects.")
     wanted = [MEMBER.new(each) for each in given]

@@ -47,7 +47,7 @@ async def defaults(call: Call) -> Document:
 
 async def change(call: Call) -> Document:
     """Change quotas of a project."""
-    project, given = _project(call), call.body("quota")
+    project, given = _project(call), call.wrapped("quota")
     if not isinstance(given, dict):
         raise bad_field("quota", given, "It must be an object.")
     found: dict[str, int | None] = {}
