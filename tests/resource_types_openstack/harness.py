@@ -38,7 +38,7 @@ from stoker.schema.resource_type import (
 from stoker.schema.support import Support
 
 TYPES = Registry()
-_MOST_CALLS = 60
+_MOST_CALLS = 600
 
 
 @dataclass(frozen=True)

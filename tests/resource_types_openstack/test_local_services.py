@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from tests.clouds.certificates import certificate
 from tests.clouds.local_cloud import running_cloud
-from tests.resource_types_openstack.harness import Case, Ground, drifts, is_found_again, lives
+from tests.resource_types_openstack.harness import Ground
 from tests.resource_types_openstack.services import (
     barbican,
     designate,
@@ -21,6 +21,7 @@ from tests.resource_types_openstack.services import (
     quotas,
     zaqar,
 )
+from tests.resource_types_openstack.trials import Trials
 
 from stoker.clouds.collection import send
 from stoker.clouds.collections import NETWORKS, SUBNETS
@@ -31,7 +32,6 @@ _ELSEWHERE = {"OS::Zaqar::MistralTrigger"}
 CASES = [
     case for service in _SERVICES for case in service.CASES if case.type_name not in _ELSEWHERE
 ]
-FORMS = [(case, given) for case in CASES for given in case.forms()]
 
 
 @pytest.fixture(scope="module")
@@ -59,23 +59,8 @@ def _balanced(cloud: Any) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.type_name)
-def test_an_object_lives(ground: Ground, case: Case) -> None:
-    with ground.prepared(case):
-        lives(ground, case)
+class TestTypes(Trials):
+    """The types of the services of the local cloud."""
 
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.type_name)
-def test_what_others_do_shows_and_is_set_back(ground: Ground, case: Case) -> None:
-    with ground.prepared(case):
-        drifts(ground, case)
-
-
-@pytest.mark.parametrize(
-    ("case", "given"), FORMS, ids=[f"{each.type_name}-{n}" for n, (each, _) in enumerate(FORMS)]
-)
-def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
-    ground: Ground, case: Case, given: Mapping[str, Any]
-) -> None:
-    with ground.prepared(case):
-        is_found_again(ground, case, given)
+    cases = CASES
+    lost = CASES

@@ -1,0 +1,31 @@
+"""What each type goes through. A class of tests inherits it; its module has the ``ground``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from tests.resource_types_openstack.harness import Case, Ground, drifts, is_found_again, lives
+
+
+class Trials:
+    """The trials of each case; ``conftest.py`` hands them out."""
+
+    cases: ClassVar[Sequence[Case]]
+    lost: ClassVar[Sequence[Case]]
+    """The cases whose answer to a create can be lost."""
+
+    def test_an_object_lives(self, ground: Ground, case: Case) -> None:
+        with ground.prepared(case):
+            lives(ground, case)
+
+    def test_what_others_do_shows_and_is_set_back(self, ground: Ground, case: Case) -> None:
+        with ground.prepared(case):
+            drifts(ground, case)
+
+    def test_an_object_whose_answer_was_lost_is_found_and_not_made_again(
+        self, ground: Ground, form: tuple[Case, Mapping[str, Any]]
+    ) -> None:
+        case, given = form
+        with ground.prepared(case):
+            is_found_again(ground, case, given)
