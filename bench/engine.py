@@ -55,8 +55,8 @@ class NoCloud:
     def connection(self, stack: Stack) -> None:
         return None
 
-    def lacking(self, stack: Stack, needs: Sequence[Any]) -> Sequence[None]:
-        return [None] * len(needs)
+    def lacking(self, stack: Stack, dependencies: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(dependencies)
 
     def lookup(self, stack: Stack, lookups: Sequence[Any]) -> Sequence[str]:
         return []

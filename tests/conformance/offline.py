@@ -115,7 +115,7 @@ def build(evaluation: Evaluation) -> tuple[Created, str]:
     """Create all resources in memory."""
     facts = Created()
     try:
-        for name in TopologicalSorter(evaluation.needs).static_order():
+        for name in TopologicalSorter(evaluation.dependencies).static_order():
             definition = evaluation.definition(name, facts)
             if isinstance(definition.type, TemplateType):
                 nest(evaluation, definition, facts)
@@ -184,8 +184,8 @@ def run_create(step: Mapping[str, Any], types: Any) -> Answer:
         for output in evaluation.outputs(facts)
     }
     required: dict[str, list[str]] = {name: [] for name in evaluation.names}
-    for name, needs in evaluation.needs.items():
-        for need in needs:
+    for name, dependencies in evaluation.dependencies.items():
+        for need in dependencies:
             required[need].append(name)
     return Answer(201, None, mask(outputs), required, status, tuple(findings))
 

@@ -151,7 +151,7 @@ def test_a_chain_makes_its_members_one_after_another() -> None:
         row = (await lab.rows())["c"]
         assert row.nested_id is not None
         members = {r.name: r for r in await lab.engine.ports.store.resources(row.nested_id)}
-        assert members["1"].needs == ("0",)
+        assert members["1"].dependencies == ("0",)
         assert row.attributes["refs"] == [members["0"].physical_id, members["1"].physical_id]
 
     in_lab(story)

@@ -9,27 +9,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stoker.kernel.graph import find_cycle, needs_first
+from stoker.kernel.graph import dependencies_first, find_cycle
 
 GRAPHS = st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=3)).map(
-    lambda needs: {
-        node: {need for need in wanted if need in needs} for node, wanted in needs.items()
+    lambda dependencies: {
+        node: {need for need in wanted if need in dependencies}
+        for node, wanted in dependencies.items()
     }
 )
 
 
 @given(GRAPHS)
 def test_every_node_comes_after_what_it_needs_unless_there_is_a_circle(
-    needs: dict[int, set[int]],
+    dependencies: dict[int, set[int]],
 ) -> None:
-    circle = find_cycle(needs)
+    circle = find_cycle(dependencies)
     if circle is None:
-        order = needs_first(needs)
-        assert sorted(order) == sorted(needs)
+        order = dependencies_first(dependencies)
+        assert sorted(order) == sorted(dependencies)
         place = {node: index for index, node in enumerate(order)}
-        assert all(place[need] < place[node] for node, wanted in needs.items() for need in wanted)
+        assert all(
+            place[need] < place[node] for node, wanted in dependencies.items() for need in wanted
+        )
         return
     assert circle[0] == circle[-1]
-    assert all(after in needs[node] for node, after in pairwise(circle))
+    assert all(after in dependencies[node] for node, after in pairwise(circle))
     with pytest.raises(CycleError):
-        needs_first(needs)
+        dependencies_first(dependencies)

@@ -44,7 +44,7 @@ def evaluate(request: Request) -> list[str]:
         evaluation = Evaluation(template, inputs, TYPES)
         findings = evaluation.validate()
         if not findings.errors:
-            _ = evaluation.needs, evaluation.attributes_used, evaluation.custom_checks()
+            _ = evaluation.dependencies, evaluation.attributes_used, evaluation.custom_checks()
             json.dumps(describe_template(evaluation, show_nested=True))
             facts = RecordedReferences()
             for name in evaluation.names:

@@ -150,7 +150,7 @@ def referred(snippet: Any) -> set[str]:
 def check(evaluation: Evaluation, expected: set[str]) -> None:
     errors = [d for d in evaluation.validate() if d.severity is Severity.ERROR]
     assert errors == []
-    assert evaluation.needs["last"] == expected
+    assert evaluation.dependencies["last"] == expected
     definition = evaluation.analyses["last"].definition
     assert definition is not None
     unknown = definition.properties["value"]
@@ -217,7 +217,7 @@ def test_a_path_that_others_complete_is_followed_when_they_are_there(path: list[
         )
         assert await lab.status() == "CREATE_COMPLETE", (await lab.stack()).reason
         rows = await lab.rows()
-        assert set(rows["last"].needs) == {"a", "b"}
+        assert set(rows["last"].dependencies) == {"a", "b"}
         if len(path) == 1:
             assert rows["last"].properties["value"] == "v"
 

@@ -56,7 +56,7 @@ outputs:
 
 
 def test_needs_are_references_and_explicit_ones() -> None:
-    assert evaluate(LAYERS).needs == {
+    assert evaluate(LAYERS).dependencies == {
         "a": frozenset(),
         "b": {"a"},
         "c": {"a", "b"},
@@ -67,7 +67,7 @@ def test_needs_are_references_and_explicit_ones() -> None:
 def test_a_disabled_resource_is_neither_there_nor_needed() -> None:
     evaluation = evaluate(LAYERS, parameters={"wanted": False})
     assert evaluation.names == ("a", "b", "d")
-    assert evaluation.needs["d"] == frozenset()
+    assert evaluation.dependencies["d"] == frozenset()
     assert codes(evaluation) == []
 
 
@@ -77,7 +77,7 @@ def test_only_the_branch_that_is_taken_is_needed() -> None:
         "  a: {type: OS::Heat::None}\n"
         "  b: {type: OS::Heat::Value, properties: {value: {if: [false, {get_resource: a}, 1]}}}\n"
     )
-    assert evaluation.needs["b"] == frozenset()
+    assert evaluation.dependencies["b"] == frozenset()
 
 
 def test_references_with_computed_names_are_needed() -> None:
@@ -88,7 +88,7 @@ def test_references_with_computed_names_are_needed() -> None:
         "  b: {type: OS::Heat::Value,"
         " properties: {value: {get_attr: [{get_param: p}, value]}}}\n"
     )
-    assert evaluation.needs["b"] == {"a"}
+    assert evaluation.dependencies["b"] == {"a"}
     assert evaluation.attributes_used == {"a": {"value"}}
 
 

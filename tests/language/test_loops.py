@@ -60,7 +60,7 @@ def test_loops_fill_in_what_stands_in_them() -> None:
     written = found.template.resources["Vab"].properties["value"]
     assert written == ["a.b", {"Fn::Sub": "a.b-${AWS::Partition}"}, "${Other}", "ab"]
     assert list(found.template.outputs) == ["Oab"]
-    assert list(found.needs["Vab"]) == []
+    assert list(found.dependencies["Vab"]) == []
 
 
 def test_loops_stand_in_loops_and_in_properties_and_conditions() -> None:

@@ -229,7 +229,7 @@ def everything(evaluated: Evaluation) -> Any:
     return plain(
         [
             list(evaluated.validate()),
-            evaluated.needs,
+            evaluated.dependencies,
             evaluated.attributes_used,
             evaluated.custom_checks(),
         ]
@@ -280,7 +280,7 @@ def rows_of(evaluated: Evaluation, facts: Facts) -> tuple[Resource, ...]:
             properties=definition.properties,
             metadata=definition.metadata,
             attributes=dict.fromkeys(ATTRIBUTES, "a"),
-            needs=tuple(sorted(evaluated.needs[name])),
+            dependencies=tuple(sorted(evaluated.dependencies[name])),
         )
         rows.append(row)
     return tuple(rows)

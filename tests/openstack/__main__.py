@@ -91,7 +91,7 @@ def _told(name: str, only: str) -> Iterator[Result]:
 
 def _tried(ground: Ground, service: Tried, only: str) -> Iterator[Result]:
     ground.ids = service.words(ground.connections)
-    with ground.prepared(Case("", {}, needs=service.world)):
+    with ground.prepared(Case("", {}, dependencies=service.world)):
         for case in service.cases:
             if only in case.type_name and not by_reference(case.type_name):
                 yield tried(ground, case)

@@ -116,8 +116,8 @@ def _at(*addresses: str) -> Case:
 
 def _as_admin(case: Case) -> Case:
     """A case that an administrator makes, with all that it needs."""
-    needs = {word: _as_admin(each) for word, each in case.needs.items()}
-    return replace(case, by="admin", needs=needs)
+    dependencies = {word: _as_admin(each) for word, each in case.dependencies.items()}
+    return replace(case, by="admin", dependencies=dependencies)
 
 
 def _public(connections: Mapping[str, Any]) -> dict[str, str]:

@@ -66,8 +66,10 @@ def test_a_type_that_cannot_be_deployed_is_refused_where_it_stands() -> None:
 class Bare(Clouds):
     """Has nothing."""
 
-    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        return [f"There is no {service}." for service, _ in needs]
+    def lacking(
+        self, stack: Stack, dependencies: Sequence[tuple[str, str]]
+    ) -> Sequence[str | None]:
+        return [f"There is no {service}." for service, _ in dependencies]
 
 
 def test_a_type_whose_service_the_cloud_lacks_is_refused_where_it_stands() -> None:

@@ -51,7 +51,7 @@ class Case:
     """A new value for each property that can be updated."""
     other: Mapping[str, Any] = field(default_factory=dict)
     """Values that only another object can have."""
-    needs: Mapping[str, Case] = field(default_factory=dict)
+    dependencies: Mapping[str, Case] = field(default_factory=dict)
     """What is made first, by the words that stand for its id."""
     fixed: frozenset[str] = frozenset()
     """Properties that can be updated, but not those of an object like this."""
@@ -158,7 +158,7 @@ class Ground:
         known = dict(self.ids)
         made: list[PatientRow] = []
         try:
-            for word, needed in case.needs.items():
+            for word, needed in case.dependencies.items():
                 made += self._make(word, needed)
             yield
         finally:
@@ -167,7 +167,9 @@ class Ground:
             self.ids = known
 
     def _make(self, word: str, case: Case) -> list[PatientRow]:
-        before = [row for name, needed in case.needs.items() for row in self._make(name, needed)]
+        before = [
+            row for name, needed in case.dependencies.items() for row in self._make(name, needed)
+        ]
         if word in self.ids:
             return before
         row = self.row(case, case.given, word.strip("@").replace("_", "-"))

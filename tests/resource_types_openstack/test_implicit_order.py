@@ -29,48 +29,48 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def test_a_port_waits_for_the_subnets_of_its_network() -> None:
-    assert Port().implicit_needs({"network": to_come("net")}, OTHERS) == {"sub"}
-    assert Port().implicit_needs({"network": "public"}, OTHERS) == {"ext"}
-    assert Port().implicit_needs({"network": "elsewhere"}, OTHERS) == frozenset()
+    assert Port().implicit_dependencies({"network": to_come("net")}, OTHERS) == {"sub"}
+    assert Port().implicit_dependencies({"network": "public"}, OTHERS) == {"ext"}
+    assert Port().implicit_dependencies({"network": "elsewhere"}, OTHERS) == frozenset()
 
 
 def test_a_server_waits_for_the_subnets_of_its_networks() -> None:
     networks = [{"network": to_come("net")}, {"port": to_come("port")}]
-    assert Server().implicit_needs({"networks": networks}, OTHERS) == {"sub"}
-    assert Server().implicit_needs({"networks": to_come("net")}, OTHERS) == frozenset()
+    assert Server().implicit_dependencies({"networks": networks}, OTHERS) == {"sub"}
+    assert Server().implicit_dependencies({"networks": to_come("net")}, OTHERS) == frozenset()
 
 
 def test_a_router_waits_for_the_subnets_of_its_external_network() -> None:
     gateway = {"external_gateway_info": {"network": "public"}}
-    assert Router().implicit_needs(gateway, OTHERS) == {"ext"}
-    assert Router().implicit_needs({}, OTHERS) == frozenset()
+    assert Router().implicit_dependencies(gateway, OTHERS) == {"ext"}
+    assert Router().implicit_dependencies({}, OTHERS) == frozenset()
 
 
 def test_a_floating_ip_waits_for_what_leads_to_its_port() -> None:
     given = {"floating_network": "public", "port_id": to_come("port")}
-    assert FloatingIP().implicit_needs(given, OTHERS) == {"ext", "r", "leg"}
+    assert FloatingIP().implicit_dependencies(given, OTHERS) == {"ext", "r", "leg"}
 
 
 def test_an_association_waits_for_the_router_interface_of_its_port() -> None:
     given = {"port_id": to_come("port"), "floatingip_id": "f"}
-    assert FloatingIPAssociation().implicit_needs(given, OTHERS) == {"leg"}
+    assert FloatingIPAssociation().implicit_dependencies(given, OTHERS) == {"leg"}
 
 
 def test_a_port_with_fixed_addresses_counts_with_their_subnets_only() -> None:
     fixed = {"network": to_come("net"), "fixed_ips": [{"subnet": to_come("far")}]}
     others = {**OTHERS, "port": ("OS::Neutron::Port", fixed)}
     given = {"port_id": to_come("port")}
-    assert FloatingIPAssociation().implicit_needs(given, others) == {"farleg"}
+    assert FloatingIPAssociation().implicit_dependencies(given, others) == {"farleg"}
 
 
 def test_extra_routes_wait_for_the_interfaces_of_their_router() -> None:
     given = {"router": to_come("r"), "routes": []}
-    assert ExtraRouteSet().implicit_needs(given, OTHERS) == {"leg", "farleg", "r"}
+    assert ExtraRouteSet().implicit_dependencies(given, OTHERS) == {"leg", "farleg", "r"}
 
 
 def test_an_index_of_all_resources_answers_alike() -> None:
     everything = Neighbours(OTHERS)
     given = {"floating_network": "public", "port_id": to_come("port")}
-    assert FloatingIP().implicit_needs(given, everything) == {"ext", "r", "leg"}
-    assert Port().implicit_needs({"network": to_come("net")}, everything) == {"sub"}
-    assert Port().implicit_needs({"network": to_come("nothing")}, everything) == frozenset()
+    assert FloatingIP().implicit_dependencies(given, everything) == {"ext", "r", "leg"}
+    assert Port().implicit_dependencies({"network": to_come("net")}, everything) == {"sub"}
+    assert Port().implicit_dependencies({"network": to_come("nothing")}, everything) == frozenset()

@@ -300,10 +300,15 @@ def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None
 
 def test_the_cloud_says_which_services_and_extensions_it_lacks(local: LocalCloud) -> None:
     access = CloudAccess(local.sessions, Lookups(SystemClock()))
-    needs = [("network", "router"), ("network", "vpnaas"), ("reservation", ""), ("compute", "")]
+    dependencies = [
+        ("network", "router"),
+        ("network", "vpnaas"),
+        ("reservation", ""),
+        ("compute", ""),
+    ]
     token = local.connection().session.get_token()
     asking = SimpleNamespace(credentials={"token": token})
-    assert access.lacking(asking, needs) == [
+    assert access.lacking(asking, dependencies) == [
         None,
         "Required extension vpnaas in network service is not available.",
         "Service endpoint not in service catalog.",

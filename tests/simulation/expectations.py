@@ -184,7 +184,7 @@ def _untouched(scenario: Scenario, names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def needs_of(resources: Mapping[str, Any]) -> dict[str, set[str]]:
+def dependencies_of(resources: Mapping[str, Any]) -> dict[str, set[str]]:
     """What each resource of a template refers to."""
 
     def within(value: Any) -> Iterator[str]:
@@ -220,9 +220,9 @@ def _first(events: list[Event], name: str, action: str, status: Status) -> int |
 def _created_in_order(outcome: Outcome) -> Iterator[str]:
     """A resource is begun when all that it needs is complete."""
     template = outcome.scenario.requests[0].template or {}
-    for name, needs in needs_of(template["resources"]).items():
+    for name, dependencies in dependencies_of(template["resources"]).items():
         begun = _first(outcome.events, name, "CREATE", Status.IN_PROGRESS)
-        for need in needs if begun is not None else ():
+        for need in dependencies if begun is not None else ():
             done = _first(outcome.events, need, "CREATE", Status.COMPLETE)
             if done is None or begun is None or begun < done:
                 yield f"P4: {name} was begun before {need}, which it needs, was complete"
@@ -240,9 +240,9 @@ def _deleted_in_order(outcome: Outcome) -> Iterator[str]:
     ]
     events = outcome.events[begins[0] :] if begins else []
     template = next(r.template for r in reversed(outcome.scenario.requests) if r.template)
-    for name, needs in needs_of(template["resources"]).items():
+    for name, dependencies in dependencies_of(template["resources"]).items():
         gone = _first(events, name, "DELETE", Status.COMPLETE)
-        for need in needs:
+        for need in dependencies:
             begun = _first(events, need, "DELETE", Status.IN_PROGRESS)
             if begun is not None and (gone is None or begun < gone):
                 yield f"P4: {need} was begun to be deleted before {name}, which needs it, was gone"

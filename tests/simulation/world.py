@@ -139,8 +139,10 @@ class Clouds:
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         return [None] * len(checks)
 
-    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
-        return [None] * len(needs)
+    def lacking(
+        self, stack: Stack, dependencies: Sequence[tuple[str, str]]
+    ) -> Sequence[str | None]:
+        return [None] * len(dependencies)
 
 
 class Faults:

@@ -47,17 +47,19 @@ class CloudAccess:
         return self._lookups.check_many(self.connection(stack), wanted) if wanted else []
 
     def lacking(
-        self, stack: HasCredentials, needs: Sequence[tuple[str, str]]
+        self, stack: HasCredentials, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:
         """For each service and extension None, or why the cloud does not have it."""
         cloud = self.connection(stack)
         try:
-            extensions = _extensions(cloud) if any(extension for _, extension in needs) else ()
-            return [_lack(cloud, service, name, extensions) for service, name in needs]
+            extensions = (
+                _extensions(cloud) if any(extension for _, extension in dependencies) else ()
+            )
+            return [_lack(cloud, service, name, extensions) for service, name in dependencies]
         except Exception as fault:
             if not is_cloud_fault(fault):
                 raise
-            return [None] * len(needs)  # nobody can tell; the first call will
+            return [None] * len(dependencies)  # nobody can tell; the first call will
 
 
 def _extensions(cloud: Any) -> Collection[str]:

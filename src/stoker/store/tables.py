@@ -192,7 +192,7 @@ resources = sa.Table(
     _column("data", Kind.ENCRYPTED),
     _column("progress", Kind.JSON),
     _column("requires", Kind.LIST),
-    _column("needs", Kind.LIST),
+    _column("needs", Kind.LIST, key="dependencies"),
     sa.Column("deletion_policy", _WORD, nullable=False),
     _column("update_policy", Kind.JSON),
     sa.Column("operation_id", _ID),

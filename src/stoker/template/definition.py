@@ -35,9 +35,9 @@ class Definition:
     """As the environment resolves it."""
     properties: Mapping[str, Any]
     """Checked and coerced, defaults filled in; may hold :class:`stoker.schema.unknown.Unknown`."""
-    needs: frozenset[str]
+    dependencies: frozenset[str]
     """Names of the enabled resources that must come first: references and ``depends_on``."""
-    explicit_needs: frozenset[str] = frozenset()
+    explicit_dependencies: frozenset[str] = frozenset()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deletion_policy: DeletionPolicy = DeletionPolicy.DELETE
     update_policy: Mapping[str, Any] = field(default_factory=dict)

@@ -303,7 +303,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
             return None
         if value is not None:
             parts[part] = value
-    _check_needs(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
+    _check_dependencies(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
     condition = _condition(body, reader.version)
     return ResourceBody(name, type_name, path, condition=condition, **parts)
 
@@ -315,8 +315,8 @@ def _condition(body: Mapping[str, Any], version: Version) -> Any:
     return body.get(version.dialect.condition, NO_CONDITION)
 
 
-def _check_needs(reader: _Reader, needs: str | list[Any], path: Path) -> None:
-    for index, name in enumerate(needs):
+def _check_dependencies(reader: _Reader, dependencies: str | list[Any], path: Path) -> None:
+    for index, name in enumerate(dependencies):
         if isinstance(name, list | dict):
             message = f"a resource is named by text, not {kind_of(name)}"
             reader.diagnostics.report("bad-shape", message, (*path, index), BAD_REQUEST)

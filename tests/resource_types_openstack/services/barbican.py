@@ -132,7 +132,7 @@ CASES = (
         "OS::Barbican::GenericContainer",
         {"secrets": [{"name": "door", "ref": "@secret"}]},
         other={"secrets": []},
-        needs={"@secret": SECRET},
+        dependencies={"@secret": SECRET},
     ),
     Case(
         "OS::Barbican::RSAContainer",
@@ -142,12 +142,12 @@ CASES = (
             "public_key_ref": "@public",
         },
         other={"public_key_ref": "@secret"},
-        needs=dict.fromkeys(("@secret", "@private", "@phrase", "@public"), SECRET),
+        dependencies=dict.fromkeys(("@secret", "@private", "@phrase", "@public"), SECRET),
     ),
     Case(
         "OS::Barbican::CertificateContainer",
         {"certificate_ref": "@secret"},
         other={"intermediates_ref": "@other", "private_key_ref": "@key"},
-        needs={"@secret": SECRET, "@other": SECRET, "@key": SECRET},
+        dependencies={"@secret": SECRET, "@other": SECRET, "@key": SECRET},
     ),
 )

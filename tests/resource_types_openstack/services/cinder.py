@@ -40,7 +40,7 @@ CASES = [
             "key_size": 128,
             "provider": "plain",
         },
-        needs={"@one": _TYPES["@one"]},
+        dependencies={"@one": _TYPES["@one"]},
         by="admin",
     ),
     QOS,
@@ -48,7 +48,7 @@ CASES = [
         "OS::Cinder::QoSAssociation",
         {"qos_specs": "@qos", "volume_types": ["@one"]},
         changed={"volume_types": ["@two"]},
-        needs={
+        dependencies={
             "@qos": Case("OS::Cinder::QoSSpecs", {"specs": {"a": "b"}}, by="admin"),
             **_TYPES,
         },

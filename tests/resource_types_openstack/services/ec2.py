@@ -10,7 +10,7 @@ SUBNET = Case(
     "AWS::EC2::Subnet",
     {"VpcId": "@vpc", "CidrBlock": "10.3.1.0/24", "AvailabilityZone": "nova"},
     other={"CidrBlock": "10.3.2.0/24"},
-    needs={"@vpc": VPC},
+    dependencies={"@vpc": VPC},
     untold=frozenset({"AvailabilityZone"}),
 )
 ASSOCIATION = Case(
@@ -82,18 +82,18 @@ ADDRESS = Case(
     "AWS::EC2::EIP",
     {},
     {"InstanceId": "server-1"},
-    needs={**ROUTED, **SERVERS},
+    dependencies={**ROUTED, **SERVERS},
 )
 CASES = (
     VPC,
     SUBNET,
-    Case(TABLE.type_name, TABLE.given, needs={"@vpc": VPC}),
+    Case(TABLE.type_name, TABLE.given, dependencies={"@vpc": VPC}),
     Case(
         ASSOCIATION.type_name,
         ASSOCIATION.given,
-        needs={"@vpc": VPC, "@table": TABLE, "@subnet": SUBNET},
+        dependencies={"@vpc": VPC, "@table": TABLE, "@subnet": SUBNET},
     ),
-    Case(ATTACHMENT.type_name, ATTACHMENT.given, needs={"@vpc": VPC, "@table": TABLE}),
+    Case(ATTACHMENT.type_name, ATTACHMENT.given, dependencies={"@vpc": VPC, "@table": TABLE}),
     INTERFACE,
     GROUP,
     BALANCER,
@@ -107,7 +107,7 @@ CASES = (
             "InstanceId": "server-2",
             "NetworkInterfaceId": "@port2",
         },
-        needs={**ROUTED, **SERVERS, "@address": ADDRESS, "@other": ADDRESS},
+        dependencies={**ROUTED, **SERVERS, "@address": ADDRESS, "@other": ADDRESS},
         joins=True,
     ),
     Case("AWS::EC2::InternetGateway", {}, makes_nothing=True),

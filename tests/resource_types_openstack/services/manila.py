@@ -180,7 +180,7 @@ CASES = (
             "neutron_subnet": "t",
             "security_services": ["@two"],
         },
-        needs={"@one": SECURITY, "@two": SECURITY},
+        dependencies={"@one": SECURITY, "@two": SECURITY},
     ),
     Case(
         "OS::Manila::ShareType",

@@ -148,7 +148,7 @@ CASES = (
         },
         changed={"input": {"size": 2}},
         other={"description": "another"},
-        needs={"@workflow": WORKFLOW},
+        dependencies={"@workflow": WORKFLOW},
     ),
     Case(
         "OS::Mistral::CronTrigger",

@@ -271,7 +271,7 @@ POLICY = Case(
     "OS::Neutron::FirewallPolicy",
     {},
     {**NAMES, "audited": True, "firewall_rules": ["@rule"], "shared": True},
-    needs={"@rule": Case("OS::Neutron::FirewallRule", {})},
+    dependencies={"@rule": Case("OS::Neutron::FirewallRule", {})},
 )
 IKE = Case(
     "OS::Neutron::IKEPolicy",
@@ -298,7 +298,7 @@ PAIRS = Case(
     "OS::Neutron::PortPairGroup",
     {"port_pairs": ["@pair"]},
     {**NAMES, "port_pairs": ["@pair", "@other-pair"]},
-    needs={"@pair": PAIR, "@other-pair": OTHER_PAIR},
+    dependencies={"@pair": PAIR, "@other-pair": OTHER_PAIR},
     one_name=True,  # and one group for each pair
 )
 OTHER_PAIRS = replace(PAIRS, given={"port_pairs": ["@other-pair"]})
@@ -349,7 +349,7 @@ CASES = (
         "OS::Neutron::MeteringRule",
         {"metering_label_id": "@label", "remote_ip_prefix": "10.0.0.0/24"},
         other={"direction": "egress"},
-        needs={"@label": LABEL},
+        dependencies={"@label": LABEL},
     ),
     Case(
         "OS::Neutron::Segment",
@@ -432,7 +432,7 @@ CASES = (
         "OS::Neutron::Firewall",
         {"firewall_policy_id": "@policy"},
         {**ADMIN_STATE, "firewall_policy_id": "@other", "shared": True},
-        needs={"@policy": POLICY, "@other": POLICY},
+        dependencies={"@policy": POLICY, "@other": POLICY},
     ),
     PAIR,
     PAIRS,
@@ -458,7 +458,7 @@ CASES = (
         "OS::Neutron::L2GatewayConnection",
         {"l2_gateway_id": "@gateway", "network_id": "n", "segmentation_id": "7"},
         other={"network_id": "other"},
-        needs={"@gateway": GATEWAY},
+        dependencies={"@gateway": GATEWAY},
     ),
     Case(
         "OS::Neutron::NetworkGateway",

@@ -96,13 +96,13 @@ CASES = (
         "OS::Zaqar::Subscription",
         {"queue_name": "@queue", "subscriber": "http://127.0.0.1/a"},
         {"options": {"k": "v"}, "subscriber": "mailto:b@example.org", "ttl": 600},
-        needs={"@queue": QUEUE},
+        dependencies={"@queue": QUEUE},
     ),
     Case(
         "OS::Zaqar::MistralTrigger",
         {"queue_name": "@queue", "workflow_id": "w", "input": {"a": 1}},
         {"input": {"b": 2}, "params": {"env": {"c": 3}}, "ttl": 600, "workflow_id": "other"},
-        needs={"@queue": QUEUE},
+        dependencies={"@queue": QUEUE},
     ),
     Case(
         "OS::Zaqar::SignedQueueURL",

@@ -295,8 +295,10 @@ def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[s
     return {
         "type_name": definition.type_name,
         "implementation": implementation_of(definition),
-        "needs": tuple(sorted(definition.needs)),
-        "requires": tuple(sorted(current[name].id for name in definition.needs if name in current)),
+        "dependencies": tuple(sorted(definition.dependencies)),
+        "requires": tuple(
+            sorted(current[name].id for name in definition.dependencies if name in current)
+        ),
         "deletion_policy": definition.deletion_policy.value,
         "update_policy": definition.update_policy,
         "description": definition.description,

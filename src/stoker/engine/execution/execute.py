@@ -108,7 +108,7 @@ class Execution:
     async def _pause(self, node: Node) -> None:
         """Wait out the pause since the last change of the previous batch, which the rows record."""
         current, now = self._session.current, self._session.ports.clock.now()
-        changed = max(current[name].updated_at for name in node.needs)
+        changed = max(current[name].updated_at for name in node.dependencies)
         if (left := changed + self._plan.pause - now) > 0:
             await self.waiting.wait(Wait(after=left), self.waiting.round)
 

@@ -385,7 +385,7 @@ async def _nested(
 
 def _referred(stack_rows: StackRows, definition: Definition) -> dict[str, Referred]:
     """The resources that a definition needs, by reference."""
-    rows = filter(None, map(stack_rows.current.get, definition.needs))
+    rows = filter(None, map(stack_rows.current.get, definition.dependencies))
     return {
         str(stack_rows.reference_of(row)): Referred(row.implementation, row.data, row.metadata)
         for row in rows

@@ -53,7 +53,9 @@ class Clouds(Protocol):
     def check(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         """For each custom constraint None, or what is wrong with the value."""
 
-    def lacking(self, stack: Stack, needs: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+    def lacking(
+        self, stack: Stack, dependencies: Sequence[tuple[str, str]]
+    ) -> Sequence[str | None]:
         """For each service and extension ("" for none) None, or why the cloud does not have it."""
 
 

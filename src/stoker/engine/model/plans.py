@@ -124,7 +124,7 @@ class Node:
     """The resource's name when applying, the row's id else; a pause has its own."""
     name: str
     change: Change
-    needs: frozenset[str]
+    dependencies: frozenset[str]
     """Keys of the nodes of the same phase that it stands on."""
     reason: Reason
     changed: tuple[str, ...] = ()
@@ -149,9 +149,9 @@ class Phase:
         sorter: TopologicalSorter[str] = TopologicalSorter({node.key: () for node in self.nodes})
         for node in self.nodes:
             if self.direction is Direction.DEPENDENCIES_FIRST:
-                sorter.add(node.key, *node.needs)
+                sorter.add(node.key, *node.dependencies)
             else:
-                for need in sorted(node.needs):
+                for need in sorted(node.dependencies):
                     sorter.add(need, node.key)
         sorter.prepare()
         return sorter
@@ -194,7 +194,7 @@ def _node_data(node: Node) -> list[Any]:
         node.key,
         node.name,
         node.change,
-        sorted(node.needs),
+        sorted(node.dependencies),
         node.reason,
         node.changed,
         node.forcing,
@@ -203,12 +203,12 @@ def _node_data(node: Node) -> list[Any]:
 
 
 def _node(data: Sequence[Any]) -> Node:
-    key, name, change, needs, reason, changed, forcing, row_id = data
+    key, name, change, dependencies, reason, changed, forcing, row_id = data
     return Node(
         key,
         name,
         Change(change),
-        frozenset(needs),
+        frozenset(dependencies),
         Reason(reason),
         tuple(changed),
         tuple(forcing),
@@ -244,7 +244,7 @@ class Definitions(Protocol):
         """The resources that the template wants."""
 
     @property
-    def needs(self) -> Mapping[str, frozenset[str]]:
+    def dependencies(self) -> Mapping[str, frozenset[str]]:
         """What each of them needs."""
 
     @property
@@ -266,7 +266,7 @@ class Nothing:
     """The empty template: what a delete wants."""
 
     names: tuple[str, ...] = ()
-    needs: Mapping[str, frozenset[str]] = {}
+    dependencies: Mapping[str, frozenset[str]] = {}
     type_names: Mapping[str, str] = {}
     attributes_used: Mapping[str, frozenset[str]] = {}
 
@@ -284,5 +284,12 @@ def defined(wanted: Definitions, name: str, facts: Facts, *, light: bool = False
 
     A light one is little work, or raises :class:`stoker.template.definition.TooMuch`.
     """
-    definition, needs = wanted.definition(name, facts, light=light), wanted.needs[name]
-    return definition if definition.needs == needs else replace(definition, needs=needs)
+    definition, dependencies = (
+        wanted.definition(name, facts, light=light),
+        wanted.dependencies[name],
+    )
+    return (
+        definition
+        if definition.dependencies == dependencies
+        else replace(definition, dependencies=dependencies)
+    )

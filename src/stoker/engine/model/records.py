@@ -367,7 +367,7 @@ class Resource:
     progress: Mapping[str, Any] = field(default_factory=dict)
     requires: tuple[str, ...] = ()
     """Ids of the resource rows that this one was built on."""
-    needs: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
     """Names of the resources that its definition needs."""
     deletion_policy: str = "Delete"
     update_policy: Mapping[str, Any] = field(default_factory=dict)

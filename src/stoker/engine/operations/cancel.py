@@ -165,7 +165,7 @@ class Cancelling(Running):
                 phase,
                 on_failure=OnFailure.GO_ON,
                 nodes=tuple(
-                    replace(node, needs=frozenset())
+                    replace(node, dependencies=frozenset())
                     for node in phase.nodes
                     if self._goes_on(phase.step, node)
                 ),

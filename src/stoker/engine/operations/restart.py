@@ -67,7 +67,7 @@ class Restarting(Running):
             )
         names = {found[0].name}
         others = [row for row in standing if row.id != restarter.id]
-        while more := {row.name for row in others if names & set(row.needs)} - names:
+        while more := {row.name for row in others if names & set(row.dependencies)} - names:
             names |= more
         return [row for row in standing if row.name in names and not row.external]
 

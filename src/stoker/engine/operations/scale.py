@@ -207,7 +207,7 @@ def _as_recorded(row: Resource, type_: ResourceType) -> Definition:
         type_name=row.type_name,
         type=type_,
         properties=row.properties,
-        needs=frozenset(row.needs),
+        dependencies=frozenset(row.dependencies),
         metadata=row.metadata,
         deletion_policy=DeletionPolicy(row.deletion_policy),
         update_policy=row.update_policy,

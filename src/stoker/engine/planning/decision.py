@@ -188,7 +188,7 @@ def _differs(row: Resource, definition: Definition) -> bool:
     return (
         row.type_name != definition.type_name
         or dict(row.metadata) != dict(definition.metadata)
-        or set(row.needs) != set(definition.needs)
+        or set(row.dependencies) != set(definition.dependencies)
         or row.deletion_policy != definition.deletion_policy
         or dict(row.update_policy) != dict(definition.update_policy)
     )

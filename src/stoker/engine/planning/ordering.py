@@ -19,7 +19,7 @@ from stoker.engine.model.plans import PAUSE
 from stoker.engine.model.records import Resource
 
 
-def applied_needs(
+def applied_dependencies(
     applied: Mapping[str, frozenset[str]], batches: Batches
 ) -> dict[str, frozenset[str]]:
     """Needs-first, batch after batch.
@@ -29,8 +29,8 @@ def applied_needs(
     too.
     """
     first = {
-        name: frozenset(need for need in needs if need in applied)
-        for name, needs in applied.items()
+        name: frozenset(need for need in dependencies if need in applied)
+        for name, dependencies in applied.items()
     }
     real = [[name for name in batch if name in applied] for batch in batches.names]
     for number, (before, after) in enumerate(pairwise(filter(None, real))):
@@ -43,7 +43,7 @@ def applied_needs(
     return first
 
 
-def recorded_needs(rows: Iterable[Resource]) -> dict[str, frozenset[str]]:
+def recorded_dependencies(rows: Iterable[Resource]) -> dict[str, frozenset[str]]:
     """Row id -> ids of those among the rows that it was built on: they are removed after it, put
     to sleep after it, woken and looked at before it.
     """

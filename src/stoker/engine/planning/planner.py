@@ -28,8 +28,8 @@ from stoker.engine.model.plans import (
 from stoker.engine.model.records import Resource
 from stoker.engine.planning.decision import NEW, CallFor, Choice, Decision, choose, replaced_rows
 from stoker.engine.planning.facts import RecordedFacts, ReferenceOf
-from stoker.engine.planning.ordering import applied_needs, recorded_needs
-from stoker.kernel.graph import needs_first
+from stoker.engine.planning.ordering import applied_dependencies, recorded_dependencies
+from stoker.kernel.graph import dependencies_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Planner:
         current: Mapping[str, Resource],
         applied: Mapping[str, Decision],
     ) -> Iterator[Node]:
-        needs = {name: wanted.needs[name] for name in applied}
-        for key, first in applied_needs(needs, self.batches).items():
+        dependencies = {name: wanted.dependencies[name] for name in applied}
+        for key, first in applied_dependencies(dependencies, self.batches).items():
             if key.startswith(PAUSE):
                 yield Node(key, "", Change.PAUSE, first, Reason.BATCH)
                 continue
@@ -97,7 +97,7 @@ class Planner:
 
         facts = RecordedFacts(current, self.reference_of, vague, unsettled)
         replaced = replaced_rows(self.rows)
-        for name in needs_first(wanted.needs):
+        for name in dependencies_first(wanted.dependencies):
             row = current.get(name)
             if row is None:
                 decisions[name] = NEW
@@ -149,7 +149,7 @@ def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[st
     for name in wanted.names:
         decision = decisions[name]
         if decision.change is Change.KEEP:
-            if not shifting.isdisjoint(wanted.needs[name]):
+            if not shifting.isdisjoint(wanted.dependencies[name]):
                 decision = replace(decision, reason=Reason.DEPENDENCY)
             elif "pre-update" in wanted.hooks_of(name):
                 decision = replace(decision, reason=Reason.HOOK)
@@ -161,9 +161,9 @@ def _to_apply(decisions: Mapping[str, Decision], wanted: Definitions) -> dict[st
 
 def _removed(going: Iterable[Resource], decisions: Mapping[str, Decision]) -> Iterator[Node]:
     names = {row.id: row.name for row in going}
-    for row_id, needs in recorded_needs(going).items():
+    for row_id, dependencies in recorded_dependencies(going).items():
         reason = Reason.REPLACED if names[row_id] in decisions else Reason.NOT_WANTED
-        yield Node(row_id, names[row_id], Change.REMOVE, needs, reason, row_id=row_id)
+        yield Node(row_id, names[row_id], Change.REMOVE, dependencies, reason, row_id=row_id)
 
 
 def _may_go(row: Resource, decisions: Mapping[str, Decision]) -> bool:

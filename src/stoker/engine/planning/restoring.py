@@ -31,9 +31,9 @@ class Restored(Definitions):
         return self._wanted.names
 
     @property
-    def needs(self) -> Mapping[str, frozenset[str]]:
+    def dependencies(self) -> Mapping[str, frozenset[str]]:
         """What each of them needs."""
-        return self._wanted.needs
+        return self._wanted.dependencies
 
     @property
     def type_names(self) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from stoker.engine.model.plans import (
     Step,
 )
 from stoker.engine.model.records import Action, Resource
-from stoker.engine.planning.ordering import recorded_needs
+from stoker.engine.planning.ordering import recorded_dependencies
 
 WAYS: Mapping[Action, tuple[Direction, OnFailure]] = {
     Action.SUSPEND: (Direction.DEPENDENTS_FIRST, OnFailure.STOP),
@@ -33,9 +33,9 @@ def plan_of_walk(action: Action, rows: Sequence[Resource]) -> Plan:
         for row in rows
         if row.replaced_by is None and row.action not in (Action.INIT, Action.DELETE)
     }
-    needs = recorded_needs(row for row in rows if row.id in walked)
+    dependencies = recorded_dependencies(row for row in rows if row.id in walked)
     nodes = tuple(
-        Node(row_id, name, Change.VISIT, needs[row_id], Reason.ASKED, row_id=row_id)
+        Node(row_id, name, Change.VISIT, dependencies[row_id], Reason.ASKED, row_id=row_id)
         for row_id, name in walked.items()
     )
     direction, on_failure = WAYS[action]

@@ -30,9 +30,9 @@ async def unavailable(
     }
     if not wanted:
         return {}
-    needs = [*dict.fromkeys(wanted.values())]
-    found = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, needs))
-    reasons = dict(zip(needs, found, strict=True))
+    dependencies = [*dict.fromkeys(wanted.values())]
+    found = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, dependencies))
+    reasons = dict(zip(dependencies, found, strict=True))
     return {
         name: f"Service {need[0]} is not available for resource type {name}, reason: {reason}"
         for name, need in wanted.items()

@@ -44,7 +44,7 @@ async def preview_create(
 def _views(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
     """The resources of a stack to be; after each, those of the nested stack behind it."""
     facts = RecordedReferences()
-    needed = reverse(evaluation.needs)
+    needed = reverse(evaluation.dependencies)
     views = []
     for name in evaluation.names:
         row = row_to_be(ports, stack, evaluation, name)

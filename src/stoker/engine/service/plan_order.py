@@ -65,9 +65,9 @@ def _places(phase: Phase, last: int) -> dict[str, Place]:
 def firsts(phase: Phase) -> Mapping[str, Iterable[str]]:
     """The keys of the nodes that come right before each."""
     if phase.direction is Direction.DEPENDENCIES_FIRST:
-        return {node.key: node.needs for node in phase.nodes}
+        return {node.key: node.dependencies for node in phase.nodes}
     found: dict[str, list[str]] = {}
     for node in phase.nodes:
-        for need in node.needs:
+        for need in node.dependencies:
             found.setdefault(need, []).append(node.key)
     return found

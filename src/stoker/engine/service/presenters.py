@@ -92,7 +92,7 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
         properties=definition.properties,
         metadata=definition.metadata,
         description=definition.description,
-        needs=tuple(definition.needs),
+        dependencies=tuple(definition.dependencies),
     )
 
 

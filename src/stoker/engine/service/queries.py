@@ -232,6 +232,6 @@ def _resource_views(
 def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:
     needed: dict[str, list[str]] = {}
     for row in rows:
-        for need in row.needs:
+        for need in row.dependencies:
             needed.setdefault(need, []).append(row.name)
     return needed

@@ -59,7 +59,9 @@ class UpdatePreviews:
                 found += self._added(stack_rows.stack, evaluation, name, line.path)
             if line.change == "replaced" and row is not None:
                 found += await self._below_deleted(row, line.path)
-        gone = [row for row in stack_rows.current.values() if row.name not in evaluation.needs]
+        gone = [
+            row for row in stack_rows.current.values() if row.name not in evaluation.dependencies
+        ]
         return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:

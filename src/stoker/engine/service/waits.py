@@ -146,9 +146,9 @@ class _Walk:
 
     def _is_done(self, node: Node, phase: Phase, done: set[str]) -> bool:
         if node.change is Change.PAUSE:
-            return node.needs <= done and self._is_over(node)
+            return node.dependencies <= done and self._is_over(node)
         if node.change is Change.KEEP:
-            return node.needs <= done
+            return node.dependencies <= done
         row = self._row_of(node, phase)
         if phase.step is Step.REMOVE:
             # what may have had to go and stays has no part in the phase
@@ -161,7 +161,7 @@ class _Walk:
 
     def _is_over(self, pause: Node) -> bool:
         current, now = self._rows.current, self._rows.ports.clock.now()
-        changed = [current[name].updated_at for name in pause.needs if name in current]
+        changed = [current[name].updated_at for name in pause.dependencies if name in current]
         return max(changed, default=0.0) + self._plan.pause <= now
 
 

@@ -72,6 +72,8 @@ class ElasticIP(RestResource):
         owner = None if port is None else PORTS.find(call.cloud, port)
         return {"InstanceId": (owner or {}).get("device_id")}
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The ways out: without one no router leads to the external network."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)

@@ -83,7 +83,9 @@ class ElasticIPAssociation(ManagedType):
             if properties.get(one) is None and properties.get(other) is None
         ]
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The ways out: without one no router leads to the external network."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)
 

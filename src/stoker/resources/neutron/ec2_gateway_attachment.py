@@ -68,7 +68,9 @@ class VPCGatewayAttachment(ManagedType):
             return Failed(f"route tables of {call.properties['VpcId']} have no gateway")
         return Done()
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The route tables of the virtual private cloud."""
         wanted = properties.get("VpcId")
         return frozenset(

@@ -65,7 +65,9 @@ class ExtraRoute(ManagedType):
         """The router as it is."""
         return {"show": ROUTERS.get(call.cloud, call.properties["router_id"])}
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The router's interfaces: a next hop must be on one of them."""
         return frozenset(interfaces_of(properties.get("router_id"), others))
 

@@ -83,7 +83,9 @@ class ExtraRouteSet(ManagedType):
         """The router as it is."""
         return {"show": ROUTERS.get(call.cloud, call.object_id)}
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The router's interfaces and gateway subnets: a next hop must be on one of them."""
         router = properties.get("router")
         source = unknown_in(router)

@@ -70,7 +70,9 @@ class FloatingIP(RestResource):
         "show": declare.SHOW,
     }
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """What connects the address to its port: external subnets, router, interfaces."""
         network = given(properties, "floating_network", "floating_network_id")
         return frozenset(

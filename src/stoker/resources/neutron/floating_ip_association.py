@@ -87,6 +87,8 @@ class FloatingIPAssociation(ManagedType):
         floating_ip = (call.physical_id or "").partition(":")[0]
         return {"show": FLOATING_IPS.get(call.cloud, floating_ip)}
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The router interfaces on the subnets of the port."""
         return frozenset(interfaces_towards(properties.get("port_id"), others))

@@ -149,7 +149,9 @@ class Port(RestResource):
             return [Diagnostic("invalid-port", message, ("fixed_ips",))]
         return []
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The subnets of the port's network: the port takes its address from one of them."""
         return frozenset(subnets_of(given(properties, "network", "network_id"), others))
 

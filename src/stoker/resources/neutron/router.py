@@ -116,7 +116,9 @@ class Router(RestResource):
             body["external_gateway_info"] = body["external_gateway_info"] or {}
         return body
 
-    def implicit_needs(self, properties: Mapping[str, Any], others: Others) -> frozenset[str]:
+    def implicit_dependencies(
+        self, properties: Mapping[str, Any], others: Others
+    ) -> frozenset[str]:
         """The subnets of the external network, from which the gateway takes its address."""
         gateway = properties.get("external_gateway_info")
         network = gateway.get("network") if isinstance(gateway, Mapping) else None

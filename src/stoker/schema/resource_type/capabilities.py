@@ -270,7 +270,7 @@ class NamesResources(Protocol):
 class DependsImplicitly(Protocol):
     """The type needs other resources that its properties do not name by reference."""
 
-    def implicit_needs(
+    def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Mapping[str, tuple[str, Mapping[str, Any]]]
     ) -> frozenset[str]:
         """Names of resources to come first; ``others`` maps name to (type name, properties).

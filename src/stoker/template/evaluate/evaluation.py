@@ -36,7 +36,7 @@ from stoker.template.evaluate.static_analysis import (
     Evaluator,
     RecordedReferences,
     StaticAnalysis,
-    needs_of,
+    dependencies_of,
 )
 from stoker.template.evaluate.type_resolver import TypeResolver
 from stoker.template.evaluate.validation import as_template_diagnostics, resource_diagnostics
@@ -151,9 +151,9 @@ class Evaluation:
         }
 
     @lazy
-    def needs(self) -> Mapping[str, frozenset[str]]:
+    def dependencies(self) -> Mapping[str, frozenset[str]]:
         """For each enabled resource the enabled resources that must come first."""
-        return needs_of(self.analyses)
+        return dependencies_of(self.analyses)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """One resource with what is known now. Raises :class:`DiagnosticError`.
@@ -205,7 +205,7 @@ class Evaluation:
             for diagnostic in without_repetitions(self.types[name], child.validate())
         ]
         nested += _separate_diagnostics(self)
-        resources = resource_diagnostics(self.template, self.analyses, self.needs)
+        resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
         outputs = self._output_diagnostics
         own = self.template.source.warnings
         given = self.inputs.environment.warnings if self.inputs.facade is None else ()

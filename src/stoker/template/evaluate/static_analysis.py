@@ -105,7 +105,7 @@ class StaticAnalysis:
 
     definition: Definition | None
     """With unknown values where others are referred to; None if it could not be evaluated."""
-    needs: frozenset[str]
+    dependencies: frozenset[str]
     attributes: Attributes
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
@@ -150,7 +150,7 @@ class Evaluator:
         found = analysis.diagnostics
         explicit = self._explicit(body, scope.resources, found)
         parts = self._parts(body, scope, found)
-        analysis.needs = frozenset(facts.names) | explicit
+        analysis.dependencies = frozenset(facts.names) | explicit
         definition = self._definition(body, parts, explicit, analysis, scope.budget)
         if definition is not None and not any(d.severity is Severity.ERROR for d in found):
             analysis.definition = definition
@@ -186,7 +186,8 @@ class Evaluator:
             and not analysis.diagnostics
             and same(bodies[name], written[name])
             and all(
-                types.get(n, _ABSENT) is before.get(n, _ABSENT) for n in (name, *analysis.needs)
+                types.get(n, _ABSENT) is before.get(n, _ABSENT)
+                for n in (name, *analysis.dependencies)
             )
             and self.restricted.get(name) == earlier.restricted.get(name)
             and self._needs_no_others(self.template.resources[name], analysis)
@@ -204,7 +205,9 @@ class Evaluator:
     def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
         """Whether what ``depends_on`` names was enabled before, if it is now."""
         found = Diagnostics()
-        return self._explicit(body, self.scope.resources, found) <= analysis.needs and not found
+        return (
+            self._explicit(body, self.scope.resources, found) <= analysis.dependencies and not found
+        )
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuch` unless a definition may be little work, going by what it says."""
@@ -239,7 +242,7 @@ class Evaluator:
         if light and scope.budget.used_up:
             raise TooMuch
         definition = self._checked(found)
-        if all(name in analysis.needs for name, _, _ in recorded.answers):
+        if all(name in analysis.dependencies for name, _, _ in recorded.answers):
             analysis.latest = definition, recorded.answers
         return definition
 
@@ -254,7 +257,7 @@ class Evaluator:
         return analysis.definition
 
     def _again(self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis) -> StaticAnalysis:
-        latest = StaticAnalysis(None, analysis.needs, analysis.attributes)
+        latest = StaticAnalysis(None, analysis.dependencies, analysis.attributes)
         parts = self._parts(body, scope, latest.diagnostics)
         if parts is not None:
             try:
@@ -262,7 +265,7 @@ class Evaluator:
             except Failure as failure:
                 parts = None
                 latest.diagnostics.extend(failure.inside(*body.path).diagnostics)
-        explicit = analysis.definition.explicit_needs if analysis.definition else frozenset()
+        explicit = analysis.definition.explicit_dependencies if analysis.definition else frozenset()
         latest.definition = self._definition(body, parts, explicit, latest, scope.budget)
         return latest
 
@@ -324,8 +327,8 @@ class Evaluator:
             type_name=body.type_name,
             type=type_,
             properties=checked.values,
-            needs=analysis.needs,
-            explicit_needs=explicit,
+            dependencies=analysis.dependencies,
+            explicit_dependencies=explicit,
             metadata=map_of("metadata"),
             deletion_policy=policy or DeletionPolicy.DELETE,
             update_policy=map_of("update_policy"),
@@ -351,22 +354,22 @@ class Evaluator:
     ) -> frozenset[str]:
         path = (*body.path, self.template.version.dialect.depends_on)
         names = [body.depends_on] if isinstance(body.depends_on, str) else body.depends_on
-        needs = set()
+        dependencies = set()
         for index, name in enumerate(names):
             if isinstance(name, str) and name in enabled:
-                needs.add(name)
+                dependencies.add(name)
             elif not isinstance(name, str) or name not in self.template.resources:
                 place = path if names is not body.depends_on else (*path, index)
                 message = f'The specified reference "{name}" (in {body.name}) is incorrect'
                 near = did_you_mean(str(name), self.template.resources)
                 message = f"{message}: there is no such resource"
                 found.report("unknown-resource", message, place, INVALID_REFERENCE, suggestion=near)
-        return frozenset(needs)
+        return frozenset(dependencies)
 
 
-def needs_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]]:
+def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]]:
     """What each resource needs, by reference or because its type says so."""
-    needs = {name: analysis.needs for name, analysis in analyses.items()}
+    dependencies = {name: analysis.dependencies for name, analysis in analyses.items()}
     known = [
         analysis.definition for analysis in analyses.values() if analysis.definition is not None
     ]
@@ -378,9 +381,9 @@ def needs_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]
     )
     for definition in known:
         if can(definition.type, DependsImplicitly):
-            found = definition.type.implicit_needs(definition.properties, neighbours)
-            needs[definition.name] |= found - {definition.name}
-    return needs
+            found = definition.type.implicit_dependencies(definition.properties, neighbours)
+            dependencies[definition.name] |= found - {definition.name}
+    return dependencies
 
 
 def _sees_same(scope: Scope, other: Scope, template: Template, before: Template) -> bool:

@@ -48,7 +48,9 @@ REFERENCES = frozenset({"unknown-resource", "unknown-reference"})
 
 
 def resource_diagnostics(
-    template: Template, analyses: Mapping[str, StaticAnalysis], needs: Mapping[str, frozenset[str]]
+    template: Template,
+    analyses: Mapping[str, StaticAnalysis],
+    dependencies: Mapping[str, frozenset[str]],
 ) -> list[Diagnostic]:
     """What is wrong with the resources: form first, then references and circles, then values."""
     form, references, values = [], [], []
@@ -65,7 +67,7 @@ def resource_diagnostics(
         values.extend(analysis.objections)
         values.extend(_unknown_names(template, analysis, analyses))
     warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
-    return [*form, *references, *_circle(template, needs), *values, *warnings]
+    return [*form, *references, *_circle(template, dependencies), *values, *warnings]
 
 
 def _unknown_names(
@@ -115,8 +117,8 @@ def _misspelled(template: Template, analyses: Mapping[str, StaticAnalysis]) -> l
     return found
 
 
-def _circle(template: Template, needs: Mapping[str, frozenset[str]]) -> list[Diagnostic]:
-    circle = find_cycle(needs)
+def _circle(template: Template, dependencies: Mapping[str, frozenset[str]]) -> list[Diagnostic]:
+    circle = find_cycle(dependencies)
     if circle is None:
         return []
     return [

@@ -33,11 +33,11 @@ from stoker.schema.resource_type import Call, Outcome, Wait
 
 def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
     """The subnets of the networks that a server gets ports of its own on."""
-    needs: set[str] = set()
+    dependencies: set[str] = set()
     for _, entry in records_in(networks):
         if not entry.get("port"):
-            needs |= subnets_of(entry.get("network") or entry.get("uuid"), others)
-    return frozenset(needs)
+            dependencies |= subnets_of(entry.get("network") or entry.get("uuid"), others)
+    return frozenset(dependencies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,7 @@ class Server(ManagedType):
         """What the declarations cannot say."""
         return findings(properties)
 
-    def implicit_needs(
+    def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Mapping[str, tuple[str, Mapping[str, Any]]]
     ) -> frozenset[str]:
         """The subnets of the server's networks: its ports take their addresses from them."""
