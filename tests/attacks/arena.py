@@ -197,7 +197,10 @@ class Arena:
 
         A machine that has other things to do makes a loop late which has nothing to do: then the
         service has computed for less of the pause than a thread that holds the loop up would have.
+        Where more processes want to compute than there are cores, a loop that is not held up at
+        all waits for its turn as often as the others do, so the limit grows with their number.
         """
+        longest *= max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         found = self.service.health()["event_loop"]["latest_pauses"]
         return [
             pause
