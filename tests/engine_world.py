@@ -61,10 +61,14 @@ class Lab:
 
     async def create(self, wanted: Mapping[str, Any], **request: Any) -> StackAddress:
         """Create the stack ``stack`` and wait for the end."""
-        body = StackRequest(name="stack", template=wanted, **request)
-        address = await self.engine.operations.create(CALLER, body)
+        address = await self.begin_create(wanted, **request)
         await self.engine.dispatch.idle()
         return address
+
+    async def begin_create(self, wanted: Mapping[str, Any], **request: Any) -> StackAddress:
+        """Create the stack ``stack``, do not wait."""
+        body = StackRequest(name="stack", template=wanted, **request)
+        return await self.engine.operations.create(CALLER, body)
 
     async def update(self, wanted: Mapping[str, Any], **request: Any) -> None:
         """Update the stack and wait for the end."""

@@ -222,6 +222,65 @@ def test_nested_stacks_are_cancelled_with_the_stack_around_them() -> None:
     in_lab(story)
 
 
+@pytest.mark.parametrize("updates", [False, True])
+def test_nothing_more_begins_in_a_nested_stack_beside_which_something_has_failed(
+    updates: bool,
+) -> None:
+    def wanted(inside: str, **beside: Any) -> dict[str, Any]:
+        nested = {"type": "middle.yaml", "properties": {"value": inside}}
+        return template({"n": nested, "beside": thing(**beside)})
+
+    middle = CHILD[: CHILD.index("resources:")] + (
+        "resources: {in: {type: child.yaml, properties: {value: {get_param: value}}}}"
+    )
+
+    async def story(lab: Lab) -> None:
+        given = {"files": {**FILES, "middle.yaml": middle}, "disable_rollback": True}
+        if updates:
+            await lab.create(wanted("0"), **given)
+        begin = lab.begin_update if updates else lab.begin_create
+        action = "UPDATE" if updates else "CREATE"
+        await begin(wanted("1", value="1", lag=5, fail=action.lower()), **given)
+        await lab.pass_time(10)
+        stack = await lab.stack()
+        assert await lab.status() == f"{action}_FAILED"
+        assert await states(lab) == {"n": f"{action}_FAILED", "beside": f"{action}_FAILED"}
+        [inner] = await lab.engine.ports.store.children(stack.id)
+        [innermost] = await lab.engine.ports.store.children(inner.id)
+        for below in inner, innermost:
+            assert (below.status, below.reason) == (Status.FAILED, f"Stack {action} cancelled")
+        await lab.engine.dispatch.idle()
+        assert (await states(lab, innermost.id))["first"] == "CREATE_COMPLETE"
+        second = {row.name: row for row in await lab.engine.ports.store.resources(innermost.id)}
+        assert not updates or second["second"].properties["value"] == "0"
+        assert updates or "second" not in second
+        await lab.update(wanted("1"), **given)
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("action", ["delete", "suspend"])
+def test_a_nested_stack_beside_a_failure_goes_and_rests_like_any_resource(action: str) -> None:
+    async def story(lab: Lab) -> None:
+        nested = {"type": "child.yaml", "properties": {"value": "1"}, "depends_on": "base"}
+        beside = thing(fail=action)
+        await lab.create(template({"base": thing(), "n": nested, "beside": beside}), files=FILES)
+        [child] = await lab.engine.ports.store.children((await lab.stack()).id)
+        if action == "suspend":
+            await lab.act(action)
+            resting = {"first": "SUSPEND_COMPLETE", "second": "SUSPEND_COMPLETE"}
+            assert await states(lab, child.id) == resting
+            assert (await states(lab))["n"] == "SUSPEND_COMPLETE"
+        else:
+            lab.cloud.undeletable.add((await lab.rows())["beside"].physical_id)
+            await lab.delete()
+            assert await states(lab) == {"beside": "DELETE_FAILED"}
+        assert await lab.status() == f"{action.upper()}_FAILED"
+
+    in_lab(story)
+
+
 def test_a_nested_stack_that_is_cancelled_alone_fails_the_operation_around_it() -> None:
     async def story(lab: Lab) -> None:
         wanted = template({"n": {"type": "child.yaml", "properties": {"value": "1"}}})

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from stoker.engine.execution.nesting import NestedFailed, foreseen, is_nested
+from stoker.engine.execution.nested_ends import NestedFailed
+from stoker.engine.execution.nesting import foreseen, is_nested
 from stoker.engine.execution.preparation import (
     ask_beside,
     call_about,

@@ -18,9 +18,10 @@ from stoker.engine.execution.actions import (
 )
 from stoker.engine.execution.calls import address_of_nested
 from stoker.engine.execution.nested_attributes import nested_attributes
+from stoker.engine.execution.nested_ends import NestedEnds, NestedFailed
 from stoker.engine.execution.nested_inputs import input_of_nested
 from stoker.engine.execution.session import Session, StackRows
-from stoker.engine.execution.waiting import End, Stopped, Waiting
+from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.records import (
     Action,
@@ -41,7 +42,6 @@ from stoker.schema.resource_type import (
     NestingCall,
     NestingType,
     Referred,
-    Wait,
 )
 from stoker.template.definition import Definition
 from stoker.template.evaluate.nested_stacks import is_foreseen
@@ -53,10 +53,6 @@ def is_nested(row: Resource) -> bool:
     return row.nested_id is not None
 
 
-class NestedFailed(Exception):
-    """The operation on a nested stack has failed. The text is the reason."""
-
-
 class Nesting:
     """Creates, updates and deletes the nested stacks of one operation."""
 
@@ -64,6 +60,7 @@ class Nesting:
         self._session = session
         self._actions = actions
         self._waiting = waiting
+        self._ends = NestedEnds(session, waiting)
 
     async def apply(
         self,
@@ -120,7 +117,7 @@ class Nesting:
             else:
                 operation_id = await self._update(row, child, definition, nested, parent)
         assert row.nested_id is not None
-        await self._wait_for(row, row.nested_id, operation_id, seen)
+        await self._ends.wait_for(row, parent, row.nested_id, operation_id, seen)
         return await self.with_outputs(row)
 
     async def remove(self, row: Resource, parent: Operation) -> Resource:
@@ -152,7 +149,7 @@ class Nesting:
             await self._session.commit(resources=[row], operations=[operation])
             operation_id = operation.id
         try:
-            await self._wait_for(row, operation.stack_id, operation_id, seen)
+            await self._ends.wait_for(row, parent, operation.stack_id, operation_id, seen)
         except NestedFailed as failed:
             raise await self._action_failed(row, failed) from failed
 
@@ -261,40 +258,6 @@ class Nesting:
         operation = _restoring(operation, parent, row)
         await self._session.commit(resources=[row], inputs=[given], operations=[operation])
         return operation.id
-
-    async def _wait_for(
-        self, row: Resource, child_id: str, operation_id: str, seen: int | None
-    ) -> None:
-        """Return when the nested operation is complete. Raises NestedFailed.
-
-        ``seen`` is the nested stack's round before the operation was recorded; None for one of
-        which nobody knows whether it has ended.
-        """
-        # whoever drives the nested stack tells of its end, unless that is another process
-        wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
-        await self._session.tell_intent(row)
-        while True:
-            if seen is None:
-                seen = self._waiting.round_of(child_id)
-                status, reason = await self._status(operation_id)
-                if status is OperationStatus.COMPLETE:
-                    return
-                if status.final:
-                    raise NestedFailed(reason or "superseded")
-            try:
-                await self._waiting.wait(wait, seen, child_id)
-            except Stopped:
-                if self._waiting.stopped:
-                    raise
-                raise NestedFailed(f"{row.action} aborted: {self._waiting.failed}") from None
-            seen = None
-
-    async def _status(self, operation_id: str) -> End:
-        """How far a nested operation is: as the commit of its end has told, or as is stored."""
-        told = self._waiting.end_of(operation_id)
-        if told is None:
-            told = await self._session.ports.store.operation_status(operation_id)
-        return told or (OperationStatus.SUPERSEDED, "")
 
     async def with_outputs(self, row: Resource) -> Resource:
         """The row with the outputs of the nested stack as attributes."""

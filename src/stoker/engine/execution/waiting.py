@@ -29,7 +29,8 @@ class Waiting:
 
     ``stop`` ends every pause at once and leaves the actions in progress: another operation, or
     another engine, goes on from there. ``fail`` says that the operation has failed: pauses for a
-    signal end at once, all others after ``grace`` seconds. ``wake`` ends the pauses for a signal,
+    signal end at once, those for a nested stack go on once they have been told, and all end after
+    ``grace`` seconds. ``wake`` ends the pauses for a signal,
     or for the end of one nested stack, because it has come.
     """
 
@@ -96,8 +97,10 @@ class Waiting:
         for pause in self._pauses:
             _finish(pause)
 
-    def _over(self, wait: Wait) -> bool:
-        return self.stopped or self.expired or (self.failed is not None and wait.on_signal)
+    def _over(self, wait: Wait, source: str) -> bool:
+        if self.stopped or self.expired:
+            return True
+        return self.failed is not None and wait.on_signal and source == SIGNAL
 
     async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
         """Return after the time, or at the next signal where the wait is for one.
@@ -106,7 +109,7 @@ class Waiting:
         last looked. Raises :class:`Stopped` when
         the operation as a whole ends the pause.
         """
-        if self._over(wait):
+        if self._over(wait, source):
             raise Stopped
         if wait.on_signal and seen_round != self._rounds[source]:
             return
@@ -119,7 +122,7 @@ class Waiting:
         finally:
             timer.cancel()
             del self._pauses[pause]
-        if self._over(wait):
+        if self._over(wait, source):
             raise Stopped
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.hooks import superseded_pauses
+from stoker.engine.execution.nested_ends import cancel_of
 from stoker.engine.execution.preparation import call_about
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
-from stoker.engine.model.kinds import CancelRequest
 from stoker.engine.model.plans import (
     UNSEEN,
     Change,
@@ -26,7 +26,6 @@ from stoker.engine.model.plans import (
     Step,
 )
 from stoker.engine.model.records import (
-    CANCELLABLE,
     Action,
     Event,
     Operation,
@@ -34,7 +33,6 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
-    under_way,
 )
 from stoker.engine.operations.completion import unfinished
 from stoker.engine.operations.running import Running
@@ -155,7 +153,8 @@ class Cancelling(Running):
             )
             rows.append(failed)
             events.append(told)
-            below += await self._cancel_of(row)
+            if (cancel := await cancel_of(self._session, row, self.operation)) is not None:
+                below.append(cancel)
         return rows, events, below
 
     def _rest(self, plan: Plan) -> Plan:
@@ -186,27 +185,6 @@ class Cancelling(Running):
         if row.nested_id is not None or row.implementation == TemplateType.implementation:
             return True
         return isinstance(self._session.type_of(row), NestingType)
-
-    async def _cancel_of(self, row: Resource) -> list[Operation]:
-        """What cancels the change of a nested stack, if it is changing."""
-        if row.nested_id is None:
-            return []
-        ports = self._session.ports
-        queue = await ports.store.queue(row.nested_id)
-        change = under_way(queue)
-        if change is None or change.action not in CANCELLABLE:
-            return []
-        operation = Operation(
-            id=ports.ids.uuid(),
-            stack_id=row.nested_id,
-            action=change.action,
-            created_at=ports.clock.now(),
-            request=CancelRequest(),
-            deadline=self.operation.deadline,
-            parent_operation=self.operation.id,
-            cancels=change.id,
-        )
-        return [operation]
 
 
 def _is_under_way(row: Resource) -> bool:

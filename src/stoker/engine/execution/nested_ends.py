@@ -1,0 +1,101 @@
+"""The ends of operations on nested stacks, and what brings them about early.
+
+An operation on a nested stack is waited for by the one around it, of which it is a part. Where
+that begins nothing more, a nested stack that is being made or changed is cancelled.
+"""
+
+from __future__ import annotations
+
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.waiting import End, Stopped, Waiting
+from stoker.engine.model.kinds import CancelRequest
+from stoker.engine.model.records import (
+    CANCELLABLE,
+    Operation,
+    OperationStatus,
+    Resource,
+    under_way,
+)
+from stoker.schema.resource_type import Wait
+
+
+class NestedFailed(Exception):
+    """The operation on a nested stack has failed. The text is the reason."""
+
+
+class NestedEnds:
+    """Waits for the parts of one operation that are done on nested stacks."""
+
+    def __init__(self, session: Session, waiting: Waiting) -> None:
+        self._session = session
+        self._waiting = waiting
+
+    async def wait_for(
+        self, row: Resource, above: Operation, child_id: str, part_id: str, seen: int | None
+    ) -> None:
+        """Return when the part of the operation ``above`` is complete. Raises NestedFailed.
+
+        ``seen`` is the nested stack's round before the part was recorded; None for one of which
+        nobody knows whether it has ended. When something beside it has failed, a create or an
+        update is cancelled; a delete or a walk goes on, like that of any resource.
+        """
+        # whoever drives the nested stack tells of its end, unless that is another process
+        wait = Wait(after=self._session.ports.limits.second_look, on_signal=True)
+        await self._session.tell_intent(row)
+        while True:
+            if seen is None:
+                seen = self._waiting.round_of(child_id)
+                status, reason = await self._status(part_id)
+                if status is OperationStatus.COMPLETE:
+                    return
+                if status.final:
+                    raise NestedFailed(reason or "superseded")
+            if self._may_cancel(row):
+                cancel = await cancel_of(self._session, row, above)
+                await self._session.commit(operations=[cancel] if cancel else [])
+                raise NestedFailed(self._aborted(row))
+            try:
+                await self._waiting.wait(wait, seen, child_id)
+            except Stopped:
+                if self._waiting.stopped:
+                    raise
+                raise NestedFailed(self._aborted(row)) from None
+            seen = None
+
+    def _may_cancel(self, row: Resource) -> bool:
+        """Whether the operation has failed; one whose time is up leaves no time to its parts."""
+        failed = self._waiting.failed is not None and not self._waiting.expired
+        return failed and row.action in CANCELLABLE
+
+    def _aborted(self, row: Resource) -> str:
+        return f"{row.action} aborted: {self._waiting.failed}"
+
+    async def _status(self, operation_id: str) -> End:
+        """How far a nested operation is: as the commit of its end has told, or as is stored."""
+        told = self._waiting.end_of(operation_id)
+        if told is None:
+            told = await self._session.ports.store.operation_status(operation_id)
+        return told or (OperationStatus.SUPERSEDED, "")
+
+
+async def cancel_of(session: Session, row: Resource, above: Operation) -> Operation | None:
+    """The cancel of what the nested stack of a row is being brought to; None if it is at rest.
+
+    It is no part of ``above``, the operation around it: an engine that takes that up again does
+    not wait for it, but changes the nested stack once more.
+    """
+    if row.nested_id is None:
+        return None
+    ports = session.ports
+    change = under_way(await ports.store.queue(row.nested_id))
+    if change is None or change.action not in CANCELLABLE:
+        return None
+    return Operation(
+        id=ports.ids.uuid(),
+        stack_id=row.nested_id,
+        action=change.action,
+        created_at=ports.clock.now(),
+        request=CancelRequest(),
+        deadline=above.deadline,
+        cancels=change.id,
+    )
