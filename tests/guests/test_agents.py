@@ -41,6 +41,7 @@ def test_a_server_configures_itself_by_its_metadata_and_again_when_they_change(
         ("POLL_SERVER_CFN", "CFN_SIGNAL"),
         ("POLL_SERVER_HEAT", "HEAT_SIGNAL"),
         ("POLL_TEMP_URL", "TEMP_URL_SIGNAL"),
+        ("ZAQAR_MESSAGE", "CFN_SIGNAL"),
     ],
 )
 def test_software_is_deployed_and_deployed_again_to_the_same_server(
@@ -135,6 +136,20 @@ def test_files_are_written_from_values_of_the_stack(agents: Stacks, tmp_path: Pa
     template = write(tmp_path / "applied.json", APPLIED, text=value)
     assert agents.deploy(template, "applied") == {"text": "text: from the stack\n"}
     agents.destroy("applied")
+
+
+def test_a_server_reports_to_a_queue(agents: Stacks, tmp_path: Path) -> None:
+    report = Path("examples/software-deployment/report.py").resolve()
+    script = config("script", {"get_file": report.as_uri()})
+    said = {"get_attr": ["reporting", "deploy_stdout"]}
+    for action, greeting in (("CREATE", "Hello"), ("UPDATE", "Again")):
+        reporting = deployment(
+            "script", signal_transport="ZAQAR_SIGNAL", input_values={"greeting": greeting}
+        )
+        resources = {**SERVER, "script": script, "reporting": reporting}
+        template = write(tmp_path / "queued.json", resources, said=said)
+        assert agents.deploy(template, "queued") == {"said": f"{action} {greeting}"}
+    agents.destroy("queued")
 
 
 def test_a_script_that_fails_fails_the_stack_with_what_it_said(
