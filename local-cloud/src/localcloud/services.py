@@ -9,6 +9,7 @@ from localcloud.image.routes import service as image_service
 from localcloud.key_manager.routes import service as key_manager_service
 from localcloud.load_balancer.routes import service as load_balancer_service
 from localcloud.messaging.routes import service as messaging_service
+from localcloud.metrics.routes import service as metrics_service
 from localcloud.network.routes import service as network_service
 from localcloud.object_store.routes import service as object_store_service
 
@@ -25,5 +26,6 @@ def services(cloud: Cloud) -> list[Service]:
         load_balancer_service(cloud),
         messaging_service(cloud),
         dns_service(cloud),
+        metrics_service(cloud),
         compute_service(cloud),
     ]

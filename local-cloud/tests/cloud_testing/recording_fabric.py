@@ -22,6 +22,7 @@ from localcloud.fabric.interface import (
     Port,
     Router,
     Server,
+    Usage,
     Volume,
 )
 from localcloud.fabric.plain import refuse
@@ -112,12 +113,18 @@ class RecordingFabric:
     def __post_init__(self) -> None:
         self.resolvers = Resolvers()
         self.appliances = RecordingAppliances(self)
+        self.usage = self._measure
+
+    async def _measure(self) -> dict[str, Usage]:
+        return self.usages
 
     networks: dict[str, Network] = field(default_factory=dict)
     routers: dict[str, Router] = field(default_factory=dict)
     ports: dict[str, Port] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
     plugged: dict[str, list[str]] = field(default_factory=dict)
+    usages: dict[str, Usage] = field(default_factory=dict)
+    """What is to be measured of servers."""
     servers: dict[str, Server] = field(default_factory=dict)
     """Servers that run."""
     paused: set[str] = field(default_factory=set)

@@ -8,7 +8,7 @@ kernel forbids those.
 """
 
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -219,6 +219,33 @@ class Exit:
     """The server rebooted itself from inside and expects to be booted again."""
 
 
+@dataclass(frozen=True)
+class Traffic:
+    """What a port has carried, seen from its server."""
+
+    received_bytes: int
+    received_packets: int
+    sent_bytes: int
+    sent_packets: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a server takes of the machine; all but the memory is counted since its boot."""
+
+    cpu_ns: int
+    memory_bytes: int
+    read_bytes: int
+    """From disks; what the kernel had in memory is not among them."""
+    written_bytes: int
+    ports: Mapping[str, Traffic] = field(default_factory=dict)
+    """By the ids of its ports; empty where servers share the machine's network."""
+
+
+Measure = Callable[[], Awaitable[Mapping[str, Usage]]]
+"""Returns what servers take of the machine, by their ids; raises :class:`FabricError`."""
+
+
 class Storage(Protocol):
     """The disks and volumes of servers, on this machine.
 
@@ -276,6 +303,8 @@ class Fabric(Protocol):
     """None where nothing can be reached in networks."""
     resolvers: Resolvers
     """The name servers that servers ask."""
+    usage: Measure
+    """Tells what each server that runs takes of the machine now."""
 
     @property
     def capabilities(self) -> Capabilities:

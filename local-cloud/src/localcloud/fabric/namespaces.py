@@ -15,6 +15,7 @@ from localcloud.fabric.interface import (
     Execute,
     Exit,
     FloatingIP,
+    Measure,
     Network,
     Port,
     Router,
@@ -79,6 +80,7 @@ class NamespaceFabric:
         )
         self.stop_server = self._servers.power_off
         self.running = self._servers.running
+        self.usage: Measure = self._servers.usage
         self.forwardings = self._servers.forwards.current
 
     async def start(self, on_exit: Callable[[Exit], None]) -> None:

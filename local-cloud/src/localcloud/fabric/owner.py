@@ -26,6 +26,7 @@ from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.machines import Belongings, Machine, RunningServer
+from localcloud.fabric.measuring import Measuring
 from localcloud.fabric.rooms import Rooms
 from localcloud.fabric.storage import LATER, Storage
 from localcloud.fabric.switch import Switch
@@ -66,6 +67,7 @@ class Owner:
             "connect": self._connect,
             **self._storage.operations,
             **Rooms(switch, self._hand_over).operations,
+            **Measuring(self._servers, self._hand_over).operations,
         }
 
     def serve(self) -> None:

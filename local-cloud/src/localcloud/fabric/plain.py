@@ -32,15 +32,18 @@ from localcloud.fabric.interface import (
     Exit,
     FabricError,
     FloatingIP,
+    Measure,
     Network,
     Port,
     Router,
     Server,
     Storage,
+    Usage,
     Volume,
 )
 from localcloud.fabric.resolvers import Resolvers
 from localcloud.fabric.start import clean_environment
+from localcloud.fabric.usage import of_processes
 
 _POWER_OFF_SECONDS = 5.0
 _LACKS = (
@@ -198,6 +201,7 @@ class PlainFabric:
         self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self.forwardings = self._forwards.current
+        self.usage: Measure = self._measure
         self._processes: dict[str, _Process] = {}
         self.storage: Storage = PlainStorage(self._processes)
         self.appliances: Appliances | None = PlainAppliances(self._aliases, self._forwards)
@@ -248,6 +252,11 @@ class PlainFabric:
     def running(self) -> frozenset[str]:
         """The ids of the servers whose first process lives."""
         return frozenset(self._processes)
+
+    async def _measure(self) -> Mapping[str, Usage]:
+        """What each server takes of the machine now, without its network: that is the machine's."""
+        firsts = {key: running.process.pid for key, running in self._processes.items()}
+        return await asyncio.to_thread(of_processes, firsts) if firsts else {}
 
     async def boot(self, server: Server) -> None:
         """Start the server's processes in its directory."""

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -27,6 +27,7 @@ from localcloud.fabric.interface import (
     FabricError,
     FloatingIP,
     Server,
+    Usage,
     Volume,
 )
 from localcloud.fabric.outbound import DnsRelay, relay_names
@@ -34,6 +35,7 @@ from localcloud.fabric.ownership import give_to_servers
 from localcloud.fabric.resolvers import Resolvers, host_resolver
 from localcloud.fabric.specs import volume_to_json
 from localcloud.fabric.start import OwnerProcess
+from localcloud.fabric.usage import reported
 from localcloud.guest.instance import EXIT_REBOOT
 
 _POWER_OFF_SECONDS = 5.0
@@ -177,6 +179,13 @@ class Servers:
         """Start a command in a server. See :data:`localcloud.fabric.interface.Execute`."""
         order = {"server_id": server_id, "command": list(command), "user": user}
         await self.client.ask("execute", descriptors, **order)
+
+    async def usage(self) -> Mapping[str, Usage]:
+        """What each server takes of the machine now."""
+        if not self._booted:
+            return {}
+        (descriptor,) = await self.client.ask("measure")
+        return reported(descriptor)
 
     async def power_off(self, server_id: str) -> None:
         """End a server, giving its programs a moment."""

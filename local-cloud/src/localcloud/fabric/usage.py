@@ -1,0 +1,97 @@
+"""What the processes of servers take of the machine, as the kernel counts it.
+
+All counters grow while a server runs: what a process has used is its parent's when it ends.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from localcloud.fabric.interface import Traffic, Usage
+
+_PROC = Path("/proc")
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class _Process:
+    """What is used here of a line in ``/proc/PID/stat``."""
+
+    parent: int
+    ticks: int
+    pages: int
+    children: list[int] = field(default_factory=list)
+
+
+def of_processes(firsts: Mapping[str, int]) -> dict[str, Usage]:
+    """Return what servers use, by their ids, without their networks.
+
+    ``firsts`` has the first process of each; all others of a server descend from it.
+    """
+    processes = _processes()
+    return {
+        server_id: _sum(processes, first)
+        for server_id, first in firsts.items()
+        if first in processes
+    }
+
+
+def reported(descriptor: int) -> dict[str, Usage]:
+    """Return what the fabric process has measured, from the file that came; closes it."""
+    with open(descriptor, "rb") as file:
+        report = json.load(file)
+    return {
+        key: Usage(**{**told, "ports": {port: Traffic(*n) for port, n in told["ports"].items()}})
+        for key, told in report.items()
+    }
+
+
+def _processes() -> dict[int, _Process]:
+    found: dict[int, _Process] = {}
+    for entry in os.listdir(_PROC):  # noqa: PTH208 - a thousand objects of paths are made for nothing
+        if entry.isdecimal():
+            with suppress(OSError):  # it has ended
+                found[int(entry)] = _read(entry)
+    for number, process in found.items():
+        if process.parent in found:
+            found[process.parent].children.append(number)
+    return found
+
+
+def _read(process: str) -> _Process:
+    # The name of the program stands in brackets, and may hold anything.
+    fields = (_PROC / process / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    ticks = sum(int(number) for number in fields[11:15])
+    return _Process(int(fields[1]), ticks, int(fields[21]))
+
+
+def _sum(processes: Mapping[int, _Process], first: int) -> Usage:
+    members = list(_family(processes, first))
+    disk = [_disk(number) for number in members]
+    return Usage(
+        cpu_ns=sum(processes[number].ticks for number in members) * _TICK_NS,
+        memory_bytes=sum(processes[number].pages for number in members) * _PAGE,
+        read_bytes=sum(read for read, _ in disk),
+        written_bytes=sum(written for _, written in disk),
+    )
+
+
+def _family(processes: Mapping[int, _Process], first: int) -> Iterator[int]:
+    left = [first]
+    while left:
+        number = left.pop()
+        yield number
+        left += processes[number].children
+
+
+def _disk(process: int) -> tuple[int, int]:
+    """Bytes that a process has read and written; 0 where the kernel does not tell."""
+    with suppress(OSError, ValueError, KeyError):
+        lines = (_PROC / str(process) / "io").read_text().splitlines()
+        counted = dict(line.split(": ") for line in lines)
+        return int(counted["read_bytes"]), int(counted["write_bytes"])
+    return 0, 0

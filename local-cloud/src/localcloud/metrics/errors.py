@@ -1,0 +1,24 @@
+"""Errors as the metric service shows them."""
+
+from http import HTTPStatus
+
+from starlette.responses import JSONResponse, Response
+
+from localcloud.http import ApiError, BadRequest, NotFound
+
+
+def invalid(message: str) -> BadRequest:
+    """Return the error for what cannot be understood."""
+    return BadRequest(f"Invalid input: {message}")
+
+
+def missing(word: str, key: str) -> NotFound:
+    """Return the error for what is not there, or may not be seen."""
+    return NotFound(f"{word} {key} does not exist")
+
+
+def gnocchi_error(error: ApiError, request_id: str) -> Response:
+    """Return an error with code, title and description."""
+    title = HTTPStatus(error.status).phrase
+    body = {"code": error.status, "title": title, "description": error.message}
+    return JSONResponse(body, error.status, error.headers)
