@@ -52,6 +52,27 @@ def fill(url: str) -> list[str]:
     return names
 
 
+def beyond_32_bits(database: sa.Engine) -> dict[str, int]:
+    """The number that each table draws when there have been more rows than 32 bits can count."""
+    drawn = {}
+    with database.begin() as connection:
+        for table in tables.metadata.sorted_tables:
+            column = table.autoincrement_column
+            if column is None:
+                continue
+            sequence = sa.func.pg_get_serial_sequence(table.name, column.name)
+            connection.execute(sa.select(sa.func.setval(sequence, 2**31)))
+            row = {
+                each.key: "x" if isinstance(each.type, sa.String) else 0
+                for each in table.columns
+                if not each.nullable and each is not column
+            } | {each.key: False for each in table.columns if isinstance(each.type, sa.Boolean)}
+            connection.execute(table.insert(), row)
+            newest = sa.select(sa.func.max(column))
+            drawn[table.name] = connection.execute(newest).scalar_one()
+    return drawn
+
+
 def differences(connection: sa.Connection) -> list[Any]:
     """How the tables differ from today's, comments aside: releases have not kept these up."""
     context = MigrationContext.configure(connection)
@@ -89,3 +110,14 @@ def is_brought_up_to_date(url: str, revision: str) -> None:
                 table = tables.metadata.tables[name]
                 assert len(connection.execute(sa.select(table)).all()) == 1, name
         database.dispose()
+
+
+def test_numbers_go_on_beyond_32_bits_in_postgresql(postgresql: PostgreSQL) -> None:
+    old, new = postgresql.new(), postgresql.new()
+    make(old, "0021")
+    for url in (old, new):
+        database = open_database(url)
+        drawn = beyond_32_bits(database)
+        database.dispose()
+        assert "events" in drawn
+        assert set(drawn.values()) == {2**31 + 1}

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from stoker.store import postgresql, tables
 from stoker.store.foreign import UnusableDatabase, require_own, require_supported
 
-REVISION = "0021"
+REVISION = "0022"
 """The newest revision in ``migrations/versions``."""
 
 _version = sa.Table(

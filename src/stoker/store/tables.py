@@ -40,6 +40,8 @@ _ID = sa.String(64)
 _NAME = sa.String(255)
 _WORD = sa.String(32)
 _TEXT = sa.Text
+# SQLite draws numbers for columns of that very type alone, which has 64 bits there
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
@@ -90,7 +92,7 @@ stacks = sa.Table(
     sa.Column("epoch", sa.Integer, key="fencing_token", nullable=False),
     sa.Column("take_ups", sa.Integer, nullable=False, server_default="0"),
     sa.Column("taken_for", _ID, comment="the operation that it was last taken up for"),
-    sa.Column("taken_event", sa.Integer, comment="the number of its last event by then"),
+    sa.Column("taken_event", _NUMBER, comment="the number of its last event by then"),
     sa.Column("input_id", _ID, nullable=False),
     sa.Column("good_input_id", _ID),
     sa.Column("description", _TEXT, nullable=False),
@@ -115,7 +117,7 @@ stacks = sa.Table(
 trusts = sa.Table(
     "trusts",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("trust_id", _ID, nullable=False, unique=True),
     sa.Column("project_id", _ID, nullable=False),
     sa.Column("user_id", _ID, nullable=False),
@@ -139,7 +141,7 @@ _open_index = sa.Index("ix_operations_open", "stack_id")
 operations = sa.Table(
     "operations",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
     _column("action", Kind.ACTION),
@@ -211,7 +213,7 @@ resources = sa.Table(
 events = sa.Table(
     "events",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, index=True),
     sa.Column("stack_id", _ID, nullable=False),
     sa.Column("time", sa.Float, nullable=False),
@@ -229,7 +231,7 @@ events = sa.Table(
 signals = sa.Table(
     "signals",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("resource_id", _ID, nullable=False, index=True),
@@ -258,7 +260,7 @@ watches = sa.Table(
 measurements = sa.Table(
     "measurements",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("resource_id", _ID, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
     sa.Column("total", sa.Float, nullable=False),
@@ -273,7 +275,7 @@ measurements = sa.Table(
 software_configs = sa.Table(
     "software_configs",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("project_id", _ID, nullable=False, index=True),
     sa.Column("created_at", sa.Float, nullable=False),
@@ -286,7 +288,7 @@ software_configs = sa.Table(
 software_deployments = sa.Table(
     "software_deployments",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("project_id", _ID, nullable=False),
     sa.Column("stack_id", _ID),
@@ -302,7 +304,7 @@ software_deployments = sa.Table(
 snapshots = sa.Table(
     "snapshots",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("created_at", sa.Float, nullable=False),
@@ -336,7 +338,7 @@ snapshot_parts = sa.Table(
 change_sets = sa.Table(
     "change_sets",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False),
     sa.Column("name", _NAME, nullable=False),
@@ -364,7 +366,7 @@ protections = sa.Table(
 event_sinks = sa.Table(
     "event_sinks",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("input_id", _ID, nullable=False, index=True),
     sa.Column("type", _WORD, nullable=False),
     sa.Column("target", _NAME, nullable=False),
@@ -375,7 +377,7 @@ event_sinks = sa.Table(
 messages = sa.Table(
     "messages",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False),
     sa.Column("channel", _WORD, nullable=False),
     sa.Column("lane", _TEXT, nullable=False),
@@ -389,7 +391,7 @@ messages = sa.Table(
 detections = sa.Table(
     "detections",
     metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
     sa.Column("id", _ID, nullable=False, unique=True),
     sa.Column("stack_id", _ID, nullable=False, index=True),
     sa.Column("started_at", sa.Float, nullable=False),
