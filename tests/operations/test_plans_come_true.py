@@ -3,91 +3,215 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engine_world import Lab, in_lab, template
+from tests.hooks import breakpoints
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.records import Event, Resource
 from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.engine.model.views import ChangeView, PlanView
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.errors import Refused
 
 NAMES = ("a", "b", "c", "d", "e")
 FILES = {
     "child.yaml": """
 heat_template_version: 2018-08-31
 parameters: {value: {type: string}, fixed: {type: string}}
+conditions: {fits: {equals: [{get_param: fixed}, f]}}
 resources:
   one: {type: Sim::Thing, properties: {value: {get_param: value}}}
   two: {type: Sim::Thing, properties: {fixed: {get_param: fixed}, uses: {get_resource: one}}}
+  more: {type: Sim::Thing, condition: fits, properties: {value: {get_attr: [one, value]}}}
 outputs:
   value: {value: {get_attr: [one, value]}}
-"""
+""",
+    "deep.yaml": """
+heat_template_version: 2018-08-31
+parameters: {value: {type: string}, fixed: {type: string}}
+resources:
+  child:
+    type: child.yaml
+    properties: {value: {get_param: value}, fixed: {get_param: fixed}}
+  group:
+    type: OS::Heat::ResourceGroup
+    properties: {count: 2, resource_def: {type: Sim::Thing, properties: {value: "%index%"}}}
+outputs:
+  value: {value: {get_attr: [child, value]}}
+""",
 }
+CHOSEN = {"if": ["chosen", "v", "w"]}
+"""A value that a condition decides on."""
+SECTIONS = {
+    "parameters": {"flag": {"type": "boolean"}},
+    "conditions": {"chosen": {"get_param": "flag"}, "other": {"not": "chosen"}},
+}
+TOLD = ("Sim::Thing", "Sim::Disk", "child.yaml", "deep.yaml")
+"""Types that have a text as their attribute "value"."""
 Path = tuple[str, ...]
+
+
+def group(draw: st.DrawFn, kind: str, member: dict[str, Any]) -> dict[str, Any]:
+    """Resources that are many, changed at once or in batches."""
+    batches = {"max_batch_size": draw(st.integers(1, 2)), "min_in_service": draw(st.integers(0, 1))}
+    count, rolls = draw(st.integers(0, 3)), draw(st.booleans())
+    if kind == "chain":
+        types = {"resources": [member["type"]] * count, "concurrent": draw(st.booleans())}
+        properties = {**types, "resource_properties": member["properties"]}
+        return {"type": "OS::Heat::ResourceChain", "properties": properties}
+    if kind == "scaled":
+        sizes = {"min_size": 0, "max_size": 3, "desired_capacity": count}
+        rolling = {"rolling_updates": batches} if rolls else {}
+        properties = {**sizes, **rolling, "resource": member}
+        return {"type": "OS::Heat::AutoScalingGroup", "properties": properties}
+    properties = {"count": count, "resource_def": member}
+    if draw(st.booleans()):
+        properties["removal_policies"] = [{"resource_list": ["0"]}]
+    rolling = {"update_policy": {"rolling_update": batches}} if rolls else {}
+    return {"type": "OS::Heat::ResourceGroup", "properties": properties, **rolling}
 
 
 @st.composite
 def templates(draw: st.DrawFn) -> dict[str, Any]:
     """Templates whose resources refer to those before them."""
     resources: dict[str, Any] = {}
+    kinds = ("thing", "thing", "disk", "child", "deep", "group", "scaled", "chain", "tie", "known")
     for name in NAMES:
-        kind = draw(st.sampled_from(("thing", "thing", "thing", "child", "group", "none")))
+        kind = draw(st.sampled_from((*kinds, "none")))
+        earlier = sorted(resources)
         if kind == "none":
             continue
-        earlier = sorted(resources)
-        value = draw(st.sampled_from(("v", "w", *earlier)))
-        known = value if value not in resources else {"get_attr": [value, "value"]}
-        fixed = draw(st.sampled_from(("f", "g")))
-        body: dict[str, Any] = {"type": "Sim::Thing", "properties": {"value": known}}
-        if kind == "child":
-            body = {"type": "child.yaml", "properties": {"value": known, "fixed": fixed}}
-        elif kind == "group":
-            member = {"type": "Sim::Thing", "properties": {"fixed": fixed}}
-            count = draw(st.integers(0, 2))
-            body = {
-                "type": "OS::Heat::ResourceGroup",
-                "properties": {"count": count, "resource_def": member},
-            }
-        elif draw(st.booleans()):
-            body["properties"]["fixed"] = fixed
-            uses = draw(st.sampled_from((None, *earlier)))
-            if uses is not None:
-                body["properties"]["uses"] = {"get_resource": uses}
-        after = draw(st.sampled_from((None, *earlier)))
-        if after is not None:
-            body["depends_on"] = after
+        telling = [each for each in earlier if resources[each]["type"] in TOLD]
+        given = [{"get_attr": [each, "value"]} for each in telling]
+        value = draw(st.sampled_from(("v", "w", CHOSEN, *given)))
+        properties = {"value": value, "fixed": draw(st.sampled_from(("f", "g", CHOSEN)))}
+        body: dict[str, Any] = {"type": "Sim::Thing", "properties": properties}
+        match kind:
+            case "child" | "deep":
+                body["type"] = f"{kind}.yaml"
+            case "group" | "scaled" | "chain":
+                body = group(draw, kind, body)
+            case "tie":
+                name_of_tie = f"{name}{draw(st.sampled_from('12'))}"
+                body = {"type": "Sim::Tie", "properties": {"name": name_of_tie}}
+            case "known":
+                # who refers to an object refers to that one for ever
+                body = {"type": "Sim::Thing", "external_id": KNOWN} if name == "e" else body
+            case _:
+                body["type"] = f"Sim::{kind.capitalize()}"
+                if earlier and draw(st.booleans()):
+                    uses = draw(st.sampled_from(earlier))
+                    properties["uses"] = {"get_resource": uses}
+        extras = {
+            "depends_on": st.sampled_from(earlier) if earlier else None,
+            "condition": st.sampled_from(("chosen", "other")),
+            "deletion_policy": st.sampled_from(("Retain", "Delete")),
+            "metadata": st.fixed_dictionaries({"m": st.sampled_from((1, 2))}),
+        }
+        for word, values in extras.items():
+            if values is not None and draw(st.integers(0, 3)) == 0:
+                body[word] = draw(values)
         resources[name] = body
-    groups = [name for name, body in resources.items() if "Group" in body["type"]]
-    # members have attributes, groups have none called "value"
-    for body in resources.values():
-        value = body["properties"].get("value")
-        if isinstance(value, dict) and value["get_attr"][0] in groups:
-            body["properties"]["value"] = "v"
-    return template(resources or {"z": {"type": "Sim::Thing"}})
+    return template(resources or {"z": {"type": "Sim::Thing"}}, **SECTIONS)
+
+
+@st.composite
+def circumstances(draw: st.DrawFn) -> dict[str, Any]:
+    """What else an update may meet."""
+    hooks = draw(st.sampled_from((None, None, "pre-update", "post-update", "pre-create")))
+    return {
+        "flags": draw(st.tuples(st.booleans(), st.booleans())),
+        "hook": {} if hooks is None else breakpoints.hooks(**{draw(st.sampled_from(NAMES)): hooks}),
+        "marked": draw(st.sampled_from((None, *NAMES))),
+        "vanished": draw(st.sampled_from((None, *NAMES))),
+    }
+
+
+KNOWN = "object-1"
+"""An object that somebody else has made."""
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(templates(), templates())
-def test_an_update_does_what_its_plan_tells(before: dict[str, Any], after: dict[str, Any]) -> None:
+@given(templates(), templates(), circumstances())
+def test_an_update_does_what_its_plan_tells(
+    before: dict[str, Any], after: dict[str, Any], met: dict[str, Any]
+) -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(before, files=FILES)
+        assert lab.cloud.create("Sim::Thing", "somebody's", {"value": "v"}) == KNOWN
+        first, second = ({"flag": flag} for flag in met["flags"])
+        try:
+            await lab.create(before, files=FILES, parameters=first)
+        except (DiagnosticError, Refused):
+            return  # a condition leaves out what others refer to
+        assert await lab.status() == "CREATE_COMPLETE"
+        await disturb(lab, met)
         store, stack = lab.engine.ports.store, await lab.stack()
         known = list((await store.tree(stack.id)).fencing_tokens)
-        body = StackRequest(template=after, files=FILES)
-        plan = await lab.engine.service.previews.update(
-            CALLER, stack.address, body, show_nested=True
+        body = StackRequest(
+            template=after,
+            files=FILES,
+            parameters=second,
+            environment=met["hook"],
+            converge=met["vanished"] is not None,
         )
+        operations, previews = lab.engine.operations, lab.engine.service.previews
+        try:
+            plan = await previews.update(
+                CALLER, stack.address, body, show_nested=True, fingerprint=True
+            )
+        except (DiagnosticError, Refused):
+            await refused(lab, body)
+            return
         seen = {event.id for event in await store.events(known, EventQuery())}
-        await lab.update(after, files=FILES, plan_fingerprint=plan.fingerprint)
-        assert await lab.status() == "UPDATE_COMPLETE"
-        told = [each for each in await store.events(known, EventQuery()) if each.id not in seen]
+        accepting = replace(body, plan_fingerprint=plan.fingerprint)
+        await operations.update(CALLER, stack.address, accepting)
+        await clear_hooks(lab)
+        assert await lab.status() == "UPDATE_COMPLETE", (await lab.stack()).reason
+        told = [
+            event
+            for event in await store.events(known, EventQuery())
+            if event.id not in seen and "Hook" not in event.reason
+        ]
         rows = [row for stack_id in known for row in await store.resources(stack_id)]
-        compare(plan, told, {(row.stack_id, row.name): row for row in rows})
+        now = {(row.stack_id, row.name): row for row in rows if row.replaced_by is None}
+        compare(plan, told, now)
 
     in_lab(story)
+
+
+async def disturb(lab: Lab, met: Mapping[str, Any]) -> None:
+    """Mark a resource unhealthy, and take the object of another away."""
+    address, rows = (await lab.stack()).address, await lab.rows()
+    if (marked := rows.get(met["marked"])) is not None and not marked.external:
+        await lab.engine.operations.mark_unhealthy(
+            CALLER, address, marked.name, unhealthy=True, reason="ill"
+        )
+        await lab.engine.dispatch.idle()
+    if (vanished := rows.get(met["vanished"])) is not None and not vanished.external:
+        lab.cloud.vanish(vanished.name)
+
+
+async def refused(lab: Lab, body: StackRequest) -> None:
+    """Check that the update is refused as its plan was, at once or before it does anything."""
+    try:
+        await lab.engine.operations.update(CALLER, (await lab.stack()).address, body)
+    except (DiagnosticError, Refused):
+        return
+    await lab.engine.dispatch.idle()
+    assert await lab.status() == "UPDATE_FAILED"
+
+
+async def clear_hooks(lab: Lab) -> None:
+    """Clear every hook until the update is done."""
+    while standing := await breakpoints.standing(lab):
+        for name, hook in standing.items():
+            await breakpoints.clear(lab, name, hook)
+    await lab.engine.dispatch.idle()
 
 
 def compare(
@@ -99,7 +223,8 @@ def compare(
         if line.resource.stack.id == "None":
             continue  # of a nested stack to be, which had no id yet
         events = [each for each in told if (each.stack_id, each.resource_name) == key]
-        assert outcome(events) in expected(line), line
+        above = [each for each in plan.changes if each.path == line.path[:-1]]
+        assert outcome(events) in expected(line, above), line
         for change in line.changed_properties:
             if change.known and line.cause != "unknown":
                 assert rows[key].properties.get(change.name) == change.new
@@ -114,18 +239,19 @@ def compare(
 def outcome(events: Sequence[Event]) -> str:
     """What has happened to a resource, as a plan calls it."""
     actions = {str(event.action) for event in events}
-    if "CREATE" in actions:
+    if actions & {"CREATE", "CHECK"}:
         return "replaced" if "DELETE" in actions else "added"
     if "DELETE" in actions:
         return "deleted"
     return "updated" if "UPDATE" in actions else "unchanged"
 
 
-def expected(line: ChangeView) -> set[str]:
-    """What may happen, as a line of a plan says."""
+def expected(line: ChangeView, above: Sequence[ChangeView]) -> set[str]:
+    """What may happen, as a line of a plan and that of the resource around it say."""
+    goes = ("deleted",) if any(each.may_force for each in above) else ()
     if line.cause == "unknown":
-        return {"unchanged", "updated", *(("replaced",) if line.may_force else ())}
-    return {line.change}
+        return {"unchanged", "updated", *(("replaced",) if line.may_force else ()), *goes}
+    return {line.change, *goes}
 
 
 def assert_order(

@@ -242,3 +242,23 @@ outputs: {word: {value: {get_attr: [p, value]}}}
         assert "secret of old" not in str(found)
 
     in_lab(story)
+
+
+def test_a_plan_tells_the_batches_in_which_a_group_is_updated() -> None:
+    def group(value: str) -> dict[str, Any]:
+        properties = {"count": 3, "resource_def": thing(value=value)}
+        policy = {"rolling_update": {"max_batch_size": 2, "pause_time": 5}}
+        body = {"type": "OS::Heat::ResourceGroup", "properties": properties}
+        return template({"g": {**body, "update_policy": policy}})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(group("1"))
+        plan = await lab.engine.service.previews.update(
+            CALLER, (await lab.stack()).address, StackRequest(template=group("2")), show_nested=True
+        )
+        steps = {each.path[-1]: (each.step, each.after) for each in plan.changes[1:]}
+        assert sorted(step for step, _ in steps.values()) == [1, 1, 2]
+        [(last, (_, after))] = [each for each in steps.items() if each[1][0] == 2]
+        assert set(after) == steps.keys() - {last}
+
+    in_lab(story)

@@ -18,6 +18,7 @@ from stoker.engine.execution.preparation import (
 )
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
+from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import Change, Nothing, Observed, Plan, Step, defined
 from stoker.engine.model.records import Input, Resource, evolve
 from stoker.engine.planning.evaluations import Documents, evaluation_of
@@ -67,6 +68,7 @@ class Premises:
 
 
 NO_PREMISES = Premises()
+NO_BATCHES = Batches()
 
 
 async def foresee(
@@ -74,6 +76,7 @@ async def foresee(
     given: Input,
     evaluation: Evaluation,
     premises: Premises = NO_PREMISES,
+    batches: Batches = NO_BATCHES,
 ) -> Foreseen:
     """The plans of an update on these premises.
 
@@ -84,7 +87,11 @@ async def foresee(
     ask = ask_beside(stack_rows)
     observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)
     planner = Planner(
-        tuple(stack_rows.rows.values()), stack_rows.reference_of, call_about(stack_rows), observed
+        tuple(stack_rows.rows.values()),
+        stack_rows.reference_of,
+        call_about(stack_rows),
+        observed,
+        batches,
     )
     plan = await stack_rows.ports.workers.compute(lambda: planner.plan(evaluation))
     nested = await foresee_nested(stack_rows, given, evaluation, plan, premises)
@@ -138,7 +145,7 @@ async def _foresee_one(
         raise Invalid(f"resources.{row.name}: {failed}") from failed
     if wanted is None:
         return None
-    child, given = wanted
+    child, given, batches = wanted
 
     def evaluate() -> Evaluation:
         inner = evaluation_of(ports, child, given, Documents.of(given))
@@ -147,7 +154,7 @@ async def _foresee_one(
 
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
-    return await foresee(rows, given, inner, premises)
+    return await foresee(rows, given, inner, premises, batches)
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan) -> RecordedFacts:

@@ -291,8 +291,9 @@ async def foreseen(
     definition: Definition,
     attributes: frozenset[str],
     own: Input,
-) -> tuple[Stack, Input] | None:
-    """The nested stack of a row, and the input that an update of this stack would give it.
+) -> tuple[Stack, Input, Batches] | None:
+    """The nested stack of a row, the input that an update of this stack would give it, and the
+    batches in which its resources would be updated.
 
     None where that is not known yet. ``own`` is the input that the update would give this stack.
 
@@ -304,7 +305,8 @@ async def foreseen(
     if child is None:
         return None
     nested = await _nested(stack_rows, row, definition, attributes, child, child.address.arn)
-    return child, await _input_from(stack_rows, own, child.id, definition, nested)
+    given = await _input_from(stack_rows, own, child.id, definition, nested)
+    return child, given, Batches(nested.batches, nested.pause)
 
 
 async def _nested(
