@@ -1,5 +1,6 @@
 """Which services the cloud has."""
 
+from localcloud.alarming.routes import service as alarming_service
 from localcloud.block_storage.routes import service as block_storage_service
 from localcloud.cloud import Cloud, Service
 from localcloud.compute.routes import service as compute_service
@@ -27,5 +28,6 @@ def services(cloud: Cloud) -> list[Service]:
         messaging_service(cloud),
         dns_service(cloud),
         metrics_service(cloud),
+        alarming_service(cloud),
         compute_service(cloud),
     ]

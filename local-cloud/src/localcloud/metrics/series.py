@@ -64,20 +64,28 @@ class Series:
             del self._times[:surplus]
             del self._values[:surplus]
 
-    def measures(self) -> list[tuple[float, float]]:
-        """Return all measures."""
-        return list(zip(self._times, self._values, strict=True))
+    def measures(self, start: float = -math.inf) -> list[tuple[float, float]]:
+        """Return the measures from a time on."""
+        place = bisect_left(self._times, start)
+        return list(zip(self._times[place:], self._values[place:], strict=True))
 
     def points(self, method: str, granularity: float, span: Span) -> Points:
         """Return the measures of each span of so many seconds as one value."""
-        found = self.measures()
-        if method.startswith(RATE):
-            found = _differences(found)
+        begin = _floor(span.start, granularity)
+        if not method.startswith(RATE):
+            return reduced(self.measures(begin), method, granularity, span)
+        found = _differences(self.measures(self._before(begin)))
         return reduced(found, method.removeprefix(RATE), granularity, span)
+
+    def _before(self, time: float) -> float:
+        """Return when the last measure before a time was."""
+        place = bisect_left(self._times, time)
+        return self._times[place - 1] if place else -math.inf
 
     def growth(self, method: str, granularity: float, span: Span) -> Points:
         """Return by how much a counter grows in so many seconds, from one span to the next."""
-        spans = groupby(self.measures(), lambda pair: _floor(pair[0], granularity))
+        begin = _floor(self._before(_floor(span.start, granularity)), granularity)
+        spans = groupby(self.measures(begin), lambda pair: _floor(pair[0], granularity))
         firsts = [next(pairs) for _, pairs in spans]
         grown = [
             (time, (value - before) * granularity / (time - earlier))

@@ -1,0 +1,188 @@
+"""What alarms do when their state changes: addresses that are called, queues, the log."""
+
+import asyncio
+import json
+import logging
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+from uuid import uuid4
+
+from localcloud.alarming.errors import invalid
+from localcloud.alarming.state import State
+from localcloud.alarming.trusts import Trusts
+from localcloud.http import RequestContext
+from localcloud.store import Document
+
+_LOG = logging.getLogger(__name__)
+SCHEMES = ("http", "https", "log", "test", "zaqar")
+_TRUST = "trust+"
+_TRUSTED = ("trust+http", "trust+https", "trust+zaqar")
+_MOST = 50
+"""Actions of one state of an alarm."""
+_LONGEST = 2048
+_WORKERS = 8
+_MOST_WAITING = 500
+_SECONDS = 10
+"""For which a receiver may take its time."""
+_DELETE = "delete"
+"""What stands for a password in an address that names a trust, as in Aodh."""
+
+
+def parsed(name: str, given: Any) -> list[str]:
+    """Return the actions of a request; raises BadRequest."""
+    if not isinstance(given, list) or len(given) > _MOST:
+        raise invalid(name, given, f"A list of at most {_MOST} addresses is expected.")
+    for each in given:
+        try:
+            scheme = urlsplit(each).scheme if isinstance(each, str) else ""
+        except ValueError:
+            scheme = ""
+        if scheme not in (*SCHEMES, *_TRUSTED) or len(each) > _LONGEST:
+            told = f"Addresses of {', '.join((*SCHEMES, *_TRUSTED))} are supported."
+            raise invalid(name, each, told)
+    return [_without_trust(each) for each in given]
+
+
+def shown(action: str) -> str:
+    """Return an action without the trust that it uses."""
+    return _without_trust(action)
+
+
+def trust_of(action: str) -> str | None:
+    """Return the id of the trust that an action uses."""
+    parts = urlsplit(action)
+    return parts.username if needs_trust(action) and parts.password == _DELETE else None
+
+
+def with_trust(action: str, trust_id: str) -> str:
+    """Return an action that uses a trust."""
+    parts = urlsplit(action)
+    return urlunsplit(parts._replace(netloc=f"{trust_id}:{_DELETE}@{parts.netloc}"))
+
+
+def needs_trust(action: str) -> bool:
+    """Whether an action is taken for who has made the alarm; those on queues always are."""
+    return action.startswith((_TRUST, "zaqar:"))
+
+
+def _without_trust(action: str) -> str:
+    if not needs_trust(action):
+        return action
+    parts = urlsplit(action)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+class Actions:
+    """Takes the actions of alarms, beside what else is done."""
+
+    def __init__(self, state: State, trusts: Trusts) -> None:
+        self._state = state
+        self._trusts = trusts
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @cached_property
+    def _workers(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_WORKERS, "alarm")
+
+    def take(self, alarm: Document, previous: str, reason: str, data: Document) -> None:
+        """Begin what an alarm does in the state that it is in now."""
+        told = {
+            "alarm_id": alarm["id"],
+            "alarm_name": alarm["name"],
+            "severity": alarm["severity"],
+            "previous": previous,
+            "current": alarm["state"],
+            "reason": reason,
+            "reason_data": data,
+        }
+        for action in alarm[f"{alarm['state'].replace(' ', '_')}_actions"]:
+            if len(self._tasks) >= _MOST_WAITING:
+                _LOG.warning("alarm %s: an action is not taken, too many are", alarm["id"])
+                return
+            task = asyncio.get_running_loop().create_task(self._take(alarm, action, told))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def idle(self) -> None:
+        """Return when all actions have been taken."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Leave what is under way."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self.idle()
+        if "_workers" in self.__dict__:
+            self._workers.shutdown(wait=False, cancel_futures=True)
+
+    async def _take(self, alarm: Document, action: str, told: Document) -> None:
+        parts = urlsplit(shown(action))
+        scheme = parts.scheme.removeprefix(_TRUST)
+        if scheme in ("log", "test"):
+            _LOG.warning(
+                "Notifying alarm %s from %s to %s with action %s because %s.",
+                alarm["id"], told["previous"], told["current"], action, told["reason"],
+            )  # fmt: skip
+            return
+        headers = {"Content-Type": "application/json"}
+        trust_id = trust_of(action)
+        if trust_id is not None:
+            token = self._trusts.token(trust_id)
+            if token is None:
+                _LOG.warning("alarm %s: the trust of action %s is gone", alarm["id"], shown(action))
+                return
+            headers["X-Auth-Token"] = token
+        url, body = urlunsplit(parts._replace(scheme=scheme)), told
+        if scheme == "zaqar":
+            queue = quote((parse_qs(parts.query).get("queue_name") or [""])[0], safe="")
+            url = f"{self._state.cloud.settings.url}/messaging/v2/queues/{queue}/messages"
+            headers["Client-ID"] = str(uuid4())
+            body = {"messages": [{"body": told}]}
+        loop = asyncio.get_running_loop()
+        content = json.dumps(body).encode()
+        fault = await loop.run_in_executor(self._workers, _post, url, content, headers)
+        if fault:
+            _LOG.warning("alarm %s: %s was not told: %s", alarm["id"], shown(action), fault)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Return what asks directly and follows nobody elsewhere: tokens are for who was named."""
+    made = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.HTTPDefaultErrorHandler(),
+    ):
+        made.add_handler(handler)
+    return made
+
+
+def _post(url: str, body: bytes, headers: dict[str, str]) -> str:
+    """Return why a receiver has not taken a message; "" if it has."""
+    try:
+        request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310
+        with _opener().open(request, timeout=_SECONDS):
+            return ""
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def bound(alarm: Document, who: RequestContext, trusts: Trusts) -> Document:
+    """Return an alarm whose actions use a trust where they need one."""
+    names = ("ok_actions", "alarm_actions", "insufficient_data_actions")
+    needing = [a for name in names for a in alarm[name] if needs_trust(a)]
+    if not needing:
+        return alarm
+    trust_id = trusts.make(who)
+    return {
+        **alarm,
+        **{
+            name: [with_trust(a, trust_id) if needs_trust(a) else a for a in alarm[name]]
+            for name in names
+        },
+    }

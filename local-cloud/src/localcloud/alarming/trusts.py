@@ -1,0 +1,70 @@
+"""Trusts with which alarms act for who has made them, and tokens of these."""
+
+from functools import cached_property
+
+from localcloud.cloud import Cloud
+from localcloud.http import ApiError, RequestContext
+from localcloud.identity.authentication import Proof
+from localcloud.identity.directory import new_id
+from localcloud.identity.identity import Identity, identity_of
+
+
+class Trusts:
+    """Trusts of users in the alarm service. They give what the token had that made the alarm."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+
+    @cached_property
+    def _identity(self) -> Identity:
+        cloud = self._cloud
+        return identity_of(cloud.store, cloud.clock, cloud.settings)
+
+    def make(self, who: RequestContext) -> str:
+        """Return the id of a new trust. It goes with the trust of the token, if that is of one."""
+        identity, project_id = self._identity, who.require_project()
+        held = identity.assignments.role_ids(who.user_id, "project", project_id)
+        known = (identity.directory.roles.get(role_id) for role_id in held)
+        roles = [role["id"] for role in known if role is not None and role["name"] in who.roles]
+        trust = {
+            "id": new_id(),
+            "trustor_user_id": who.user_id,
+            "trustee_user_id": who.user_id,
+            "project_id": project_id,
+            "impersonation": True,
+            "role_ids": roles,
+            "expires_at": None,
+            "remaining_uses": None,
+            "deleted_at": None,
+            "allow_redelegation": False,
+            "redelegation_count": 0,
+            "redelegated_trust_id": who.trust_id,
+        }
+        identity.directory.trusts.put(trust)
+        return str(trust["id"])
+
+    def remove(self, trust_id: str) -> None:
+        """Remove a trust; an unknown one is fine."""
+        self._identity.directory.trusts.delete(trust_id)
+
+    def token(self, trust_id: str) -> str | None:
+        """Return a token of a trust; None if the trust gives nothing any more."""
+        trust = self._identity.directory.trusts.get(trust_id)
+        if trust is None:
+            return None
+        proof = Proof(trust["trustee_user_id"], ("password",))
+        try:
+            scope = {"OS-TRUST:trust": {"id": trust_id}}
+            return self._identity.authentication.issue(proof, scope).text
+        except ApiError:
+            return None
+
+    def endpoint(self, service_type: str) -> str | None:
+        """Return where a service of this type is, by the catalog."""
+        directory = self._identity.directory
+        for service in directory.services.find(type=service_type, enabled=True):
+            found = directory.endpoints.find(service_id=service["id"], interface="public")
+            for endpoint in found:
+                if endpoint["enabled"]:
+                    return str(endpoint["url"])
+        return None
