@@ -71,6 +71,14 @@ _SERVE_OPTIONS = (
         help="Further names of the built-in image ($LOCALCLOUD_IMAGE_NAMES).",
     ),
     click.option(
+        "--image-hosts",
+        envvar=["LOCALCLOUD_IMAGE_HOSTS", "STOKER_IMAGE_HOSTS"],
+        default="",
+        metavar="HOST,HOST",
+        help="Whence images may be imported besides the Internet: names, .domain, addresses, ranges"
+        " ($LOCALCLOUD_IMAGE_HOSTS).",
+    ),
+    click.option(
         "--token-seconds",
         type=click.IntRange(1),
         default=Settings.token_seconds,
@@ -155,7 +163,8 @@ def _serve_at(
         token_seconds=given["token_seconds"],
         object_bytes=given["object_bytes"],
         floating_cidr=addresses.cidr,
-        image_names=tuple(n.strip() for n in given["image_names"].split(",") if n.strip()),
+        image_names=_named(given["image_names"]),
+        image_hosts=_named(given["image_hosts"]),
     )
     # What is loaded stays for good: collecting garbage meanwhile would find nothing.
     gc.disable()
@@ -166,6 +175,11 @@ def _serve_at(
     gc.freeze()
     gc.enable()
     return int(serving.run(settings, owner, parent, listener))
+
+
+def _named(text: str) -> tuple[str, ...]:
+    """The entries of a list with commas."""
+    return tuple(entry.strip() for entry in text.split(",") if entry.strip())
 
 
 def _listener(given: dict[str, Any]) -> socket.socket:

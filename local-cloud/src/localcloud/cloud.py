@@ -82,9 +82,9 @@ class Service:
     """Tells by method and path (below the prefix) what needs no token."""
     versions: Sequence[Mapping[str, Any]]
     """The entries of this service in the version list at ``/``, as in its own version document."""
-    routes: Sequence[BaseRoute] | Callable[[], Sequence[BaseRoute]]
-    """With paths below the prefix and without a trailing slash; or what makes them when the service
-    is first asked, so that a cloud starts without loading what nobody uses.
+    routes: Callable[[], Sequence[BaseRoute]]
+    """Makes the routes when the service is first asked, so that a cloud starts without loading what
+    nobody uses. Their paths are below the prefix and without a trailing slash.
 
     The token has been checked before a handler runs (see :func:`localcloud.http.context`); every
     :class:`ApiError` that a handler raises becomes an answer by ``render``.

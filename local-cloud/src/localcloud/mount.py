@@ -28,8 +28,7 @@ class ServiceApp:
 
     @cached_property
     def _routing(self) -> "_Routing":
-        routes = self._service.routes
-        return _Routing(routes() if callable(routes) else routes)
+        return _Routing(self._service.routes())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. ``scope["path"]`` is below the prefix already."""

@@ -13,6 +13,8 @@ from localcloud.messaging.routes import service as messaging_service
 from localcloud.metrics.routes import service as metrics_service
 from localcloud.network.routes import service as network_service
 from localcloud.object_store.routes import service as object_store_service
+from localcloud.shared_file_system.routes import service as shared_file_system_service
+from localcloud.workflow.routes import service as workflow_service
 
 
 def services(cloud: Cloud) -> list[Service]:
@@ -29,5 +31,7 @@ def services(cloud: Cloud) -> list[Service]:
         dns_service(cloud),
         metrics_service(cloud),
         alarming_service(cloud),
+        workflow_service(cloud),
+        shared_file_system_service(cloud),
         compute_service(cloud),
     ]

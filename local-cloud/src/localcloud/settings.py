@@ -39,6 +39,8 @@ class Settings:
     foreign_services: tuple[ForeignService, ...] = ()
     image_names: tuple[str, ...] = ()
     """Further names of the built-in image."""
+    image_hosts: tuple[str, ...] = ()
+    """Whence images may be imported besides the Internet: names, ``.domain``, addresses, ranges."""
     token_seconds: int = 3600
     object_bytes: int = (5 << 30) + 2
     """Bytes that one object of the object store may have; Swift has this default."""

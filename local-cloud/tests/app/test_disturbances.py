@@ -29,7 +29,7 @@ class Things:
             render=neutron_error,
             public=public_paths("/"),
             versions=(),
-            routes=[route("POST", "/v2.0/things", self.create, 201)],
+            routes=lambda: [route("POST", "/v2.0/things", self.create, 201)],
         )
 
     async def create(self, request: Request) -> dict[str, Any]:

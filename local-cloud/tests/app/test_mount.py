@@ -32,7 +32,7 @@ def things(prefix: str) -> Service:
         render=RENDERERS[prefix],
         public=public_paths("/"),
         versions=({"id": "v1", "status": "CURRENT"},),
-        routes=[
+        routes=lambda: [
             route("GET", "/", fixed({"id": "v1"})),
             route("GET", "/v1/things", who),
             route("POST", "/v1/things", create),

@@ -26,10 +26,13 @@ from localcloud.load_balancer.service import LoadBalancing
 from localcloud.network.routes import service as network_service
 from localcloud.object_store.routes import service as object_store_service
 from localcloud.settings import Settings
+from localcloud.shared_file_system.routes import service as shared_file_system_service
+from localcloud.shared_file_system.service import SharedFileSystems
 from localcloud.store import Store
 
 _OTHERS = (
     "/network/", "/image/", "/compute", "/v1/", "/volume/", "/load-balancer/", "/key-manager/",
+    "/share/",
 )  # fmt: skip
 
 
@@ -37,6 +40,7 @@ class Api:
     """The cloud as one user; answers are checked."""
 
     volume_version = "3.70"
+    share_version = "2.99"
 
     def __init__(self, http: httpx.AsyncClient, version: str = "2.96") -> None:
         self._http = http
@@ -50,6 +54,7 @@ class Api:
         prefix = "" if path.startswith(_OTHERS) else "/compute/v2.1"
         headers = {
             "OpenStack-API-Version": f"compute {self.version}, volume {self.volume_version}",
+            "X-OpenStack-Manila-API-Version": self.share_version,
             "Content-Type": "application/json",
         }
         # Escaped, so that a test can send what is no text at all; what can wait comes as it is.
@@ -150,7 +155,8 @@ class House:
         fabric = cast("Fabric", self.fabric)
         self.cloud = Cloud(store, StaticTokens(), fabric, self.clock, self.settings)
         factories = (image_service, network_service, object_store_service, block_storage_service)
-        factories = (*factories, key_manager_service, load_balancer_service, compute_service)
+        factories = (*factories, key_manager_service, load_balancer_service)
+        factories = (*factories, shared_file_system_service, compute_service)
         services = [make(self.cloud) for make in factories]
         self.app = CloudApp(self.cloud, services)
         await self.fabric.start(self.cloud.server_ended)
@@ -171,6 +177,7 @@ class House:
         await self.cloud.one(ComputeService).tools.machine.idle()
         await self.cloud.one(BlockStorage).tools.work.idle()
         await self.cloud.one(LoadBalancing).work.idle()
+        await self.cloud.one(SharedFileSystems).tools.work.idle()
 
     def user(self, token: str, version: str = "2.96") -> Api:
         client = httpx.AsyncClient(

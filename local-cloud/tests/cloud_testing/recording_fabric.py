@@ -9,6 +9,7 @@ from pathlib import Path
 
 from localcloud.fabric import archives
 from localcloud.fabric.doors import make_socket, use_socket
+from localcloud.fabric.exports import Exports
 from localcloud.fabric.interface import (
     Appliance,
     Capabilities,
@@ -16,12 +17,14 @@ from localcloud.fabric.interface import (
     Execute,
     Exit,
     FabricError,
+    Face,
     FloatingIP,
     Forwarding,
     Network,
     Port,
     Router,
     Server,
+    Share,
     Usage,
     Volume,
 )
@@ -42,6 +45,19 @@ class RecordingStorage:
     async def detach(self, server_id: str, volume_id: str) -> None:
         self._fabric._note("detach_volume", volume_id)
         self._fabric.volumes.get(server_id, {}).pop(volume_id, None)
+
+    async def mount(self, server_id: str, share: Share, face: Face, target: str) -> None:
+        self._fabric._note("mount_share", share.id)
+        self._fabric.shares.setdefault(server_id, {})[share.id] = face
+
+    async def show(self, server_id: str, share: Share, face: Face) -> None:
+        self._fabric._note("show_share", share.id)
+        self._fabric.shares[server_id][share.id] = face
+
+    async def release(self, share_id: str) -> None:
+        self._fabric._note("release_share", share_id)
+        faces = [shares.get(share_id) for shares in self._fabric.shares.values()]
+        assert not {Face.WRITE, Face.READ} & set(faces), "it is closed first"
 
     async def copy(self, source: Path, target: Path) -> None:
         self._fabric._note("copy_disk", target.name)
@@ -84,13 +100,15 @@ class RecordingAppliances:
         self.here.pop(appliance_id, None)
 
     async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
-        assert appliance_id in self.here
+        assert appliance_id in self.here or appliance_id in self._fabric.servers
         opened = make_socket(door, "127.0.0.1")
         if door in (Door.LISTEN, Door.RECEIVE):
             use_socket(opened, door, ("127.0.0.1", 0))
             self.doors[address, port] = opened.getsockname()
         elif (address, port) in self.servers:
             use_socket(opened, door, ("127.0.0.1", self.servers[address, port]))
+        elif (address, port) in self.doors and door is Door.CONNECT:
+            use_socket(opened, door, self.doors[address, port])
         else:
             opened.close()
             raise FabricError(f"nobody is at {address}:{port}")
@@ -105,6 +123,8 @@ class RecordingFabric:
     """Pairs of method and id of the object."""
     volumes: dict[str, dict[str, Volume]] = field(default_factory=dict)
     """By server, then by volume."""
+    shares: dict[str, dict[str, Face]] = field(default_factory=dict)
+    """What servers have mounted: by server, then by share."""
 
     @property
     def storage(self) -> RecordingStorage:
@@ -112,6 +132,7 @@ class RecordingFabric:
 
     def __post_init__(self) -> None:
         self.resolvers = Resolvers()
+        self.exports = Exports()
         self.appliances = RecordingAppliances(self)
         self.usage = self._measure
 

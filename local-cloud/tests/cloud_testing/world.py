@@ -2,6 +2,9 @@
 
 import asyncio
 import itertools
+import json
+import os
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -110,6 +113,22 @@ class World:
     async def change_rules(self, server: Server, rules: tuple[Rule, ...]) -> None:
         await self.fabric.ensure_port(replace(server.ports[0], rules=rules))
 
+    async def run(self, server: Server, line: str) -> tuple[int, str]:
+        """Run a line of a shell in a server, as root; returns its exit code and what it said."""
+        empty, unused = os.pipe()
+        os.close(unused)
+        read, write = os.pipe()
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            await self.fabric.execute(
+                server.id, ["sh", "-c", line], "root", [empty, write, write, theirs.fileno()]
+            )
+            for descriptor in (empty, write, theirs.detach()):
+                os.close(descriptor)
+            said = await asyncio.to_thread(_read_all, read)
+            ended = json.loads(await asyncio.to_thread(ours.recv, 4096))
+        return ended["code"], said
+
     def console(self, server: Server) -> str:
         return server.console.read_text(errors="replace") if server.console.exists() else ""
 
@@ -124,3 +143,8 @@ class World:
     async def until_console(self, server: Server, text: str) -> str:
         await self.until(lambda: text in self.console(server), f"{text!r} on the console")
         return self.console(server)
+
+
+def _read_all(descriptor: int) -> str:
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read().decode(errors="replace")

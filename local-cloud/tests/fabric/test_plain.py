@@ -1,8 +1,10 @@
 """Where namespaces are forbidden, servers are plain processes: they run, answer and end."""
 
 import asyncio
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -92,6 +94,17 @@ async def test_a_plain_server_runs_its_user_data_and_is_reached_under_its_floati
     assert [(end.server_id, end.asked) for end in exits] == [("web", True)]
     await fabric.delete_server("web", tmp_path / "web")
     assert not (tmp_path / "web").exists()
+
+
+async def test_a_port_is_found_among_hundreds_that_listen_on_the_host(plain, tmp_path):
+    fabric, _ = plain
+    with contextlib.ExitStack() as others:
+        for _ in range(300):
+            others.enter_context(socket.create_server(("127.0.0.1", 0)))
+        await fabric.boot(server(tmp_path))
+        await until_console(tmp_path, "ended with exit code 2")
+        await fabric.ensure_floating_ip(FloatingIP("f", "127.24.4.40", "p", "10.0.0.5", "router"))
+        await until(lambda: bool(fabric.forwardings()))
 
 
 async def test_files_of_a_plain_server_stay_below_its_directory(plain, tmp_path):

@@ -47,8 +47,10 @@ async def test_a_volume_is_attached_to_a_running_server_and_detached(world: Worl
         "10.0.0.5",
         "#!/bin/sh\nuntil ls /dev/disk/by-id/virtio-8a1f3c5e-77aa-4b6e-9/ 2>/dev/null;"
         " do sleep 0.05; done\n"
+        "until grep -q vdb /proc/partitions; do sleep 0.05; done\n"
         "mkdir /data; mount --bind /dev/vdb /data; echo more > /data/file; echo mounted\n"
-        "while [ -e /data/file ] || [ -e /dev/vdb ]; do sleep 0.05; done; echo gone\n",
+        "while [ -e /data/file ] || grep -q vdb /proc/partitions; do sleep 0.05; done\n"
+        "[ -e /dev/vdb ] || echo gone; tail -n +3 /proc/partitions | sed 's/.* /left: /'\n",
     )
     await world.fabric.storage.attach(server.id, held)
     await world.fabric.storage.attach(server.id, held)
@@ -57,6 +59,7 @@ async def test_a_volume_is_attached_to_a_running_server_and_detached(world: Worl
     await world.fabric.storage.detach(server.id, ID)
     await world.until_console(server, "gone")
     assert (content(held) / "file").read_text() == "more\n"
+    await world.until_console(server, "left: vda\n")
 
 
 async def test_a_volume_from_the_boot_is_detached_too(world: World) -> None:

@@ -98,7 +98,7 @@ def requests_of(app: CloudApp, ids: dict[str, str]) -> list[tuple[str, str]]:
     """Every method and path that takes a body, with ids that exist where that is possible."""
     found = []
     for service in app.services:
-        for route in service.routes:
+        for route in service.routes():
             path = getattr(route, "path", "")
             for name, value in ids.items():
                 path = path.replace("{" + name + "}", value)

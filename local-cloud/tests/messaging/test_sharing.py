@@ -102,7 +102,10 @@ async def test_subscriptions_are_shown_changed_and_end(queues: Caller, clock: Ma
     ("body", "reason"),
     [
         ({}, "Missing parameter subscriber in body."),
-        ({"subscriber": "ftp://a"}, "must be supported in the list ['http', 'https', 'mailto']."),
+        (
+            {"subscriber": "ftp://a"},
+            "must be supported in the list ['http', 'https', 'mailto', 'trust",
+        ),
         ({"subscriber": 1}, "must be supported in the list"),
         ({"subscriber": "http://a", "ttl": 59}, "must be at least 60 seconds long."),
         ({"subscriber": "http://a", "ttl": 10**18}, "must be less than 9999-12-31"),

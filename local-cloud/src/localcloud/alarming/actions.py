@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.state import State
-from localcloud.alarming.trusts import Trusts
 from localcloud.http import RequestContext
+from localcloud.identity.service_trusts import Trusts
 from localcloud.store import Document
 
 _LOG = logging.getLogger(__name__)

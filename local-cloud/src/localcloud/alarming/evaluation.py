@@ -9,8 +9,8 @@ from localcloud.alarming import schedule
 from localcloud.alarming.actions import Actions
 from localcloud.alarming.conditions import Finding, Measured, judged, of_members, of_prometheus
 from localcloud.alarming.state import ALARM, OK, UNKNOWN, State
-from localcloud.alarming.trusts import Trusts
 from localcloud.http import RequestContext
+from localcloud.identity.service_trusts import Trusts
 from localcloud.load_balancer.service import LoadBalancing
 from localcloud.metrics.service import Metrics
 from localcloud.store import Document

@@ -2,10 +2,10 @@
 
 from localcloud.alarming.actions import Actions
 from localcloud.alarming.evaluation import Watch
-from localcloud.alarming.events import Events
+from localcloud.alarming.events import AlarmEvents
 from localcloud.alarming.state import State
-from localcloud.alarming.trusts import Trusts
 from localcloud.cloud import Cloud
+from localcloud.identity.service_trusts import Trusts
 
 
 class Alarming:
@@ -16,7 +16,7 @@ class Alarming:
         self.trusts = Trusts(cloud)
         self.actions = Actions(self.state, self.trusts)
         self.watch = Watch(self.state, self.trusts, self.actions)
-        self.events = Events(self.state, self.watch)
+        self.events = AlarmEvents(self.state, self.watch)
 
     def begin(self) -> None:
         """Watch what there is."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from localcloud.block_storage.state import State
 from localcloud.fabric.interface import Volume
+from localcloud.fabric.stillness import still
 from localcloud.http import BadRequest
 from localcloud.image.data import chunks
 from localcloud.image.images import HOST_KIND, SIZE_LIMIT, Images
@@ -141,13 +142,8 @@ class Content:
             for server_id in sorted(servers)
             if (self._servers.get(server_id) or {}).get("vm_state") == "active"
         ]
-        try:
-            for server_id in frozen:
-                await self._fabric.pause(server_id, True)
+        async with still(self._fabric, frozen):
             yield
-        finally:
-            for server_id in frozen:
-                await self._fabric.pause(server_id, False)
 
     def _is_held(self, image_id: str) -> bool:
         """Whether volumes stand on the image, be it deleted or not."""

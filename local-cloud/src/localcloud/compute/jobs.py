@@ -16,6 +16,7 @@ from localcloud.compute.plugs import owner
 from localcloud.compute.servers import PAUSED, RUNNING, SHUTDOWN, change, get
 from localcloud.compute.tools import Tools
 from localcloud.fabric.interface import FabricError
+from localcloud.fabric.stillness import still
 from localcloud.http import ApiError
 from localcloud.store import Document
 
@@ -187,15 +188,11 @@ async def snapshot(tools: Tools, server: Document) -> None:
     disk = own_disk(tools, server).disk
     runs = server["vm_state"] == "active" and server_id in fabric.running()
     try:
-        if runs:
-            await fabric.pause(server_id, True)
-        await tools.images.store(server["snapshot"], disk)
+        async with still(fabric, [server_id] if runs else []):
+            await tools.images.store(server["snapshot"], disk)
     except BaseException:
         tools.images.give_up(server["snapshot"])
         raise
-    finally:
-        if runs:
-            await fabric.pause(server_id, False)
     finish(tools, server, snapshot=None)
 
 

@@ -1,10 +1,11 @@
 """The compute service as the application mounts it."""
 
+import importlib
 import re
 
+from starlette.routing import BaseRoute
+
 from localcloud.cloud import Cloud, Service
-from localcloud.compute.api.call import endpoint_route
-from localcloud.compute.api.endpoints import ENDPOINTS
 from localcloud.compute.microversion import MAXIMUM, MINIMUM
 from localcloud.compute.service import ComputeService
 from localcloud.http import fixed, nova_error, public_paths, route, without_trailing_slash
@@ -25,6 +26,15 @@ def service(cloud: Cloud) -> Service:
         "updated": "2013-07-23T11:33:21Z",
         "links": [{"rel": "self", "href": f"{cloud.settings.url}{PREFIX}/v2.1/"}],
     }
+
+    def routes() -> list[BaseRoute]:
+        endpoints = importlib.import_module("localcloud.compute.api.endpoints")
+        return [
+            route("GET", "/", fixed({"versions": [version]})),
+            route("GET", "/v2.1", fixed({"version": {**version, "media-types": [_MEDIA]}})),
+            *endpoints.routes(compute.tools),
+        ]
+
     return Service(
         type="compute",
         name="nova",
@@ -33,11 +43,7 @@ def service(cloud: Cloud) -> Service:
         render=nova_error,
         public=public_paths("/", "/v2.1"),
         versions=(version,),
-        routes=[
-            route("GET", "/", fixed({"versions": [version]})),
-            route("GET", "/v2.1", fixed({"version": {**version, "media-types": [_MEDIA]}})),
-            *(endpoint_route(endpoint, compute.tools) for endpoint in ENDPOINTS),
-        ],
+        routes=routes,
         normalize=normalize,
         start=compute.start,
         stop=compute.stop,

@@ -18,18 +18,21 @@ _ANSWER_SECONDS = 60.0
 class OwnerClient:
     """Speaks with the fabric process.
 
-    ``on_ended`` is called with the message about a server that has ended, ``on_lost`` when the
-    fabric process itself has; both on the event loop.
+    ``on_ended`` is called with the message about a server that has ended, ``on_asks`` with the
+    question of one and descriptors that it closes, ``on_lost`` when the fabric process itself has
+    ended; all on the event loop.
     """
 
     def __init__(
         self,
         process: OwnerProcess,
         on_ended: Callable[[dict[str, Any]], None],
+        on_asks: Callable[[dict[str, Any], list[int]], None],
         on_lost: Callable[[], None],
     ) -> None:
         self._process = process
         self._on_ended = on_ended
+        self._on_asks = on_asks
         self._on_lost = on_lost
         self._numbers = itertools.count(1)
         self._awaited: dict[int, asyncio.Future[list[int]]] = {}
@@ -125,6 +128,8 @@ class OwnerClient:
         for message, descriptors in messages:
             if "ended" in message:
                 self._on_ended(message)
+            elif "asks" in message:
+                self._on_asks(message, descriptors)
             else:
                 self._answered(message, descriptors)
 

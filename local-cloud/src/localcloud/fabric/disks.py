@@ -165,16 +165,17 @@ def _named(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
 
 
-def overlay(lower: str, upper: str, work: str, target: str) -> None:
+def overlay(lower: str, upper: str, work: str, target: str, source: str = "overlay") -> None:
     """Mount a writable view of ``lower`` at ``target``; changes are kept in ``upper``.
 
-    ``lower`` may be several directories, the first one on top, with colons between.
+    ``lower`` may be several directories, the first one on top, with colons between. Tables of
+    mounts name the ``source``.
     """
     for place in (upper, work):
         Path(place).mkdir(parents=True, exist_ok=True)
     Path(upper).chmod(stat.S_IMODE(Path(lower.partition(":")[0]).stat().st_mode))
     paths = f"lowerdir={lower},upperdir={upper},workdir={work}"
-    kernel.mount("overlay", target, "overlay", options=f"{paths},userxattr")
+    kernel.mount(source, target, "overlay", options=f"{paths},userxattr")
 
 
 def _own_directories(source: Path, upper: Path, depth: int) -> None:

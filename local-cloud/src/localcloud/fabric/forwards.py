@@ -31,6 +31,7 @@ _LIVELY_SECONDS = 10.0
 _MOST_PORTS = 256
 _TABLE_BYTES = 1 << 20
 _LISTENING = "0A"
+_LISTENING_ROW = _LISTENING.encode()
 Dial = Callable[[FloatingIP, int], Awaitable[relays.Streams]]
 
 
@@ -47,6 +48,20 @@ def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
             if address in addresses:
                 found.add(int(port, 16))
     return found
+
+
+def _listening_part(table: int) -> str:
+    """The rows of a table of sockets down to where none listens any more.
+
+    The kernel gives a page at a time, whatever is asked for, and the listening sockets first.
+    """
+    content = b""
+    while len(content) < _TABLE_BYTES:
+        page = os.pread(table, _TABLE_BYTES, len(content))
+        content += page
+        if not any(row.split(maxsplit=4)[3:4] == [_LISTENING_ROW] for row in page.splitlines()):
+            break
+    return content.decode("ascii", errors="replace")
 
 
 def as_in_table(address: str) -> str:
@@ -242,8 +257,7 @@ class Forwards:
         addresses = self._listened(floating_ip)
         found: set[int] = set()
         for table in plugged.tables:
-            content = os.pread(table, _TABLE_BYTES, 0).decode("ascii", errors="replace")
-            found |= listening_ports(content, addresses)
+            found |= listening_ports(_listening_part(table), addresses)
         allowed = {port for port in found if permits(plugged.port.rules, HOST_SOURCE, port)}
         return set(sorted(allowed)[:_MOST_PORTS])
 

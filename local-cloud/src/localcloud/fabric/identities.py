@@ -17,8 +17,9 @@ from pathlib import Path
 from localcloud.fabric import kernel
 from localcloud.fabric.kernel import Clone
 
-_COUNT = 65536
-_RANGES = range(0x80000, 0x6FFF0000, _COUNT)
+COUNT = 65536
+"""So many ids a server has at most."""
+_RANGES = range(0x80000, 0x6FFF0000, COUNT)
 """Where container managers take ranges of ids from, beyond what accounts have."""
 _NOBODY = 65534
 _HALF = 32768
@@ -60,7 +61,7 @@ def range_for_servers(state: Path) -> list[Extent] | None:
     if found is None:
         for _ in range(_TRIES):
             first = secrets.choice(_RANGES)
-            if _exist(first, _COUNT) and not _overlaps(first, taken):
+            if _exist(first, COUNT) and not _overlaps(first, taken):
                 found = first
                 break
     if found is None:
@@ -73,8 +74,8 @@ def range_for_servers(state: Path) -> list[Extent] | None:
         os.chown(state, found, found)
     if found == _HALF:
         count = _NOBODY - _HALF
-        return [Extent(0, found, count), Extent(_NOBODY, _NOBODY, 1), Extent(_COUNT, 0, _HALF)]
-    return [Extent(0, found, _COUNT), Extent(_COUNT, 0, _COUNT)]
+        return [Extent(0, found, count), Extent(_NOBODY, _NOBODY, 1), Extent(COUNT, 0, _HALF)]
+    return [Extent(0, found, COUNT), Extent(COUNT, 0, COUNT)]
 
 
 def _clear(directory: Path) -> None:
@@ -105,7 +106,7 @@ def _given_ranges() -> list[tuple[int, int]]:
 
 
 def _overlaps(first: int, taken: Sequence[tuple[int, int]]) -> bool:
-    return any(first < start + count and start < first + _COUNT for start, count in taken)
+    return any(first < start + count and start < first + COUNT for start, count in taken)
 
 
 def _lines(path: str) -> list[str]:
@@ -133,9 +134,9 @@ def _map_extents(process: str, extents: Sequence[Extent]) -> None:
 def _map_servers_ids(process: str) -> None:
     for table in ("uid_map", "gid_map"):
         lines = [
-            f"{first} {first} {min(count, _COUNT - first)}\n"
+            f"{first} {first} {min(count, COUNT - first)}\n"
             for first, count in mapped_ids(table)
-            if first < _COUNT
+            if first < COUNT
         ]
         _write(Path("/proc", process, table), "".join(lines))
 

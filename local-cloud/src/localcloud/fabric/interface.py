@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from localcloud.fabric.exports import Exports
 from localcloud.fabric.resolvers import Resolvers
 
 METADATA = ("169.254.169.254", 80)
@@ -242,6 +243,26 @@ class Usage:
     """By the ids of its ports; empty where servers share the machine's network."""
 
 
+class Face(StrEnum):
+    """How servers see a share."""
+
+    WRITE = "write"
+    READ = "read"
+    CLOSED = "closed"
+    """Nothing is there, and nothing can be written."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A file system that servers mount from somewhere in their networks."""
+
+    id: str
+    source: str
+    """From where: servers find it in their tables of mounts."""
+    disk: Path
+    """Directory of the share's own, laid out as that of a volume."""
+
+
 Measure = Callable[[], Awaitable[Mapping[str, Usage]]]
 """Returns what servers take of the machine, by their ids; raises :class:`FabricError`."""
 
@@ -257,6 +278,15 @@ class Storage(Protocol):
 
     async def detach(self, server_id: str, volume_id: str) -> None:
         """Take a volume away from a server, wherever it is mounted there; unknown ids are fine."""
+
+    async def mount(self, server_id: str, share: Share, face: Face, target: str) -> None:
+        """Mount a share at a directory of a running server."""
+
+    async def show(self, server_id: str, share: Share, face: Face) -> None:
+        """Let a server see another face of a share wherever it has mounted that."""
+
+    async def release(self, share_id: str) -> None:
+        """Let go of the content of a share; all servers that have it see it closed."""
 
     async def copy(self, source: Path, target: Path) -> None:
         """Make a copy of a disk with owners, links and holes; ``target`` is replaced."""
@@ -284,9 +314,9 @@ class Appliances(Protocol):
         """Remove an appliance; unknown ids are fine. Sockets stay open until they are closed."""
 
     async def open(self, appliance_id: str, door: Door, address: str, port: int) -> socket.socket:
-        """Open a socket that does not block, in the networks of the appliance.
+        """Open a socket that does not block, in the networks of an appliance or a server.
 
-        Floating IPs on its ports lead to those that listen.
+        Floating IPs on the ports of an appliance lead to those that listen.
         """
 
 
@@ -303,6 +333,8 @@ class Fabric(Protocol):
     """None where nothing can be reached in networks."""
     resolvers: Resolvers
     """The name servers that servers ask."""
+    exports: Exports
+    """Answers servers that ask for shares."""
     usage: Measure
     """Tells what each server that runs takes of the machine now."""
 

@@ -54,6 +54,7 @@ _OPEN_TREE, _MOVE_MOUNT = 428, 429
 _AT_FDCWD = -100
 _CLONE_TREE = 1
 _FROM_DESCRIPTOR = 4
+_EMPTY_PATH = 0x1000
 _PROTECTING = Mount.RDONLY | Mount.NOSUID | Mount.NODEV | Mount.NOEXEC
 
 
@@ -101,11 +102,26 @@ def seal(target: str) -> None:
 
 
 def copy_mount(path: str) -> int:
-    """Return a descriptor of a copy of the mount at ``path`` that is mounted nowhere yet."""
-    flags = ctypes.c_uint(_CLONE_TREE | os.O_CLOEXEC)
+    """Return a descriptor of a copy of the mount at ``path`` that is mounted nowhere yet.
+
+    An empty path is the current directory, which need not let us in.
+    """
+    flags = ctypes.c_uint(_CLONE_TREE | os.O_CLOEXEC | (0 if path else _EMPTY_PATH))
     found = int(_libc.syscall(_OPEN_TREE, _AT_FDCWD, os.fsencode(path), flags))
     _check(min(found, 0), f"open_tree({path})")
     return found
+
+
+def locked_copy(path: str, users: int) -> int:
+    """Return what :func:`copy_mount` does, with options that root in a server cannot undo.
+
+    The kernel locks them when the table of mounts is copied into the user namespace of less
+    rights, ``users``; this process is there from then on.
+    """
+    os.chdir(path)  # the one place that needs no name in the copied table
+    setns(users, Clone.NEWUSER)
+    unshare(Clone.NEWNS)
+    return copy_mount("")
 
 
 def mount_copy(copied: int, target: str) -> None:

@@ -24,6 +24,7 @@ from localcloud.fabric.filters import Redirect, messages, redirections
 from localcloud.fabric.interface import METADATA, NAMES, Port, RouterLeg, Volume
 from localcloud.fabric.kernel import Clone, Mount
 from localcloud.fabric.links import set_sysctl
+from localcloud.fabric.mount_table import Namespaces
 from localcloud.fabric.switch import Cabling, Switch
 from localcloud.guest import commands, init
 from localcloud.guest.instance import Instance
@@ -93,19 +94,21 @@ class RunningServer:
     """By the name of the link."""
     requests: socket.socket
     """Asks its first process to run commands."""
-    mounts: int | None = None
-    """Its mount namespace, as soon as it is up."""
+    namespaces: Namespaces | None = None
+    """In which it mounts, as soon as it is up."""
     asked: bool = False
 
-    def take_mounts(self) -> None:
-        """Take its mount namespace, which its first process has sent before it came up."""
-        _, (self.mounts, *_), _, _ = socket.recv_fds(self.requests, 1, 1)
+    def take_namespaces(self) -> None:
+        """Take the namespaces that its first process has sent before it came up."""
+        _, sent, _, _ = socket.recv_fds(self.requests, 1, 2)
+        self.namespaces = Namespaces(*sent)
 
     def close(self) -> None:
         """Let go of its namespaces."""
         self.cabling.close()
-        if self.mounts is not None:
-            os.close(self.mounts)
+        if self.namespaces is not None:
+            os.close(self.namespaces.mounts)
+            os.close(self.namespaces.users)
         self.requests.close()
         os.close(self.pidfd)
 
@@ -223,8 +226,8 @@ def start(
     """Fork a server's first process. Returns its pid, and a pipe that ends when it is up.
 
     The pipe carries the text of the error when it does not come up, else nothing. The socket is
-    for commands that shall run in the server, a message for each; first the server sends its mount
-    namespace there.
+    for commands that shall run in the server, a message for each; first the server sends the
+    namespaces there in which it mounts.
     """
     report_read, report_write = os.pipe2(os.O_CLOEXEC)
     requests, taken = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -254,7 +257,7 @@ def _live(
         signal.set_wakeup_fd(-1)
         instance = _read_instance(given.facts, plan.many_users)
         _furnish(plan, machine, given.shown)
-        socket.send_fds(taken, [b"m"], [os.open("/proc/self/ns/mnt", os.O_RDONLY)])
+        socket.send_fds(taken, [b"n"], [kernel.open_namespace(name) for name in ("mnt", "user")])
         _close_all_but(sorted({given.console, report, requests}))
         kernel.name_process("init")
         _confine(plan)
@@ -309,6 +312,8 @@ def _furnish(plan: Plan, machine: Machine, shown: Sequence[volumes.Shown]) -> No
     _mount_devices(disk)
     _mount_run()
     _mount_sys()
+    if machine.own_proc:
+        volumes.cover_partitions()
     commands.install(Path("/"), plan.many_users)
     _write_names(plan)
     with suppress(OSError):

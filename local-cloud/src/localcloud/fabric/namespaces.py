@@ -14,17 +14,20 @@ from localcloud.fabric.interface import (
     Appliances,
     Execute,
     Exit,
+    Face,
     FloatingIP,
     Measure,
     Network,
     Port,
     Router,
+    Share,
     Storage,
     Volume,
 )
 from localcloud.fabric.outbound import Outbound
 from localcloud.fabric.resolvers import Resolvers
 from localcloud.fabric.servers import Servers
+from localcloud.fabric.specs import share_to_json
 from localcloud.fabric.start import OwnerProcess
 
 
@@ -42,6 +45,19 @@ class ServerStorage:
     async def detach(self, server_id: str, volume_id: str) -> None:
         """Take a volume away from a server."""
         await self._client.ask("detach_volume", server_id=server_id, volume_id=volume_id)
+
+    async def mount(self, server_id: str, share: Share, face: Face, target: str) -> None:
+        """Mount a share at a directory of a running server."""
+        await self._servers.mount_share(server_id, share, face, target)
+
+    async def show(self, server_id: str, share: Share, face: Face) -> None:
+        """Let a server see another face of a share wherever it has mounted that."""
+        shown = share_to_json(share)
+        await self._client.ask("show_share", server_id=server_id, share=shown, face=face)
+
+    async def release(self, share_id: str) -> None:
+        """Let go of the content of a share."""
+        await self._client.ask("release_share", share_id=share_id)
 
     async def copy(self, source: Path, target: Path) -> None:
         """Make a copy of a disk."""
@@ -72,6 +88,7 @@ class NamespaceFabric:
         self.resolvers = Resolvers()
         self._outbound = Outbound(self.resolvers)
         self._servers = Servers(process, lambda end: self._on_exit(end), self.resolvers)
+        self.exports = self._servers.exports
         self.execute: Execute = self._servers.execute
         self.boot = self._servers.boot
         self.storage: Storage = ServerStorage(self._servers)

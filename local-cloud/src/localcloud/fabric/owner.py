@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import channel, identities, kernel, machines, specs, volumes
+from localcloud.fabric import channel, identities, kernel, machines, shares, specs, volumes
 from localcloud.fabric.filters import Filters, NoFilters, messages
 from localcloud.fabric.findings import Findings
 from localcloud.fabric.interface import FabricError, Network, Port
@@ -34,6 +34,7 @@ from localcloud.fabric.trials import probe_here
 
 Request = dict[str, Any]
 _PATIENCE_SECONDS = 1.0
+_LONGEST_QUESTION = 1 << 16
 _OWN_NAMESPACES = Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC | Clone.NEWCGROUP
 _MOST_TOGETHER = {"max_cgroup_namespaces": 0, "max_inotify_instances": 64}
 
@@ -50,7 +51,10 @@ class Owner:
         self._requests: deque[tuple[Request, list[int]]] = deque()
         self._selector = selectors.DefaultSelector()
         self._volumes = volumes.Volumes(lambda: machine.base, machine.overlays)
-        self._storage = Storage(self._volumes, self._servers, self._selector, self._answer)
+        self._shares = shares.Shares(machine.state / "shares", machine.overlays)
+        self._storage = Storage(
+            self._volumes, self._shares, self._servers, self._selector, self._answer
+        )
         self._operations: dict[str, Callable[[Request], object]] = {
             "ensure_network": lambda r: switch.ensure_network(Network(**r["network"])),
             "remove_network": lambda r: switch.remove_network(r["network_id"]),
@@ -66,7 +70,7 @@ class Owner:
             "pause": self._pause,
             "connect": self._connect,
             **self._storage.operations,
-            **Rooms(switch, self._hand_over).operations,
+            **Rooms(switch, self._servers, self._hand_over).operations,
             **Measuring(self._servers, self._hand_over).operations,
         }
 
@@ -217,15 +221,31 @@ class Owner:
         if said:
             self._answer(request, error=said)
         else:
-            server.take_mounts()
+            server.take_namespaces()
+            self._watch(server.requests.fileno(), lambda: self._asked(server))
             channel.send(self._control, {"to": request["id"]}, descriptors)
+        _close(descriptors)
+
+    def _asked(self, server: RunningServer) -> None:
+        """Pass on what a server asks of the cloud, with the pipe for the answer."""
+        data, descriptors, _, _ = socket.recv_fds(
+            server.requests, _LONGEST_QUESTION, 1, socket.MSG_CMSG_CLOEXEC
+        )
+        if not data:
+            self._selector.unregister(server.requests)
+        elif descriptors:
+            question = data.decode(errors="replace")
+            channel.send(self._control, {"asks": server.id, "question": question}, descriptors)
         _close(descriptors)
 
     def _ended(self, server: RunningServer) -> None:
         self._selector.unregister(server.pidfd)
+        if server.requests in self._selector.get_map():
+            self._selector.unregister(server.requests)
         _, status = os.waitpid(server.pid, 0)
         server.close()
         self._volumes.close(server.id)
+        self._shares.close(server.id)
         del self._servers[server.id]
         code = os.waitstatus_to_exitcode(status)
         channel.send(self._control, {"ended": server.id, "code": code, "asked": server.asked})

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from localcloud.fabric import archives, relays
 from localcloud.fabric.doors import make_socket, use_socket
+from localcloud.fabric.exports import Exports
 from localcloud.fabric.forwards import Forwards, as_in_table
 from localcloud.fabric.interface import (
     Appliance,
@@ -31,12 +32,14 @@ from localcloud.fabric.interface import (
     Execute,
     Exit,
     FabricError,
+    Face,
     FloatingIP,
     Measure,
     Network,
     Port,
     Router,
     Server,
+    Share,
     Storage,
     Usage,
     Volume,
@@ -131,6 +134,16 @@ class PlainStorage:
             if link.is_symlink() and volume_id in str(link.readlink()):
                 link.unlink()
 
+    async def mount(self, server_id: str, share: Share, face: Face, target: str) -> None:
+        """Refuse; raises :class:`FabricError`."""
+        raise FabricError("shares are mounted in servers with namespaces of their own alone")
+
+    async def show(self, server_id: str, share: Share, face: Face) -> None:
+        """Nothing to do: no server has mounted it."""
+
+    async def release(self, share_id: str) -> None:
+        """Nothing to do: no server has mounted it."""
+
     async def copy(self, source: Path, target: Path) -> None:
         """Make a copy of a disk."""
         await asyncio.to_thread(archives.copy, source, target)
@@ -198,6 +211,7 @@ class PlainFabric:
         self.execute: Execute = refuse
         """Starts commands in servers: never."""
         self.resolvers = Resolvers()
+        self.exports = Exports()
         self._aliases = _Aliases(third)
         self._forwards = Forwards(self._aliases.dial, self._aliases.listened)
         self.forwardings = self._forwards.current

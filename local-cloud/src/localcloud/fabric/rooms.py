@@ -5,7 +5,7 @@ serves them on its event loop.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +14,7 @@ from localcloud.fabric.doors import make_socket, use_socket
 from localcloud.fabric.filters import messages
 from localcloud.fabric.interface import Door, FabricError, Port
 from localcloud.fabric.links import set_sysctl
+from localcloud.fabric.machines import RunningServer
 from localcloud.fabric.storage import LATER
 from localcloud.fabric.switch import Cabling, Switch
 
@@ -23,8 +24,14 @@ Request = dict[str, Any]
 class Rooms:
     """The namespaces of appliances. ``answer`` sends descriptors with the answer to a request."""
 
-    def __init__(self, switch: Switch, answer: Callable[[Request, list[int]], None]) -> None:
+    def __init__(
+        self,
+        switch: Switch,
+        servers: Mapping[str, RunningServer],
+        answer: Callable[[Request, list[int]], None],
+    ) -> None:
         self._switch = switch
+        self._servers = servers
         self._answer = answer
         self._rooms: dict[str, Cabling] = {}
         self.operations: dict[str, Callable[[Request], object]] = {
@@ -66,9 +73,11 @@ class Rooms:
             cabling.close()
 
     def _open(self, request: Request) -> object:
-        cabling = self._rooms.get(request["appliance_id"])
+        holder = request["appliance_id"]
+        server = self._servers.get(holder)
+        cabling = self._rooms.get(holder) if server is None else server.cabling
         if cabling is None:
-            raise FabricError(f"appliance {request['appliance_id']} does not exist in the fabric")
+            raise FabricError(f"appliance {holder} does not exist in the fabric")
         place = request["address"], int(request["port"])
         with self._switch.inside(cabling):
             opened = make_socket(Door(request["door"]), place[0])

@@ -19,21 +19,24 @@ from typing import Any
 
 from localcloud.fabric import relays
 from localcloud.fabric.client import OwnerClient
+from localcloud.fabric.exports import Exports
 from localcloud.fabric.forwards import Forwards, own_addresses
 from localcloud.fabric.interface import (
     METADATA,
     NAMES,
     Exit,
     FabricError,
+    Face,
     FloatingIP,
     Server,
+    Share,
     Usage,
     Volume,
 )
 from localcloud.fabric.outbound import DnsRelay, relay_names
 from localcloud.fabric.ownership import give_to_servers
 from localcloud.fabric.resolvers import Resolvers, host_resolver
-from localcloud.fabric.specs import volume_to_json
+from localcloud.fabric.specs import share_to_json, volume_to_json
 from localcloud.fabric.start import OwnerProcess
 from localcloud.fabric.usage import reported
 from localcloud.guest.instance import EXIT_REBOOT
@@ -106,7 +109,8 @@ class Servers:
         self, process: OwnerProcess, on_exit: Callable[[Exit], None], resolvers: Resolvers
     ) -> None:
         self._resolvers = resolvers
-        self.client = OwnerClient(process, self._ended, self._lost)
+        self.exports = Exports()
+        self.client = OwnerClient(process, self._ended, self.exports.ask, self._lost)
         self.forwards = Forwards(self._dial, own_addresses)
         self._services = process.services
         self._root_id = process.findings.server_root
@@ -156,6 +160,14 @@ class Servers:
         await self._give(volume.disk, volume.image)
         order = volume_to_json(volume)
         await self.client.ask("attach_volume", server_id=server_id, volume=order)
+
+    async def mount_share(self, server_id: str, share: Share, face: Face, target: str) -> None:
+        """Mount a share at a directory of a running server."""
+        await self._give(share.disk)
+        shown = share_to_json(share)
+        await self.client.ask(
+            "mount_share", server_id=server_id, share=shown, face=face, target=target
+        )
 
     async def _give(self, *places: Path | None) -> None:
         if self._root_id is None:

@@ -4,7 +4,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric.interface import Address, Direction, Port, Router, RouterLeg, Rule, Volume
+from localcloud.fabric.interface import (
+    Address,
+    Direction,
+    Port,
+    Router,
+    RouterLeg,
+    Rule,
+    Share,
+    Volume,
+)
 
 
 def _address(data: dict[str, Any]) -> Address:
@@ -49,3 +58,13 @@ def volume_from_json(data: dict[str, Any]) -> Volume:
     """The volume whose fields are this plain data."""
     image = None if data["image"] is None else Path(data["image"])
     return Volume(**{**data, "disk": Path(data["disk"]), "image": image})
+
+
+def share_to_json(share: Share) -> dict[str, Any]:
+    """The fields of a share as plain data; its path holds in another process too."""
+    return {**asdict(share), "disk": str(share.disk.resolve())}
+
+
+def share_from_json(data: dict[str, Any]) -> Share:
+    """The share whose fields are this plain data."""
+    return Share(**{**data, "disk": Path(data["disk"])})

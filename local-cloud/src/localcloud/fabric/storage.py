@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from localcloud.fabric import archives, disks, kernel, specs, volumes
-from localcloud.fabric.interface import FabricError
+from localcloud.fabric import archives, disks, kernel, shares, specs, volumes
+from localcloud.fabric.interface import FabricError, Face
 from localcloud.fabric.machines import RunningServer
+from localcloud.fabric.mount_table import Namespaces
 
 Request = dict[str, Any]
 LATER = object()
@@ -31,48 +32,70 @@ class Storage:
     def __init__(
         self,
         mounted: volumes.Volumes,
+        shared: shares.Shares,
         servers: Mapping[str, RunningServer],
         selector: selectors.BaseSelector,
         answer: Callable[..., None],
     ) -> None:
         self._volumes = mounted
+        self._shares = shared
         self._servers = servers
         self._selector = selector
         self._answer = answer
         self.operations: Mapping[str, Callable[[Request], object]] = {
             "attach_volume": self._attach,
             "detach_volume": self._detach,
+            "mount_share": self._mount,
+            "show_share": self._show,
+            "release_share": lambda request: shared.release(request["share_id"]),
             **dict.fromkeys(_ON_DISKS, self._on_disk),
         }
 
     def _attach(self, request: Request) -> object:
-        server = self._servers.get(request["server_id"])
+        server_id, namespaces = self._running(request)
         volume = specs.volume_from_json(request["volume"])
-        if server is None or server.mounts is None:
-            raise FabricError("the server does not run")
-        if self._volumes.held(server.id, volume.id) is not None:
+        if self._volumes.held(server_id, volume.id) is not None:
             return None
-        server_id, mounts = server.id, server.mounts
         shown = self._volumes.open(server_id, volume)
 
         def done(well: bool) -> None:
             if not well:
                 self._volumes.close(server_id, volume.id)
 
-        return self._aside(request, lambda: volumes.attach(mounts, shown), done)
+        return self._aside(request, lambda: volumes.attach(namespaces.mounts, shown), done)
 
     def _detach(self, request: Request) -> object:
         server, volume_id = self._servers.get(request["server_id"]), request["volume_id"]
         shown = None if server is None else self._volumes.held(server.id, volume_id)
-        if server is None or server.mounts is None or shown is None:
+        if server is None or server.namespaces is None or shown is None:
             return None
-        server_id, mounts = server.id, server.mounts
+        server_id, mounts = server.id, server.namespaces.mounts
 
         def done(well: bool) -> None:
             if well:
                 self._volumes.close(server_id, volume_id)
 
         return self._aside(request, lambda: volumes.detach(mounts, shown), done)
+
+    def _mount(self, request: Request) -> object:
+        server_id, namespaces = self._running(request)
+        share = specs.share_from_json(request["share"])
+        shown = self._shares.show(server_id, share, Face(request["face"]))
+        return self._aside(request, lambda: shares.mount(namespaces, shown, request["target"]))
+
+    def _show(self, request: Request) -> object:
+        share = specs.share_from_json(request["share"])
+        if not self._shares.has(request["server_id"], share.id):
+            return None
+        server_id, namespaces = self._running(request)
+        shown = self._shares.show(server_id, share, Face(request["face"]))
+        return self._aside(request, lambda: shares.change(namespaces, shown))
+
+    def _running(self, request: Request) -> tuple[str, Namespaces]:
+        server = self._servers.get(request["server_id"])
+        if server is None or server.namespaces is None:
+            raise FabricError("the server does not run")
+        return server.id, server.namespaces
 
     def _on_disk(self, request: Request) -> object:
         paths = [Path(path) for path in request["paths"]]

@@ -15,10 +15,14 @@ from localcloud.fabric import kernel
 from localcloud.fabric.disks import BASE_ROOT, overlay
 from localcloud.fabric.interface import FabricError, Volume
 from localcloud.fabric.kernel import Clone
+from localcloud.fabric.mount_table import mounts
 
 _BLANK, _SEEN, _SEEN_ONLY = "blank", "seen", "seen-only"
 """In a volume's directory: an empty one to lie below its content, and where it is mounted."""
 _CONTENT = "upper/root"
+_PARTITIONS = "/proc/partitions"
+_MAJOR = 254
+"""Number of the driver of virtual disks."""
 _ID_LENGTH = 20
 """So much of a volume's id is in the name of the disk, as with virtio."""
 
@@ -119,42 +123,51 @@ def show(shown: Shown, copied: int) -> None:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(f"../../{shown.device}")
+    _tell_partitions()
 
 
-def attach(mounts: int, shown: Shown) -> None:
+def attach(mount_namespace: int, shown: Shown) -> None:
     """Show a volume in the mount namespace of a running server, and be there from then on."""
     copied = kernel.copy_mount(shown.place)
-    kernel.setns(mounts, Clone.NEWNS)
+    kernel.setns(mount_namespace, Clone.NEWNS)
     show(shown, copied)
 
 
-def detach(mounts: int, shown: Shown) -> None:
+def detach(mount_namespace: int, shown: Shown) -> None:
     """Unmount a volume wherever it is in a server's mount namespace, and be there from then on."""
     # The server's own /proc does not know this process.
     myself = os.open("/proc/self", os.O_PATH)
-    device, root = next(m[:2] for m in _mounts(myself) if m[2] == shown.place)
-    kernel.setns(mounts, Clone.NEWNS)
-    found = [m for m in _mounts(myself) if m[0] == device and _is_below(m[1], root)]
-    for _, _, target in reversed(found):
-        kernel.unmount(target)
+    volume = next(m for m in mounts(myself) if m.target == shown.place)
+    kernel.setns(mount_namespace, Clone.NEWNS)
+    for mounted in reversed([m for m in mounts(myself) if m.shows(volume)]):
+        kernel.unmount(mounted.target)
     with suppress(OSError):
         Path("/dev/disk/by-id", shown.by_id).unlink()
         Path("/dev", shown.device).rmdir()
+    _tell_partitions()
 
 
-def _is_below(path: str, root: str) -> bool:
-    return path == root or path.startswith(f"{root.rstrip('/')}/")
+def cover_partitions() -> None:
+    """Give a server a table of block devices of its own, in place of that of the host."""
+    own = Path("/run/partitions")
+    own.touch(mode=0o444)
+    kernel.bind(str(own), _PARTITIONS)
+    own.unlink()
+    _tell_partitions()
 
 
-def _mounts(process: int) -> list[tuple[str, str, str]]:
-    """Device, directory in it and target of each mount that a process sees, in their order."""
-    table = os.open("mountinfo", os.O_RDONLY | os.O_CLOEXEC, dir_fd=process)
-    with os.fdopen(table, encoding="utf-8", errors="surrogateescape") as file:
-        fields = [line.split(" ") for line in file]
-    return [(entry[2], _plain(entry[3]), _plain(entry[4])) for entry in fields]
-
-
-def _plain(path: str) -> str:
-    for sign in (" ", "\t", "\n", "\\"):
-        path = path.replace(f"\\{ord(sign):03o}", sign)
-    return path
+def _tell_partitions() -> None:
+    """Write the table, in which programs look for a volume to come. Its sizes are those of the
+    file systems that the devices stand for.
+    """
+    lines = ["major minor  #blocks  name", ""]
+    for place in (Path("/"), *sorted(Path("/dev").glob("vd[b-z]"))):
+        size = os.statvfs(place)
+        name = place.name or "vda"
+        minor = 16 * (ord(name[2]) - ord("a"))
+        blocks = size.f_blocks * size.f_frsize // 1024
+        lines.append(f"{_MAJOR:4} {minor:8} {blocks:10} {name}")
+    with suppress(OSError):  # root in the server has put something else there
+        table = os.open(_PARTITIONS, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW)
+        with os.fdopen(table, "w") as file:
+            file.write("\n".join(lines) + "\n")

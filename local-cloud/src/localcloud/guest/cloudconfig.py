@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from localcloud.guest import accounts, apt, files, merging, packages, settings, ssh
+from localcloud.guest import accounts, apt, files, merging, mounts, packages, settings, ssh
 from localcloud.guest.instance import Instance
 from localcloud.guest.parts import Part
 from localcloud.guest.scripts import run_script, say
@@ -45,7 +45,6 @@ _NOT_DONE = {
 _OF_THE_HOST = {
     "ntp": "not done, as servers have the clock of the host",
     "swap": "not done, as servers have the memory of the host",
-    "mounts": "not done, as servers have no block devices",
 }
 Config = dict[str, Any]
 
@@ -117,6 +116,7 @@ def configure(config: Config, instance: Instance) -> None:
     apt.add_certificates(config, instance)
     settings.set_locale(config)
     accounts.set_passwords(config, instance)
+    mounts.add_mounts(config)
     settings.set_timezone(config)
     if config.get("runcmd"):
         _write_script(instance.directory / "scripts/runcmd", shell_lines(config["runcmd"]))

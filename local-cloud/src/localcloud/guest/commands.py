@@ -1,8 +1,9 @@
 """Programs that a server has in addition: they reach the first process, which is not systemd."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from localcloud.guest.volume_commands import NAMES, PROGRAM
+from localcloud.guest import share_commands, volume_commands
 
 _HEAD = "#!/bin/sh\n"
 _POWER_OFF = _HEAD + "# Ends this server.\nexec kill -TERM 1\n"
@@ -169,7 +170,12 @@ def install(root: Path, many_users: bool) -> None:
     """
     directory = root / "usr/local/sbin"
     directory.mkdir(parents=True, exist_ok=True)
-    programs = {**_PROGRAMS, **dict.fromkeys(NAMES, PROGRAM)}
+    helpers = [f"mount.{kind}" for kind in share_commands.KINDS]
+    programs = {
+        **_PROGRAMS,
+        **dict.fromkeys(volume_commands.NAMES, volume_commands.PROGRAM),
+        **dict.fromkeys(helpers, share_commands.PROGRAM),
+    }
     if not many_users:
         programs |= _FOR_ONE_USER
     elif not (root / "usr/bin/sudo").exists():
@@ -179,3 +185,7 @@ def install(root: Path, many_users: bool) -> None:
         if not path.exists():
             path.write_text(content)
             path.chmod(0o755)
+    for name in helpers:
+        # where the system's own mount looks for it
+        with suppress(OSError):
+            (root / "usr/sbin" / name).symlink_to(directory / name)

@@ -37,9 +37,10 @@ class Executions:
     JSON: the exit ``code``, or an ``error``. When its other side goes, the command is hung up.
     """
 
-    def __init__(self, requests: int, instance: Instance, selector: selectors.BaseSelector) -> None:
-        self._requests = socket.socket(fileno=requests)
-        self._requests.setblocking(False)
+    def __init__(
+        self, requests: socket.socket, instance: Instance, selector: selectors.BaseSelector
+    ) -> None:
+        self._requests = requests
         self._instance = instance
         self._selector = selector
         self._running: dict[int, socket.socket] = {}

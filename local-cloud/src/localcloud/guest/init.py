@@ -7,6 +7,7 @@ SIGUSR1 and SIGUSR2 freeze and thaw all other processes.
 import os
 import selectors
 import signal
+import socket
 import time
 from collections.abc import Callable
 
@@ -21,6 +22,7 @@ from localcloud.guest.instance import (
     SCRIPTS,
     Instance,
 )
+from localcloud.guest.mount_requests import MountRequests
 
 MOST_CONSOLE_BYTES = 16 << 20
 _OBEYED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2)
@@ -48,7 +50,7 @@ class Console:
 def run(instance: Instance, console: int, requests: int, ready: Callable[[], None]) -> int:
     """Run a server as its first process and return its exit code. ``ready`` is called once.
 
-    Over the socket ``requests`` it is asked to run commands.
+    Over the socket ``requests`` it is asked to run commands, and asks for shares to mount.
     """
     signal.set_wakeup_fd(-1)
     wakeup_read, wakeup_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -76,7 +78,10 @@ def run(instance: Instance, console: int, requests: int, ready: Callable[[], Non
         selector.register(wakeup_read, selectors.EVENT_READ)
         selector.register(spoken, selectors.EVENT_READ)
         selector.register(told_read, selectors.EVENT_READ)
-        executions = Executions(requests, instance, selector)
+        channel = socket.socket(fileno=requests)
+        channel.setblocking(False)
+        executions = Executions(channel, instance, selector)
+        MountRequests(channel, selector)
         while True:
             for key, _ in selector.select():
                 if key.data is not None:

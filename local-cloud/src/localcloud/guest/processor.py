@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from localcloud.guest import cloudconfig, handlers, parts, settings, ssh
+from localcloud.guest import cloudconfig, handlers, mounts, parts, settings, ssh
 from localcloud.guest.instance import CLOUD, CONFIGURATION, RUN, SCRIPTS, Instance
 from localcloud.guest.parts import Part
 from localcloud.guest.scripts import run_directory, run_script, say
@@ -59,6 +59,8 @@ def run(instance: Instance) -> int:
     failures += cloudconfig.run_bootcmd(config, instance)
     if unconfigured:
         cloudconfig.configure(config, instance)
+    failures += mounts.mount_all(instance)
+    if unconfigured:
         failures += cloudconfig.finish_configuration(config, instance)
         instance.note_done(CONFIGURATION)
     ssh.start(instance)

@@ -1,12 +1,12 @@
 """Programs for file systems on volumes, which are directories in a server: ``/dev/vdb``.
 
-Templates format a device, mount it, and find it again by what is on it. These stand in for volumes
-alone; for all else they start the program that they stand before.
+Templates format a device, mount it, and find it again by what is on it. These stand in for volumes,
+and ``mount`` for shares, too; for all else they start the program that they stand before.
 """
 
 PROGRAM = r"""#!/bin/sh
-# Formats, mounts and looks at volumes, which are directories in this server. Anything else is left
-# to the program of the system.
+# Formats, mounts and looks at volumes, which are directories in this server, and mounts shares of
+# the cloud. Anything else is left to the program of the system.
 name=${0##*/}
 rest=$PATH
 PATH=$(echo ":$PATH:" | sed 's#:/usr/local/sbin:#:#g; s#^:##; s#:$##')
@@ -25,26 +25,40 @@ bind() {
     command mount --bind "$1" "$2" || exit 32
     case ",$3," in *,ro,*) command mount -o remount,bind,ro "$2" || exit 32 ;; esac
 }
+share() {  # SOURCE KIND: whether that is a share; kind is what sort it is then
+    case "$1" in *:/*|//*|*:*:/*) ;; *) return 1 ;; esac
+    case "$2" in
+        nfs|nfs4|cifs|smb3|ceph) kind=$2 ;;
+        ''|auto) case "$1" in //*) kind=cifs ;; *) kind=nfs ;; esac ;;
+        *) return 1 ;;
+    esac
+}
 mounted() {
     awk -v target="$1" '$5 == target { found = 1 } END { exit !found }' /proc/self/mountinfo
 }
 from_fstab() {
-    while read -r source target _ options _; do
+    while read -r source target type options _; do
         case "$source" in ''|'#'*) continue ;; esac
-        if volume "$source" && { [ -z "$1" ] || [ "$target" = "$1" ]; }; then
+        [ -z "$1" ] || [ "$target" = "$1" ] || continue
+        case ",$options," in *,noauto,*) [ -n "$1" ] || continue ;; esac
+        if volume "$source"; then
             found=yes
             mounted "$target" || bind "$place" "$target" "$options"
+        elif share "$source" "$type"; then
+            found=yes
+            mounted "$target" || "/usr/local/sbin/mount.$kind" "$source" "$target" -o "$options" \
+                < /dev/null || failed=32
         fi
     done < /etc/fstab
 }
 
-last= ; first= ; options= ; all= ; value= ; type=ext4 ; form=full ; tag=
+last= ; first= ; options= ; all= ; value= ; type=ext4 ; asked= ; form=full ; tag= ; failed=0
 case "$name" in mkfs.*) type=${name#mkfs.} ;; esac
 for word in "$@"; do
     if [ -n "$value" ]; then
         case "$value" in
-            -o) options=$word ; form=$word ;;
-            -t) type=$word ;;
+            -o) options=${options:+$options,}$word ; form=$word ;;
+            -t) type=$word ; asked=$word ;;
             -s) tag=$word ;;
         esac
         value= ; continue
@@ -52,7 +66,9 @@ for word in "$@"; do
     case "$word" in
         -o|-t|-s|-L|-U|-b|-m|-i|-N|-O|-E|-I|-T) value=$word ;;
         -a) all=yes ;;
-        -r) options=ro ;;
+        -r) options=${options:+$options,}ro ;;
+        -o?*) options=${options:+$options,}${word#-o} ;;
+        -t?*) type=${word#-t} ; asked=$type ;;
         -*) ;;
         *) first=${first:-$word} ; last=$word ;;
     esac
@@ -65,10 +81,13 @@ case "$name" in
             bind "$place" "$last" "$options"
             exit 0
         fi
+        if [ -n "$first" ] && [ "$first" != "$last" ] && share "$first" "$asked"; then
+            exec "/usr/local/sbin/mount.$kind" "$first" "$last" -o "$options"
+        fi
         found=
         [ -n "$last" ] && [ "$first" = "$last" ] && [ -e /etc/fstab ] && from_fstab "$last"
-        [ -n "$found" ] && exit 0
-        [ -n "$all" ] && [ -e /etc/fstab ] && { from_fstab ''; exit 0; }
+        [ -n "$found" ] && exit "$failed"
+        [ -n "$all" ] && [ -e /etc/fstab ] && { from_fstab ''; exit "$failed"; }
         system "$@" ;;
     umount)
         volume "$last" || system "$@"

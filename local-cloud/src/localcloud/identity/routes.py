@@ -1,6 +1,9 @@
 """The identity API, as the application mounts it."""
 
+import importlib
+
 from starlette.requests import Request
+from starlette.routing import BaseRoute
 
 from localcloud.cloud import Cloud, Service
 from localcloud.http import Handler, context, fixed, keystone_error, route
@@ -8,7 +11,6 @@ from localcloud.identity import policy
 from localcloud.identity.bootstrap import bootstrap
 from localcloud.identity.directory import Directory
 from localcloud.identity.identity import identity_of
-from localcloud.identity.requests import resource_routes
 from localcloud.store import Document
 
 _OPEN = frozenset({("GET", "/"), ("HEAD", "/"), ("GET", "/v3"), ("HEAD", "/v3")})
@@ -24,6 +26,17 @@ def service(cloud: Cloud) -> Service:
     async def start() -> None:
         bootstrap(identity.directory, cloud.services)
 
+    def routes() -> list[BaseRoute]:
+        requests = importlib.import_module("localcloud.identity.requests")
+        return [
+            route("GET", "/", fixed({"versions": {"values": [version]}}), 300),
+            route("GET", "/v3", fixed({"version": version})),
+            *requests.resource_routes(identity),
+            route("GET", "/v3/limits/model", fixed({"model": _LIMIT_MODEL})),
+            route("GET", "/v3/limits", _no(identity.directory, "limits")),
+            route("GET", "/v3/registered_limits", _no(identity.directory, "registered_limits")),
+        ]
+
     return Service(
         type="identity",
         name="keystone",
@@ -32,14 +45,7 @@ def service(cloud: Cloud) -> Service:
         render=keystone_error,
         public=_is_public,
         versions=(version,),
-        routes=[
-            route("GET", "/", fixed({"versions": {"values": [version]}}), 300),
-            route("GET", "/v3", fixed({"version": version})),
-            *resource_routes(identity),
-            route("GET", "/v3/limits/model", fixed({"model": _LIMIT_MODEL})),
-            route("GET", "/v3/limits", _no(identity.directory, "limits")),
-            route("GET", "/v3/registered_limits", _no(identity.directory, "registered_limits")),
-        ],
+        routes=routes,
         start=start,
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from localcloud.http import BadRequest, Forbidden, RequestContext, TooLarge
-from localcloud.image.presentation import READ_ONLY
+from localcloud.image.presentation import READ_ONLY, RESERVED
 from localcloud.store import Document
 
 CONTAINER_FORMATS = ("ami", "ari", "aki", "bare", "ovf", "ova", "docker", "compressed")
@@ -34,6 +34,8 @@ def split(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     for name in body:
         if name in READ_ONLY - {"id"}:
             raise Forbidden(f"Attribute '{name}' is read-only.")
+        if name.startswith(RESERVED):
+            raise Forbidden(f"Attribute '{name}' is reserved.")
     if "id" in body:
         image_id(body["id"])
     attributes = {name: checked(name, body[name]) for name in body if name in BASE}

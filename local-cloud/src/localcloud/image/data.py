@@ -1,4 +1,4 @@
-"""The requests on the data of images: upload, download, staging and import."""
+"""The requests on the data of images: upload, download and staging."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,14 +13,12 @@ from localcloud.http import (
     BadRequest,
     Conflict,
     Forbidden,
-    TooLarge,
     UnsupportedMediaType,
     context,
-    read_json,
     route,
 )
 from localcloud.image.images import SIZE_LIMIT, Images
-from localcloud.image.records import IMPORT_METHODS
+from localcloud.image.presentation import TASK
 from localcloud.store import Document
 
 _CHUNK = 1 << 20
@@ -39,7 +37,6 @@ class ImageData:
             route("GET", f"{one}/file", self._download),
             route("PUT", f"{one}/file", self._upload),
             route("PUT", f"{one}/stage", self._stage),
-            route("POST", f"{one}/import", self._import, 202),
         ]
 
     async def _download(self, request: Request) -> Answer:
@@ -60,33 +57,14 @@ class ImageData:
 
     async def _stage(self, request: Request) -> None:
         image = self._writable(request, "queued")
-        path, size = self._images.staged(image["id"]), 0
-        self._images.change(image, {"status": "uploading"})
+        image = self._images.change(image, {"status": "uploading"})
         try:
-            with path.open("wb") as file:
-                async for chunk in request.stream():
-                    size += len(chunk)
-                    if size > SIZE_LIMIT:
-                        raise TooLarge(f"The data is longer than {SIZE_LIMIT} bytes.")
-                    file.write(chunk)
+            size = await self._images.stage(image["id"], request.stream(), SIZE_LIMIT)
         except BaseException:
-            path.unlink(missing_ok=True)
-            self._images.change(image, {"status": "queued"})
+            if image["id"] in self._images.records:
+                self._images.change(self._images.get(image["id"]), {"status": "queued"})
             raise
-
-    async def _import(self, request: Request) -> None:
-        method = (await read_json(request)).get("method")
-        name = method.get("name") if isinstance(method, dict) else None
-        if name not in IMPORT_METHODS:
-            raise BadRequest(
-                f"The import method '{name}' is not available: this cloud fetches nothing by "
-                f"itself. Available: {', '.join(IMPORT_METHODS)}."
-            )
-        image = self._writable(request, "uploading")
-        _require_formats(image)
-        path = self._images.staged(image["id"])
-        await self._images.fill(image, chunks(path), SIZE_LIMIT)
-        path.unlink()
+        self._images.change(self._images.get(image["id"]), {"size": size})
 
     def _writable(self, request: Request, status: str) -> Document:
         image = self._images.own(context(request), request.path_params["id"])
@@ -95,6 +73,8 @@ class ImageData:
             raise UnsupportedMediaType("The media type must be application/octet-stream.")
         if image["status"] != status:
             raise Conflict(f"The image is {image['status']}, not {status}.")
+        if image.get(TASK) is not None:
+            raise Conflict("Image has active task")
         return image
 
 

@@ -42,6 +42,7 @@ class Images:
         self.deleted = cloud.store.collection("image.deleted")
         self.holders: list[Callable[[str], bool]] = []
         """Tell whether the root file system of an image is still needed, deleted or not."""
+        self.tasks = cloud.store.collection("image.task", index=("image_id", "status"))
         self.members = cloud.store.collection("image.member", index=("image_id", "member_id"))
 
     def start(self) -> None:
@@ -52,7 +53,8 @@ class Images:
         for leftover in self._directory.glob("*.unpacking"):
             shutil.rmtree(leftover)
         for image in self.records.values():
-            if image["status"] == "saving":
+            cut_off = image["status"] == "uploading" and not self.staged(image["id"]).exists()
+            if image["status"] == "saving" or cut_off:
                 self.change(image, {"status": "queued"})
         for image in self.deleted.values():
             self._let_go(image["id"])
@@ -147,22 +149,46 @@ class Images:
         path = self._directory / image_id
         return path if path.exists() else None
 
-    async def fill(self, image: Document, chunks: AsyncIterator[bytes], limit: int) -> Document:
+    async def stage(self, image_id: str, chunks: AsyncIterator[bytes], limit: int) -> int:
+        """Put data where they wait for their import; returns how many bytes they are.
+
+        Raises :class:`TooLarge` beyond ``limit`` bytes, :class:`StorageFull`, and :class:`NotFound`
+        as soon as the image is gone.
+        """
+        part, size = self._directory / f"{image_id}.staged.part", 0
+        try:
+            with part.open("wb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    self.get(image_id)
+                    _check_room(self._directory, size, len(chunk), limit)
+                    file.write(chunk)
+            part.rename(self.staged(image_id))
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        return size
+
+    async def fill(
+        self,
+        image: Document,
+        chunks: AsyncIterator[bytes],
+        limit: int,
+        meanwhile: str = "saving",
+    ) -> Document:
         """Store the data of a queued image and return it as ``active``.
 
         Raises :class:`TooLarge` beyond ``limit`` bytes and :class:`StorageFull`; the image is
         ``queued`` again then, as it is when the client goes away half-way.
         """
-        image = self.change(image, {"status": "saving"})
+        image = self.change(image, {"status": meanwhile})
         part = self._directory / f"{image['id']}.part"
         md5, sha, size = hashlib.md5(usedforsecurity=False), hashlib.new(_HASH), 0
         try:
             with part.open("wb") as file:
                 async for chunk in chunks:
                     size += len(chunk)
-                    if size > limit:
-                        raise TooLarge(f"The data is longer than {limit} bytes.")
-                    self._check_room(len(chunk))
+                    _check_room(self._directory, size, len(chunk), limit)
                     file.write(chunk)
                     md5.update(chunk)
                     sha.update(chunk)
@@ -172,7 +198,7 @@ class Images:
         except BaseException:
             part.unlink(missing_ok=True)
             if image["id"] in self.records:
-                self.change(image, {"status": "queued"})
+                self.change(self.get(image["id"]), {"status": "queued"})
             raise
         hashes = {
             "checksum": md5.hexdigest(),
@@ -189,6 +215,7 @@ class Images:
         """
         with self._cloud.store.transaction():
             self.members.delete_all(image_id=image["id"])
+            self.tasks.delete_all(image_id=image["id"])
             self.records.delete(image["id"])
             self.deleted.put(image)
         for path in (self._directory / image["id"], self.staged(image["id"])):
@@ -213,12 +240,16 @@ class Images:
         owned = list(self.records.find(owner=owner))
         return len(owned), sum(image["size"] or 0 for image in owned)
 
-    def _check_room(self, size: int) -> None:
-        if shutil.disk_usage(self._directory).free < size + _SPARE_BYTES:
-            raise StorageFull("The disk of this machine has no room for the image.")
-
     def _is_host(self, image: Document) -> bool:
         return bool(image["properties"].get("stoker:kind") == "host" and image["owner"] is None)
+
+
+def _check_room(directory: Path, size: int, piece: int, limit: int) -> None:
+    """Raise where data that have this size, with the piece that has come, are too long."""
+    if size > limit:
+        raise TooLarge(f"The data is longer than {limit} bytes.")
+    if shutil.disk_usage(directory).free < piece + _SPARE_BYTES:
+        raise StorageFull("The disk of this machine has no room for the image.")
 
 
 def _missing(image_id: str) -> NotFound:

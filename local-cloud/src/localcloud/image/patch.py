@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from localcloud.http import BadRequest, Conflict, Forbidden, UnsupportedMediaType, read_body
 from localcloud.image.attributes import BASE, checked, limit_properties
-from localcloud.image.presentation import READ_ONLY
+from localcloud.image.presentation import READ_ONLY, RESERVED
 from localcloud.store import Document
 
 _MEDIA_TYPE = "application/openstack-images-v2.{}-json-patch"
@@ -69,6 +69,8 @@ def changes(image: Document, operations: list[Operation]) -> dict[str, Any]:
     for operation in operations:
         if operation.name in READ_ONLY:
             raise Forbidden(f"Attribute '{operation.name}' is read-only.")
+        if operation.name.startswith(RESERVED):
+            raise Forbidden(f"Attribute '{operation.name}' is reserved.")
         if operation.name in BASE:
             if operation.verb == "remove":
                 raise Forbidden(f"Attribute '{operation.name}' cannot be removed.")

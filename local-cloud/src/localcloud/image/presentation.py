@@ -5,6 +5,17 @@ from typing import Any
 from localcloud.store import Document
 
 STORE = "local"
+TASK, IMPORTING, FAILED = (
+    "os_glance_import_task",
+    "os_glance_importing_to_stores",
+    "os_glance_failed_import",
+)
+"""What an image tells of its import: the task while it lasts, and the stores that get it, or did
+not."""
+UNFINISHED = ("pending", "processing")
+"""States of tasks that have not ended."""
+RESERVED = "os_glance"
+"""How names begin that no client uses."""
 READ_ONLY = frozenset(
     (
         "id", "status", "checksum", "os_hash_algo", "os_hash_value", "size", "virtual_size",

@@ -9,12 +9,11 @@ from starlette.routing import BaseRoute
 from localcloud.http import Conflict, Forbidden, NotFound, TooLarge, context, read_json, route
 from localcloud.image.attributes import TAG_LIMIT, authorize, checked, image_id, split
 from localcloud.image.images import Images
+from localcloud.image.imports import IMPORT_METHODS
 from localcloud.image.listing import image_list
 from localcloud.image.patch import changes, read_patch
 from localcloud.image.presentation import STORE, shown
 from localcloud.store import Document
-
-IMPORT_METHODS = ("glance-direct",)
 
 
 class ImageRecords:

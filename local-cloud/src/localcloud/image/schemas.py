@@ -82,9 +82,26 @@ def _list_of(name: str, item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+TASK: dict[str, Any] = {
+    "name": "task",
+    "properties": {
+        **dict.fromkeys(("id", "owner", "message", "image_id", "request_id", "user_id"), _STRING),
+        "type": {"type": "string", "enum": ["import", "api_image_import", "location_import"]},
+        "status": {"type": "string", "enum": ["pending", "processing", "success", "failure"]},
+        "input": {"type": ["null", "object"]},
+        "result": {"type": ["null", "object"]},
+        "expires_at": {"type": ["null", "string"]},
+        "created_at": _STRING,
+        "updated_at": _STRING,
+        "self": {**_STRING, "readOnly": True},
+        "schema": {**_STRING, "readOnly": True},
+    },
+}
 SCHEMAS = {
     "image": IMAGE,
     "images": _list_of("images", IMAGE),
     "member": MEMBER,
     "members": _list_of("members", MEMBER),
+    "task": TASK,
+    "tasks": _list_of("tasks", TASK),
 }

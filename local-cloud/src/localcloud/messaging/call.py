@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.cloud import Cloud
-from localcloud.http import Answer, Unauthorized, read_body, respond
+from localcloud.http import Answer, RequestContext, Unauthorized, read_body, respond
 from localcloud.messaging.errors import Refused, bad_body, bad_request
 from localcloud.messaging.signatures import Signatures
 
@@ -34,6 +34,8 @@ class Call:
     is_admin: bool
     client: str
     """The id that the sender has given itself."""
+    who: RequestContext | None
+    """Whose token it is; None for a signature."""
 
     @property
     def path(self) -> str:
@@ -129,7 +131,7 @@ class Calls:
         return Route(path, handle, methods=[method])
 
     def _of(self, request: Request) -> Call:
-        project, is_admin = self._sender(request)
+        project, who = self._sender(request)
         client = request.headers.get("client-id")
         if client is None:
             message = 'The "Client-Id" header is required.'
@@ -145,16 +147,17 @@ class Calls:
             raise bad_request(
                 "Queue names may only contain ASCII letters, digits, underscores, and dashes."
             )
-        return Call(request, project, is_admin, client)
+        is_admin = who is not None and who.is_admin
+        return Call(request, project, is_admin, client, who)
 
-    def _sender(self, request: Request) -> tuple[str, bool]:
+    def _sender(self, request: Request) -> tuple[str, RequestContext | None]:
         if "url-signature" in request.headers:
-            return self._signatures.project(request), False
+            return self._signatures.project(request), None
         token = request.headers.get("x-auth-token")
         if not token:
             raise Unauthorized("The request you have made requires authentication.")
         who = self._cloud.tokens.validate(token)
-        return who.require_project(), who.is_admin
+        return who.require_project(), who
 
 
 def _integer(text: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from localcloud.cloud import Cloud
+from localcloud.identity.service_trusts import Trusts
 from localcloud.messaging.errors import not_found, unavailable
 from localcloud.store import Document
 
@@ -34,6 +35,15 @@ class State:
         self.messages = store.collection("messaging.message", index=("queue_id", "claim_id"))
         self.claims = store.collection("messaging.claim", index=("queue_id",))
         self.subscriptions = store.collection("messaging.subscription", index=("queue_id",))
+        self.trusts = Trusts(cloud)
+        """Of those whose subscribers are told with a token."""
+        self.subscriptions.watch(self._forget_trust)
+
+    def _forget_trust(self, before: Document | None, after: Document | None) -> None:
+        """Have the trust of a subscription end with it, whatever has ended that."""
+        used = before and before.get("trust_id")
+        if used and used != (after or {}).get("trust_id"):
+            self.trusts.remove(used)
 
     def now(self) -> int:
         """Return the present second."""

@@ -14,7 +14,8 @@ from localcloud.messaging.limits import check_retries
 from localcloud.messaging.state import State, queue_id
 from localcloud.store import Document
 
-SCHEMES = ["http", "https", "mailto"]
+TRUST = "trust+"
+SCHEMES = ["http", "https", "mailto", "trust+http", "trust+https"]
 _TTL = 3600
 _LEAST_TTL = 60
 _EXISTS = "Such subscription already exists."
@@ -76,6 +77,7 @@ class Subscriptions:
             "ttl": ttl,
             "created": now,
             "expires": now + ttl,
+            "trust_id": self._trust(call, content["subscriber"]),
         }
         self._state.subscriptions.put(made)
         where = {"Location": call.path}
@@ -89,15 +91,25 @@ class Subscriptions:
         self._check(content)
         found = self._found(call)
         others = [each for each in self._alive(call) if each["id"] != found["id"]]
-        subscriber = content.get("subscriber", found["subscriber"])
+        subscriber = str(content.get("subscriber") or found["subscriber"])
         if any(each["subscriber"] == subscriber for each in others):
             raise conflict(f"{_EXISTS} {_UNIQUE}")
         changes = {k: v for k, v in content.items() if k in ("subscriber", "ttl", "options")}
         if changes.get("ttl"):
             now = self._state.now()
             changes |= {"created": now, "expires": now + changes["ttl"]}
+        if subscriber != found["subscriber"]:
+            changes["trust_id"] = self._trust(call, subscriber)
         self._state.subscriptions.put({**found, **changes})
         return Response(status_code=204, headers={"Location": call.path})
+
+    def _trust(self, call: Call, subscriber: str) -> str | None:
+        """Return the id of a trust for a subscriber that is told with a token."""
+        if not subscriber.startswith(TRUST):
+            return None
+        if call.who is None:
+            raise bad_request("A subscriber with a trust needs the token of who makes it.")
+        return self._state.trusts.make(call.who)
 
     async def _delete(self, call: Call) -> None:
         found = self._state.subscriptions.get(call.item("id"))

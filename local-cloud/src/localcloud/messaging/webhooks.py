@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from localcloud.messaging.state import State
-from localcloud.messaging.subscriptions import alive
+from localcloud.messaging.subscriptions import TRUST, alive
 from localcloud.store import Document
 
 _LOG = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Webhooks:
     def notify(self, queue: Document, messages: Sequence[Document]) -> None:
         """Begin to send messages to all who have subscribed to a queue."""
         for subscription in alive(self._state, queue["id"]):
-            if not subscription["subscriber"].startswith(("http:", "https:")):
+            if not subscription["subscriber"].startswith(("http", TRUST)):
                 continue
             policy = _policy(queue["metadata"], subscription["options"])
             for message in messages:
@@ -76,26 +76,48 @@ class Webhooks:
         headers = {"Content-Type": "application/json"}
         if isinstance(options.get("post_headers"), dict):
             headers |= {str(k): str(v) for k, v in options["post_headers"].items()}
-        send = self._send(subscription["subscriber"], body.encode(), headers, policy)
+        send = self._send(subscription, body.encode(), headers, policy)
         task = asyncio.get_running_loop().create_task(send)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _send(
-        self, url: str, body: bytes, headers: dict[str, str], policy: Mapping[str, Any]
+        self,
+        subscription: Document,
+        body: bytes,
+        headers: dict[str, str],
+        policy: Mapping[str, Any],
     ) -> None:
         loop = asyncio.get_running_loop()
+        url, trust_id = subscription["subscriber"].removeprefix(TRUST), subscription.get("trust_id")
         for pause in [0, *_pauses(policy)]:
             if pause:
                 await self._state.cloud.clock.sleep(pause)
-            if await loop.run_in_executor(self._workers, _is_taken, url, body, headers):
+            if trust_id is not None:
+                headers["X-Auth-Token"] = self._state.trusts.token(trust_id) or ""
+            follows = trust_id is None  # a token is for who was named
+            if await loop.run_in_executor(self._workers, _is_taken, url, body, headers, follows):
                 return
         _LOG.warning("a message for %s was not taken", url)
 
 
-def _is_taken(url: str, body: bytes, headers: dict[str, str]) -> bool:
+def _opener(follows: bool) -> urllib.request.OpenerDirector:
+    """Return what asks directly, and goes where it is sent if it ``follows``."""
+    made = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        *([urllib.request.HTTPRedirectHandler()] if follows else []),
+    ):
+        made.add_handler(handler)
+    return made
+
+
+def _is_taken(url: str, body: bytes, headers: dict[str, str], follows: bool) -> bool:
     """Whether a receiver has answered, if only that it does not like the message."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    direct = _opener(follows)
     try:
         request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310
         with direct.open(request, timeout=_SECONDS):

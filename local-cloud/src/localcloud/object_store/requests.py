@@ -19,7 +19,6 @@ from localcloud.object_store.temporary_urls import grant
 ACCOUNT = "/{account}"
 CONTAINER = ACCOUNT + "/{container}"
 OBJECT = CONTAINER + "/{object:name}"
-_CONTAINER_SLASHES = 3
 _UNPACKING = "extract-archive"
 
 Answering = Callable[[Call], Awaitable[Response]]
@@ -80,10 +79,3 @@ class Requests:
             return self._tokens.validate(token)
         except Unauthorized:
             return None
-
-
-def without_slash_of_containers(path: str) -> str:
-    """Return the path as routes are written; names of objects may end with slashes."""
-    if path.count("/") <= _CONTAINER_SLASHES:
-        return path.rstrip("/") or "/"
-    return path

@@ -1,5 +1,7 @@
 """All endpoints of the compute API."""
 
+from starlette.routing import Route
+
 from localcloud.api_request import Endpoint
 from localcloud.compute.api import (
     administration,
@@ -14,6 +16,8 @@ from localcloud.compute.api import (
     server_groups,
     servers,
 )
+from localcloud.compute.api.call import endpoint_route
+from localcloud.compute.tools import Tools
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *servers.ENDPOINTS,
@@ -29,3 +33,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *aggregates.ENDPOINTS,
 )
 """In the order in which paths are tried."""
+
+
+def routes(tools: Tools) -> list[Route]:
+    """Return the routes of all endpoints; this module is loaded when they are first asked for."""
+    return [endpoint_route(endpoint, tools) for endpoint in ENDPOINTS]

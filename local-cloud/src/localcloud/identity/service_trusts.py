@@ -1,4 +1,4 @@
-"""Trusts with which alarms act for who has made them, and tokens of these."""
+"""Trusts with which services act for their users, and tokens of these."""
 
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from localcloud.identity.identity import Identity, identity_of
 
 
 class Trusts:
-    """Trusts of users in the alarm service. They give what the token had that made the alarm."""
+    """Trusts of users in a service. They give what the token had with which it was asked."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -42,6 +42,15 @@ class Trusts:
         }
         identity.directory.trusts.put(trust)
         return str(trust["id"])
+
+    def copy(self, trust_id: str) -> str | None:
+        """Return the id of a new trust that gives what another one does; None if that is gone."""
+        trust = self._identity.directory.trusts.get(trust_id)
+        if trust is None:
+            return None
+        made = {**trust, "id": new_id()}
+        self._identity.directory.trusts.put(made)
+        return str(made["id"])
 
     def remove(self, trust_id: str) -> None:
         """Remove a trust; an unknown one is fine."""

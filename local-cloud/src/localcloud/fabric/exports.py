@@ -1,0 +1,75 @@
+"""Shares that programs in servers ask to mount: a service of the cloud says what they get."""
+
+import asyncio
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from localcloud.guest.mount_requests import WORDS
+
+_MOST_AT_ONCE = 16
+"""Questions of one server."""
+_LONGEST_ANSWER = 1000
+
+
+@dataclass(frozen=True)
+class MountRequest:
+    """What a server wants to mount, and where."""
+
+    server_id: str
+    kind: str
+    """As ``mount -t`` names it: ``nfs``, ``cifs``, ``ceph``, ..."""
+    source: str
+    target: str
+    options: str
+
+
+class MountRefused(Exception):
+    """A server cannot mount what it has asked for. The text is for whoever has asked."""
+
+
+class Exports:
+    """Answers servers that ask for shares."""
+
+    def __init__(self) -> None:
+        self.mount: Callable[[MountRequest], Awaitable[None]] | None = None
+        """Mounts a share for a server; set by the service that has shares. Raises MountRefused."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._asking: Counter[str] = Counter()
+
+    def ask(self, message: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+        """Take a question of a server; the answer goes to the pipe that came with it."""
+        task = asyncio.get_running_loop().create_task(self._respond(message, descriptors))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _respond(self, message: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+        server_id, question = str(message["asks"]), str(message["question"])
+        self._asking[server_id] += 1
+        try:
+            said = await self._said(server_id, question)
+            for pipe in descriptors:
+                if stat.S_ISFIFO(os.fstat(pipe).st_mode):
+                    os.set_blocking(pipe, False)
+                    with suppress(OSError):  # nobody waits any more
+                        os.write(pipe, said.encode(errors="replace"))
+        finally:
+            self._asking[server_id] -= 1
+            for pipe in descriptors:
+                os.close(pipe)
+
+    async def _said(self, server_id: str, question: str) -> str:
+        try:
+            if self.mount is None or self._asking[server_id] > _MOST_AT_ONCE:
+                raise MountRefused("the cloud has no answer now")
+            words = json.loads(question)
+            await self.mount(MountRequest(server_id, *(str(words[word]) for word in WORDS)))
+        except Exception as error:  # noqa: BLE001 - whoever waits is told
+            told = " ".join(str(error).split())[:_LONGEST_ANSWER]
+            return f"32 {told or type(error).__name__}\n"
+        return "0\n"

@@ -1,0 +1,74 @@
+"""All requests of the image API, gathered."""
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+
+from localcloud.cloud import Cloud
+from localcloud.http import Forbidden, NotFound, context, fixed, route
+from localcloud.image.data import ImageData
+from localcloud.image.images import COUNT_LIMIT, SIZE_LIMIT, Images
+from localcloud.image.imports import IMPORT_METHODS, ImportRequests, Imports
+from localcloud.image.members import ImageMembers
+from localcloud.image.presentation import STORE
+from localcloud.image.records import ImageRecords
+from localcloud.image.schemas import SCHEMAS
+from localcloud.image.tasks import TaskRequests
+from localcloud.store import Document
+
+_IMPORT_METHODS = {
+    "description": "Import methods available.",
+    "type": "array",
+    "value": list(IMPORT_METHODS),
+}
+
+
+def routes(cloud: Cloud, images: Images, url: str) -> list[BaseRoute]:
+    """Return the routes of all requests; this module is loaded when they are first asked for."""
+    imports = cloud.one(Imports)
+    return [
+        *ImageRecords(images, url).routes(),
+        *ImageData(images).routes(),
+        *ImportRequests(imports, images).routes(),
+        *TaskRequests(imports.tasks, images).routes(),
+        *ImageMembers(cloud, images).routes(),
+        *_Facts(images).routes(),
+    ]
+
+
+class _Facts:
+    """What clients ask of the service itself."""
+
+    def __init__(self, images: Images) -> None:
+        self._images = images
+
+    def routes(self) -> list[BaseRoute]:
+        stores = {"stores": [{"id": STORE, "default": "true"}]}
+        return [
+            route("GET", "/v2/schemas/{name}", self._schema),
+            route("GET", "/v2/info/import", fixed({"import-methods": _IMPORT_METHODS})),
+            route("GET", "/v2/info/stores", fixed(stores)),
+            route("GET", "/v2/info/stores/detail", self._store_details),
+            route("GET", "/v2/info/usage", self._usage),
+        ]
+
+    async def _schema(self, request: Request) -> Document:
+        name = request.path_params["name"]
+        if name not in SCHEMAS:
+            raise NotFound(f"There is no schema '{name}'.")
+        return SCHEMAS[name]
+
+    async def _store_details(self, request: Request) -> Document:
+        if not context(request).is_admin:
+            raise Forbidden("Only an administrator may see the details of stores.")
+        return {"stores": [{"id": STORE, "type": "file", "default": "true", "properties": {}}]}
+
+    async def _usage(self, request: Request) -> Document:
+        count, size = self._images.usage(context(request).project_id)
+        most = COUNT_LIMIT * (SIZE_LIMIT >> 20)
+        usage = {
+            "image_count_total": {"limit": COUNT_LIMIT, "usage": count},
+            "image_size_total": {"limit": most, "usage": size >> 20},
+            "image_count_uploading": {"limit": COUNT_LIMIT, "usage": 0},
+            "image_stage_total": {"limit": most, "usage": 0},
+        }
+        return {"usage": usage}

@@ -1,0 +1,44 @@
+"""All requests of the object storage API, gathered."""
+
+from starlette.routing import Route
+
+from localcloud.cloud import Cloud
+from localcloud.http import fixed, route
+from localcloud.object_store.access import Access
+from localcloud.object_store.accounts import Accounts
+from localcloud.object_store.bulk_deletion import BulkDeletion
+from localcloud.object_store.capabilities import capabilities
+from localcloud.object_store.containers import Containers
+from localcloud.object_store.copies import Copies
+from localcloud.object_store.data import DataFiles
+from localcloud.object_store.large_objects import LargeObjects
+from localcloud.object_store.objects import Objects
+from localcloud.object_store.records import Records
+from localcloud.object_store.requests import ACCOUNT, CONTAINER, OBJECT, Requests
+
+
+def routes(cloud: Cloud, records: Records, files: DataFiles) -> list[Route]:
+    """Return the routes of all requests; this module is loaded when they are first asked for."""
+    access = Access(records)
+    containers = Containers(records, access)
+    large = LargeObjects(records, access, files)
+    bulk = BulkDeletion(records, access, files, containers)
+    accounts = Accounts(records, access, bulk)
+    copies = Copies(records, access, files, large)
+    objects = Objects(records, access, files, large, bulk, copies)
+    requests = Requests(cloud, records)
+    return [
+        route("GET", "/info", fixed(capabilities(files.largest))),
+        requests.route("GET", ACCOUNT, accounts.show),
+        requests.route("POST", ACCOUNT, accounts.change),
+        requests.route("DELETE", ACCOUNT, accounts.delete),
+        requests.route("GET", CONTAINER, containers.show),
+        requests.route("PUT", CONTAINER, containers.create),
+        requests.route("POST", CONTAINER, containers.change),
+        requests.route("DELETE", CONTAINER, containers.delete),
+        requests.route("GET", OBJECT, objects.show),
+        requests.route("PUT", OBJECT, objects.create),
+        requests.route("POST", OBJECT, objects.change),
+        requests.route("DELETE", OBJECT, objects.delete),
+        requests.route("COPY", OBJECT, copies.copy_to),
+    ]

@@ -1,0 +1,1 @@
+"""Shared file systems, version 2 of the API of Manila."""

@@ -1,0 +1,220 @@
+"""One request to the API of shared file systems, and how a handler becomes a route.
+
+A handler is a function from a :class:`Call` to an answer. Where its path names a share, a snapshot
+or the like, it gets that, which the caller may see, as well.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from localcloud.api_request import ApiRequest, Endpoint, versioned_route
+from localcloud.clock import micro
+from localcloud.http import (
+    Answer,
+    BadRequest,
+    Forbidden,
+    RequestContext,
+    boolean,
+    read_body,
+)
+from localcloud.shared_file_system import fields, kinds
+from localcloud.shared_file_system.microversion import Microversion, negotiate
+from localcloud.shared_file_system.service import SharedFileSystems
+from localcloud.shared_file_system.state import State, found, missing, owned
+from localcloud.shared_file_system.tools import Tools
+from localcloud.store import Document
+
+_MOST = 1000
+_LIKE = "~"
+
+
+@dataclass(frozen=True)
+class Call(ApiRequest):
+    """A request with everything that its handler needs."""
+
+    version: Microversion
+    service: SharedFileSystems
+
+    @property
+    def tools(self) -> Tools:
+        """The parts of the service."""
+        return self.service.tools
+
+    @property
+    def state(self) -> State:
+        """The documents of the service."""
+        return self.service.tools.state
+
+    def object(self, name: str) -> dict[str, Any]:
+        """Return the object that the body wraps under this name."""
+        return fields.wrapped(self.body(), name)
+
+    def links(self, path: str) -> list[dict[str, str]]:
+        """Return the two links that views of an object have."""
+        url = f"{self.state.cloud.settings.url}/share"
+        return [
+            {"rel": "self", "href": f"{url}/v2{path}"},
+            {"rel": "bookmark", "href": f"{url}{path}"},
+        ]
+
+    def require_admin(self) -> None:
+        """Raise Forbidden for everybody but administrators."""
+        if not self.context.is_admin:
+            raise denied()
+
+    def mine(self, documents: Iterable[Document]) -> list[Document]:
+        """Return what the caller sees in a list, newest first."""
+        everybodys = self.context.is_admin and self.flag("all_tenants")
+        project = self.query("project_id") if everybodys else self.context.project_id
+        return [d for d in documents if project is None or d["project_id"] == project][::-1]
+
+    def narrowed(self, documents: Iterable[Document], *names: str) -> list[Document]:
+        """Return those that have what the query asks for, by exact value or by ``name~``."""
+        asked = self.request.query_params
+        kept = list(documents)
+        for name in names:
+            if name in asked:
+                kept = [d for d in kept if str(d.get(name)).lower() == asked[name].lower()]
+            if name + _LIKE in asked:
+                part = asked[name + _LIKE]
+                kept = [d for d in kept if part in str(d.get(name) or "")]
+        return kept
+
+    def having(self, documents: Iterable[Document], name: str) -> list[Document]:
+        """Return those whose mapping has what the query asks for under this name."""
+        given = self.query(name)
+        if given is None:
+            return list(documents)
+        try:
+            # clients send a dictionary of Python
+            wanted = json.loads(given.replace("'", '"'))
+        except ValueError:
+            wanted = None
+        if not isinstance(wanted, dict):
+            raise BadRequest(f"Invalid input received: {name} must be a mapping.")
+        return [d for d in documents if wanted.items() <= d[name].items()]
+
+    def page(
+        self, documents: list[Document], path: str, sortable: Iterable[str] = ()
+    ) -> tuple[list[Document], Document]:
+        """Return the page that is asked for, and the links to the next."""
+        ordered = self._sorted(documents, sortable)
+        limit, offset = self._number("limit"), self._number("offset") or 0
+        ids = [each["id"] for each in ordered]
+        marker = self.query("marker")
+        first = ids.index(marker) + 1 if marker in ids else offset
+        rest = ordered[first:]
+        chosen = rest[: _MOST if limit is None else min(limit, _MOST)]
+        more: Document = {}
+        if len(rest) > len(chosen) and chosen:
+            url = self.request.url.include_query_params(marker=chosen[-1]["id"])
+            href = f"{self.links(path)[0]['href']}?{url.query}"
+            more[f"{path[1:].replace('-', '_')}_links"] = [{"rel": "next", "href": href}]
+        return chosen, more
+
+    def _sorted(self, documents: list[Document], sortable: Iterable[str]) -> list[Document]:
+        key, direction = self.query("sort_key"), self.query("sort_dir") or "desc"
+        if direction not in ("asc", "desc"):
+            raise BadRequest(f"Invalid input received: Wrong sorting direction '{direction}'.")
+        if key is None:
+            return documents[::-1] if direction == "asc" else documents
+        if key not in sortable:
+            raise BadRequest(f"Invalid input received: Wrong sorting key provided - '{key}'.")
+        name = {"share_type": "share_type_id", "share_network": "share_network_id"}.get(key, key)
+        return sorted(
+            documents,
+            key=lambda d: (d.get(name) is not None, _sortable(d.get(name))),
+            reverse=direction == "desc",
+        )
+
+    def _number(self, name: str) -> int | None:
+        given = self.query(name)
+        if given is None:
+            return None
+        if not given.removeprefix("-").isdecimal() or len(given) > 10:
+            raise BadRequest(f"{name} param must be an integer")
+        if int(given) < 0:
+            raise BadRequest(f"{name} param must be positive")
+        return int(given)
+
+    def wanted(self, name: str) -> bool | None:
+        """Return a boolean of the query, None where it does not matter."""
+        given = self.query(name)
+        return None if given is None or given.lower() in ("none", "all") else boolean(given)
+
+
+def _sortable(value: Any) -> tuple[int, Any]:
+    return (0, value) if isinstance(value, int | float) else (1, str(value))
+
+
+def moment(text: str | None) -> str | None:
+    """Return a time of documents as this API shows it."""
+    return micro(text)
+
+
+def denied() -> Forbidden:
+    """Return the refusal of what somebody else may do."""
+    return Forbidden("Access was denied to this resource.")
+
+
+def _share(state: State, who: RequestContext, share_id: str) -> Document:
+    share = state.shares.get(share_id)
+    if share is not None and (owned(who, share) or share["is_public"]):
+        return share
+    raise missing()
+
+
+def _own(name: str, message: str = "") -> Callable[[State, RequestContext, str], Document]:
+    def find(state: State, who: RequestContext, object_id: str) -> Document:
+        error = missing(message.format(object_id)) if message else missing()
+        return found(getattr(state, name), who, object_id, error)
+
+    return find
+
+
+_SUBJECTS: Mapping[str, Callable[[State, RequestContext, str], Document]] = {
+    "share_id": _share,
+    "snapshot_id": _own("snapshots"),
+    "type_id": kinds.find,
+    "share_network_id": _own("networks", "Share network {} could not be found."),
+    "security_service_id": _own("security_services"),
+    "server_id": _own("servers", "Share server {} could not be found."),
+    "message_id": _own("messages", "Message {} could not be found."),
+    "lock_id": _own("locks", "Resource lock {} could not be found."),
+    "transfer_id": _own("transfers", "Transfer {} could not be found."),
+}
+"""How what a path names is found, by the name of the part; raises NotFound."""
+
+
+def endpoint_route(endpoint: Endpoint, service: SharedFileSystems) -> Route:
+    """Return the route of an endpoint, below ``/v2``."""
+    subject = next((key for key in _SUBJECTS if f"{{{key}}}" in endpoint.path), None)
+
+    async def handle(request: Request, caller: RequestContext, version: Microversion) -> Answer:
+        call = Call(request, caller, await read_body(request), version, service)
+        if subject is None:
+            return await endpoint.handler(call)
+        object_id = call.argument(subject)
+        if endpoint.method == "GET":
+            await call.tools.work.soon(object_id)
+        document = _SUBJECTS[subject](call.state, caller, object_id)
+        if subject == "share_id" and endpoint.method != "GET" and not owned(caller, document):
+            raise denied()
+        return await endpoint.handler(call, document)
+
+    return versioned_route("/v2", endpoint, negotiate, handle)
+
+
+def single(body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the only key of an action body and its arguments."""
+    if len(body) != 1:
+        raise BadRequest("Malformed request body")
+    ((name, given),) = body.items()
+    if given is not None and not isinstance(given, dict):
+        raise BadRequest("Malformed request body")
+    return name, given or {}

@@ -1,0 +1,106 @@
+"""What shared file systems remember, and how it is found.
+
+The ``task`` of a share or snapshot is the durable intent: a request writes it, answers, and the
+work is done afterwards, after a restart as well.
+"""
+
+from datetime import datetime, timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from localcloud.cloud import Cloud
+from localcloud.http import ApiError, NotFound, RequestContext
+from localcloud.store import Collection, Document
+
+ZONE = "nova"
+HOST, SERVERS_HOST = "localhost@local#local", "localhost@servers#servers"
+"""The two back ends in the service's way of naming them: at the cloud's own address, and with
+servers of shares in networks of projects."""
+
+
+class State:
+    """The collections of the service."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        collection = cloud.store.collection
+        self.shares = collection(
+            "share.share", index=("project_id", "share_network_id", "share_server_id")
+        )
+        self.snapshots = collection("share.snapshot", index=("project_id", "share_id"))
+        self.rules = collection("share.rule", index=("owner_id",))
+        """Access rules of shares and of snapshots."""
+        self.types = collection("share.type", index=("name",))
+        self.networks = collection("share.network", index=("project_id",))
+        self.subnets = collection("share.subnet", index=("share_network_id",))
+        self.security_services = collection("share.security_service", index=("project_id",))
+        self.servers = collection("share.server", index=("share_network_id",))
+        self.messages = collection("share.message", index=("project_id",))
+        self.locks = collection("share.lock", index=("project_id", "resource_id"))
+        self.transfers = collection("share.transfer", index=("project_id", "resource_id"))
+        self.quotas = collection("share.quota")
+        self.disabled = collection("share.disabled_service")
+
+    def now(self) -> str:
+        """Return the present time as documents hold it."""
+        return self.cloud.now()
+
+    def later(self, **span: float) -> str:
+        """Return a time to come as documents hold it."""
+        now = datetime.fromisoformat(self.now())
+        return (now + timedelta(**span)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def directory(self, object_id: str) -> Path:
+        """Return the directory with the content of a share or a snapshot."""
+        return self.cloud.settings.cloud_dir / "shares" / object_id
+
+    def address_of(self, share: Document) -> str:
+        """Return the address from which a share, or a snapshot of it, is mounted."""
+        server = self.servers.get(share["share_server_id"] or "")
+        if server is not None:
+            return str(server["address"])
+        return str(ip_network(self.cloud.settings.floating_cidr)[1])
+
+    def new_id(self) -> str:
+        """Return an id for a new document."""
+        return str(uuid4())
+
+    def record(self, who: RequestContext, **fields: Any) -> Document:
+        """Return a new document of the caller's project, which is kept by whoever asks."""
+        return {
+            "id": self.new_id(),
+            "project_id": who.require_project(),
+            "user_id": who.user_id,
+            "created_at": self.now(),
+            "updated_at": None,
+            **fields,
+        }
+
+    def change(self, collection: Collection, object_id: str, **changes: Any) -> Document | None:
+        """Write changes to an object and return it; None where it is gone."""
+        found = collection.get(object_id)
+        if found is None:
+            return None
+        changed = {**found, **changes, "updated_at": self.now()}
+        collection.put(changed)
+        return changed
+
+
+def owned(who: RequestContext, found: Document | None) -> bool:
+    """Whether something exists, for the caller as one of its project or an administrator."""
+    return found is not None and (who.is_admin or found["project_id"] == who.project_id)
+
+
+def found(collection: Collection, who: RequestContext, object_id: str, error: ApiError) -> Document:
+    """Return an object of the caller's project; raises ``error``."""
+    document = collection.get(object_id)
+    if document is None or not owned(who, document):
+        raise error
+    return document
+
+
+def missing(message: str = "The resource could not be found.") -> NotFound:
+    """Return the error for what is not there, or may not be seen."""
+    return NotFound(message)

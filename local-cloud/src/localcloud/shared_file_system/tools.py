@@ -1,0 +1,20 @@
+"""The parts of shared file systems that requests and work use."""
+
+from dataclasses import dataclass
+
+from localcloud.shared_file_system.content import Content
+from localcloud.shared_file_system.exports import Exports
+from localcloud.shared_file_system.servers import ShareServers
+from localcloud.shared_file_system.state import State
+from localcloud.work import Work
+
+
+@dataclass(frozen=True)
+class Tools:
+    """One of each part."""
+
+    state: State
+    content: Content
+    servers: ShareServers
+    exports: Exports
+    work: Work

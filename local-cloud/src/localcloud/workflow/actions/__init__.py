@@ -1,0 +1,1 @@
+"""Actions: what tasks do."""

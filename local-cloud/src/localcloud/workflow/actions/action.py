@@ -1,0 +1,56 @@
+"""What an action is."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from localcloud.store import Document
+from localcloud.workflow.language.inline import parameters
+from localcloud.workflow.language.workflows import inputs_of
+
+Input = Mapping[str, Any]
+
+
+class ActionFailed(Exception):
+    """An action has failed; its result says how."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__(str(result))
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An action that is taken: in which execution, and how to act for its user."""
+
+    action_execution: Document
+    execution: Document | None
+    token: Callable[[], str | None]
+    """Returns a token of the user; None if there is none any more."""
+    endpoint: Callable[[str], str | None]
+    """Returns where a service of a type is, for the user's project."""
+    sleep: Callable[[float], Awaitable[None]]
+    blocking: Callable[..., Awaitable[Any]]
+    """Runs a function on a thread."""
+
+
+Run = Callable[[Taken, Input], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that tasks can do."""
+
+    name: str
+    inputs: Mapping[str, Any]
+    description: str
+    run: Run
+    waits: bool = False
+    """Somebody else says when it is done, and what came of it."""
+
+
+def declared(text: str) -> Mapping[str, Any]:
+    """Return the inputs that a text declares: ``server, delay=0``."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    given = [parameters(name) or name for name in names]
+    return inputs_of({"input": given})

@@ -1,0 +1,86 @@
+"""Actions that are one request to a service of the cloud.
+
+The request has the rights of who has begun the execution. ``$name`` in a body stands for an input;
+what is null is left out.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from localcloud.workflow.actions import http
+from localcloud.workflow.actions.action import Action, ActionFailed, Input, Taken, declared
+
+_PLACE = re.compile(r"{(\w+)}")
+_LEFT_OUT = object()
+_UNSAID = ("cookies", "auth", "timeout", "allow_redirects", "proxies", "verify")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a service is asked."""
+
+    type: str
+    root: str = ""
+    """What is between the endpoint in the catalog and the paths below."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ServiceCall:
+    """A request, and what of its answer is the result."""
+
+    endpoint: Endpoint
+    method: str
+    path: str
+    key: str = ""
+    """Of the answer; "" is all of it."""
+    body: Any = None
+
+    def action(self, name: str, inputs: str = "") -> Action:
+        """Return the action."""
+        said = f"{self.method} {self.path} of the {self.endpoint.type} service."
+        return Action(name, declared(inputs), said, self._run)
+
+    async def _run(self, taken: Taken, given: Input) -> Any:
+        token, url = taken.token(), taken.endpoint(self.endpoint.type)
+        if url is None:
+            raise ValueError(f"the cloud has no service of the type {self.endpoint.type}")
+        if token is None:
+            raise ValueError("the trust of the execution gives no token any more")
+        try:
+            answer = await taken.blocking(http.ask, self._request(url, token, given), {})
+        except ActionFailed as failed:
+            told = failed.result
+            raise ValueError(f"{told['status']} {told['reason']}: {told['content']}") from failed
+        content = answer["content"]
+        if isinstance(content, dict) and self.key:
+            return content.get(self.key, content)
+        return None if content == "" else content
+
+    def _request(self, url: str, token: str, given: Input) -> dict[str, Any]:
+        path = _PLACE.sub(lambda match: quote(str(given[match[1]]), safe=""), self.path)
+        sent = None if self.body is None else _filled(self.body, given)
+        asked = _PLACE.findall(self.path)
+        query = {k: v for k, v in given.items() if k not in asked and v is not None}
+        return {
+            "url": url + self.endpoint.root + path,
+            "method": self.method,
+            "params": query if self.method == "GET" else None,
+            "json": None if isinstance(sent, str) else sent,
+            "body": sent if isinstance(sent, str) else None,
+            "headers": {"X-Auth-Token": token, **self.endpoint.headers},
+            **dict.fromkeys(_UNSAID),
+        }
+
+
+def _filled(body: Any, given: Input) -> Any:
+    if isinstance(body, dict):
+        found = {key: _filled(value, given) for key, value in body.items()}
+        return {key: value for key, value in found.items() if value is not _LEFT_OUT}
+    if isinstance(body, str) and body.startswith("$"):
+        value = given[body[1:]]
+        return _LEFT_OUT if value is None else value
+    return body

@@ -1,0 +1,155 @@
+"""What expressions see: the data of an execution and its tasks, and answers to what they ask."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from localcloud.store import Document
+from localcloud.workflow.expressions.evaluator import Evaluator
+from localcloud.workflow.language.workflows import Workflow
+from localcloud.workflow.state import State
+from localcloud.workflow.states import ENDED
+
+_HIDDEN = "***"
+_MOST = 1_000
+"""Executions or tasks that one question is answered with."""
+
+
+def workflow_of(execution: Document) -> Workflow:
+    """Return the workflow that an execution follows, as it was when that began."""
+    return Workflow(execution["workflow_name"], execution["spec"])
+
+
+class Contexts:
+    """Knows what expressions see."""
+
+    def __init__(self, state: State, evaluator: Evaluator) -> None:
+        self._state = state
+        self._evaluator = evaluator
+
+    async def value(
+        self, execution: Document, task: Document | None, tree: Any, own: Mapping[str, Any]
+    ) -> Any:
+        """Return a tree with the values of its expressions, in a task or outside of all.
+
+        Raises NotComputed.
+        """
+        return (await self.values(execution, task, tree, own, [{}]))[0]
+
+    async def values(
+        self,
+        execution: Document,
+        task: Document | None,
+        tree: Any,
+        own: Mapping[str, Any],
+        variations: Sequence[Mapping[str, Any]],
+    ) -> list[Any]:
+        """Return a tree with its values once for each variation of the data."""
+        return await self._evaluator.evaluate_each(
+            execution["project_id"],
+            tree,
+            self.data(execution, own),
+            variations,
+            partial(self._answer, execution, task),
+        )
+
+    @staticmethod
+    def data(execution: Document, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is ``$`` or ``_``: of the execution, and of one place in it."""
+        return {
+            **execution["input"],
+            **execution["vars"],
+            "__env": execution["params"].get("env") or {},
+            "__execution": {"id": execution["id"]},
+            "openstack": {**execution["openstack"], "auth_token": _HIDDEN},
+            **execution["globals"],
+            **own,
+        }
+
+    def result(self, task: Document) -> Any:
+        """Return the result of a task."""
+        if task["forgotten"]:
+            return None
+        children = [each for each in self._state.children(task) if not each["dropped"]]
+        if task["items"] is not None:
+            ordered = sorted(children, key=lambda each: int(each["index"]))
+            return [_result(each) for each in ordered if each["state"] in ENDED]
+        ended = [each for each in children if each["state"] in ENDED]
+        return _result(ended[-1]) if ended else []
+
+    def shown(self, task: Document) -> Document:
+        """Return a task as expressions see it."""
+        execution = self._state.executions.get(task["workflow_execution_id"])
+        spec = {} if execution is None else execution["spec"]["tasks"].get(task["name"], {})
+        kind = "direct" if execution is None else execution["spec"].get("type", "direct")
+        told = ("id", "name", "state", "state_info", "published", "type", "workflow_execution_id")
+        return {
+            **{key: task[key] for key in told},
+            "spec": {**spec, "type": kind, "name": task["name"], "version": "2.0"},
+            "result": self.result(task),
+            "created_at": task["created_at"],
+            "updated_at": task["updated_at"],
+        }
+
+    def _answer(self, execution: Document, task: Document | None, word: str, *more: Any) -> Any:
+        if word == "execution":
+            return _execution(execution)
+        if word == "globals":
+            return execution["globals"]
+        if word == "task":
+            return self._task(execution, task, more[0])
+        if word == "tasks":
+            return self._tasks(execution, *more)
+        return self._executions(execution, *more)
+
+    def _task(self, execution: Document, task: Document | None, name: Any) -> Any:
+        if task is not None and name in (None, task["name"]):
+            return self.shown(task)
+        found = [t for t in self._state.tasks_of(execution["id"]) if t["name"] == name]
+        return self.shown(found[-1]) if found else None
+
+    def _tasks(
+        self, execution: Document, execution_id: Any, recursive: Any, state: Any, flat: Any
+    ) -> list[Document]:
+        top = self._state.executions.get(execution_id or execution["id"])
+        if top is None or top["project_id"] != execution["project_id"]:
+            return []
+        every = [top, *(self._state.below(top) if recursive else ())]
+        tasks = [task for each in every for task in self._state.tasks_of(each["id"])]
+        if flat:
+            tasks = [task for task in tasks if task["type"] == "ACTION"]
+        return [self.shown(t) for t in tasks if state is None or t["state"] == state][:_MOST]
+
+    def _executions(
+        self, execution: Document, execution_id: Any, root: Any, state: Any
+    ) -> list[Document]:
+        wanted = {"id": execution_id, "root_execution_id": root, "state": state}
+        given = {key: value for key, value in wanted.items() if value is not None}
+        found = self._state.executions.find(project_id=execution["project_id"], **given)
+        return [{**_execution(each), "state": each["state"]} for each in found][:_MOST]
+
+
+def _execution(execution: Document) -> Document:
+    told = ("id", "root_execution_id", "params", "input", "created_at", "updated_at", "spec")
+    return {**{key: execution[key] for key in told}, "name": execution["workflow_name"]}
+
+
+def _result(child: Document) -> Any:
+    output = child["output"] or {}
+    return output if "workflow_name" in child and "spec" in child else output.get("result")
+
+
+def outbound(tasks: Iterable[Document]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return what tasks hand on together, and how often each variable has been published.
+
+    Where several hand on a variable, the one counts that was published most often on the way.
+    """
+    values: dict[str, Any] = {}
+    versions: dict[str, int] = {}
+    for task in tasks:
+        own = {**task["context"], **task["published"]}
+        for name, value in own.items():
+            version = task["versions"].get(name, 0)
+            if name not in values or version >= versions.get(name, 0):
+                values[name], versions[name] = value, version
+    return values, versions

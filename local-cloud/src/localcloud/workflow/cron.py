@@ -1,0 +1,93 @@
+"""Cron triggers: executions that begin at times."""
+
+import asyncio
+import importlib
+import logging
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from localcloud.http import ApiError, BadRequest
+from localcloud.identity.service_trusts import Trusts
+from localcloud.store import Document
+from localcloud.workflow.starts import Starts
+from localcloud.workflow.state import State
+
+_LOG = logging.getLogger(__name__)
+FORMAT = "%Y-%m-%d %H:%M:%S"
+_TICK = 1.0
+_YEARS = 5
+"""In which the next time must come."""
+
+
+@cache
+def _croniter() -> Any:
+    return importlib.import_module("croniter").croniter
+
+
+def check_pattern(pattern: str) -> None:
+    """Raise BadRequest for what is no line of cron."""
+    try:
+        next_time(pattern, datetime.now(UTC))
+    except (ValueError, KeyError, ArithmeticError) as error:
+        raise BadRequest(f"The specified pattern is not valid: {pattern}") from error
+
+
+def next_time(pattern: str, now: datetime) -> str:
+    """Return when a line of cron comes next; raises ValueError."""
+    found: datetime = _croniter()(pattern, now, max_years_between_matches=_YEARS).get_next(datetime)
+    return found.strftime(FORMAT)
+
+
+class Cron:
+    """Begins executions for as long as there are triggers."""
+
+    def __init__(self, state: State, trusts: Trusts, starts: Starts) -> None:
+        self._state = state
+        self._trusts = trusts
+        self._starts = starts
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Watch the time from now on, until there is nothing to wait for."""
+        if len(self._state.cron_triggers) and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """Watch no longer."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while len(self._state.cron_triggers):
+            self.look()
+            await self._state.cloud.clock.sleep(_TICK)
+
+    def look(self) -> None:
+        """Begin what is due. What was due while the cloud stood still is begun once."""
+        now = self._state.cloud.clock.now().strftime(FORMAT)
+        for trigger in self._state.cron_triggers.values():
+            if trigger["next_execution_time"] <= now:
+                self._fire(trigger)
+
+    def _fire(self, trigger: Document) -> None:
+        remaining = trigger["remaining_executions"]
+        left = None if remaining is None else remaining - 1
+        store = self._state.cloud.store
+        with store.transaction():
+            # noted before anything is begun: an execution too few is better than one too many
+            if left == 0 or trigger["pattern"] is None:
+                self._state.cron_triggers.delete(trigger["id"])
+            else:
+                now = self._state.cloud.clock.now()
+                coming = next_time(trigger["pattern"], now)
+                fields = {"remaining_executions": left, "next_execution_time": coming}
+                self._state.cron_triggers.put({**trigger, **fields})
+        try:
+            told = f"Workflow execution created by cron trigger '{trigger['name']}'."
+            self._starts.triggered(trigger, told, {})
+        except ApiError as error:
+            _LOG.warning("cron trigger %s began nothing: %s", trigger["name"], error.message)
+        if self._state.cron_triggers.get(trigger["id"]) is None:
+            self._trusts.remove(trigger["trust_id"])

@@ -1,0 +1,37 @@
+"""Errors as the workflow service shows them."""
+
+from starlette.responses import JSONResponse, Response
+
+from localcloud.http import ApiError, BadRequest, Conflict, NotFound
+
+_SERVER = 500
+
+
+def mistral_error(error: ApiError, request_id: str) -> Response:
+    """Return an error with who is at fault, and why."""
+    fault = "Client" if error.status < _SERVER else "Server"
+    body = {"faultcode": fault, "faultstring": error.message, "debuginfo": None}
+    return JSONResponse(body, error.status, error.headers)
+
+
+def invalid_language(message: str) -> BadRequest:
+    """Return the error for a document that is not of the language."""
+    return BadRequest(f"Invalid DSL: {message}")
+
+
+def invalid_input(name: str, missing: list[str], unexpected: list[str]) -> BadRequest:
+    """Return the error for input that a workflow or an action does not take."""
+    told = [f"name={name}"]
+    told += [f"missing={missing}"] if missing else []
+    told += [f"unexpected={unexpected}"] if unexpected else []
+    return BadRequest(f"Invalid input [{', '.join(told)}]")
+
+
+def duplicate(kind: str, name: str) -> Conflict:
+    """Return the error for a name that is taken."""
+    return Conflict(f"Duplicate entry for {kind} ['name', 'project_id']: {name}")
+
+
+def not_found(kind: str, what: str) -> NotFound:
+    """Return the error for what is not there, or not the caller's."""
+    return NotFound(f"{kind} not found [{what}]")

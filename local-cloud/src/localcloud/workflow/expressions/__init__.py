@@ -1,0 +1,1 @@
+"""Expressions of users, computed in processes that can be ended."""

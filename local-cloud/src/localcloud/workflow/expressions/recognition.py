@@ -1,0 +1,26 @@
+"""Which texts hold expressions, and of which language."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+YAQL = re.compile(r"<%.*?%>", re.DOTALL)
+JINJA = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
+
+
+def is_expression(value: Any) -> bool:
+    """Whether a value is a text with an expression in it."""
+    return isinstance(value, str) and bool(YAQL.search(value) or JINJA.search(value))
+
+
+def expressions_in(tree: Any) -> Iterator[str]:
+    """Yield the texts with expressions in a tree of JSON, those of its keys included."""
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from expressions_in(key)
+            yield from expressions_in(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from expressions_in(value)
+    elif is_expression(tree):
+        yield tree

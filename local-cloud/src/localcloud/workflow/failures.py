@@ -1,0 +1,47 @@
+"""Why executions have failed, in words."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from localcloud.store import Document
+from localcloud.workflow.state import State
+from localcloud.workflow.states import ERROR
+
+_LONGEST = 65_000
+"""Characters of a reason."""
+
+
+class RunFailed(Exception):
+    """What a workflow says cannot be carried out: it fails at once, whatever follows errors."""
+
+
+def failed_to_run(error: object, execution: Document, task: Document) -> str:
+    """Return why a task could not be begun."""
+    where = f"wf={execution['workflow_name']}, task={task['name']}"
+    return f"Failed to run task [error={error}, {where}]"
+
+
+def failed_to_complete(error: object, execution: Document, task: Document, target: str) -> str:
+    """Return why a task could not be ended."""
+    where = f"wf={execution['workflow_name']}, task={task['name']}, action={target}"
+    return f"Failed to handle action completion [error={error}, {where}]"
+
+
+def caused_by(tasks: Iterable[Document], state: State) -> str:
+    """Return why an execution has failed whose tasks have."""
+    failed = sorted(tasks, key=lambda each: str(each["name"]))
+    told = f"Failure caused by error in tasks: {', '.join(each['name'] for each in failed)}\n"
+    for task in failed:
+        told += f"\n  {task['name']} [task_ex_id={task['id']}] -> {task['state_info']}\n"
+        children = [each for each in state.children(task) if each["state"] == ERROR]
+        for number, child in enumerate(children):
+            told += f"    [{_name(child)}, idx={number}]: {_reason(child)}\n"
+    return told[:_LONGEST]
+
+
+def _name(child: Document) -> str:
+    return f"{'wf_ex_id' if 'spec' in child else 'action_ex_id'}={child['id']}"
+
+
+def _reason(child: Document) -> Any:
+    return child["state_info"] if "spec" in child else (child["output"] or {}).get("result")

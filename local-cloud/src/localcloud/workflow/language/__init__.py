@@ -1,0 +1,1 @@
+"""Mistral's language, version 2: documents, workflows, tasks."""

@@ -1,0 +1,43 @@
+"""What an execution begins with, and what it shows in the end."""
+
+from typing import Any
+
+from localcloud.store import Document
+from localcloud.workflow.contexts import Contexts, outbound, workflow_of
+from localcloud.workflow.language.tasks import COMMANDS
+from localcloud.workflow.state import State
+from localcloud.workflow.states import ENDED, ERROR, SUCCESS
+
+_SAID = {SUCCESS: "output", ERROR: "output-on-error"}
+
+
+class Outputs:
+    """Works them out; raises NotComputed where an expression has no value."""
+
+    def __init__(self, state: State, contexts: Contexts) -> None:
+        self._state = state
+        self._contexts = contexts
+
+    async def variables(self, execution: Document) -> Any:
+        """Return the variables that a workflow sets at its beginning."""
+        return await self._contexts.value(execution, None, execution["spec"].get("vars", {}), {})
+
+    async def output(self, execution: Document, state: str) -> dict[str, Any]:
+        """Return what an execution shows that ends in a state."""
+        own, _ = outbound(self._last(execution))
+        if state == SUCCESS and "output" not in execution["spec"]:
+            return own
+        said = execution["spec"].get(_SAID.get(state, ""), {})
+        value = await self._contexts.value(execution, None, said, own)
+        return dict(value) if isinstance(value, dict) else {"result": value}
+
+    def _last(self, execution: Document) -> list[Document]:
+        tasks = self._state.tasks_of(execution["id"])
+        if workflow_of(execution).is_reverse:
+            wanted = execution["params"].get("task_name")
+            return [task for task in tasks if task["name"] == wanted]
+        return [task for task in tasks if task["state"] in ENDED and not _leads_on(task)]
+
+
+def _leads_on(task: Document) -> bool:
+    return any(name not in COMMANDS for name, _ in task["next"])

@@ -1,0 +1,45 @@
+"""What the engine works with, put together."""
+
+from dataclasses import dataclass
+
+from localcloud.identity.service_trusts import Trusts
+from localcloud.workflow.actions.running import Actions
+from localcloud.workflow.attempts import Attempts
+from localcloud.workflow.contexts import Contexts
+from localcloud.workflow.ending import Ending
+from localcloud.workflow.expressions.evaluator import Evaluator
+from localcloud.workflow.following import Following
+from localcloud.workflow.outputs import Outputs
+from localcloud.workflow.state import State
+from localcloud.workflow.sub_executions import SubExecutions
+from localcloud.workflow.task_runs import TaskRuns
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the workflow service."""
+
+    state: State
+    trusts: Trusts
+    evaluator: Evaluator
+    contexts: Contexts
+    actions: Actions
+    following: Following
+    subs: SubExecutions
+    attempts: Attempts
+    runs: TaskRuns
+    outputs: Outputs
+
+
+def put_together(state: State, trusts: Trusts) -> Parts:
+    """Return the parts."""
+    evaluator = Evaluator()
+    contexts = Contexts(state, evaluator)
+    actions = Actions(state, trusts, evaluator)
+    following, subs = Following(state), SubExecutions(state)
+    attempts = Attempts(state, contexts, Ending(state, contexts))
+    runs = TaskRuns(state, contexts, actions, following, subs, attempts)
+    outputs = Outputs(state, contexts)
+    return Parts(
+        state, trusts, evaluator, contexts, actions, following, subs, attempts, runs, outputs
+    )

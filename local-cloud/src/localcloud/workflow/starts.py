@@ -1,0 +1,94 @@
+"""How executions begin: for a caller, or for a trigger in the name of who has made it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from localcloud.http import BadRequest, NotFound, RequestContext
+from localcloud.identity.service_trusts import Trusts
+from localcloud.store import Document
+from localcloud.workflow.engine import Engine
+from localcloud.workflow.errors import not_found
+from localcloud.workflow.state import State
+from localcloud.workflow.sub_executions import execution_of
+
+
+class Starts:
+    """Begins executions."""
+
+    def __init__(self, state: State, trusts: Trusts, engine: Engine) -> None:
+        self._state = state
+        self._trusts = trusts
+        self._engine = engine
+
+    def asked(self, who: RequestContext, workflow: Document, **given: Any) -> Document:
+        """Begin an execution for a caller; returns it."""
+        project = who.require_project()
+        given["params"] = self._with_env(project, given["params"])
+        openstack = {
+            "user_id": who.user_id,
+            "user": who.user_id,
+            "user_name": who.user_name,
+            "project_id": project,
+            "project": project,
+            "project_name": who.project_name,
+            "roles": list(who.roles),
+            "is_admin": who.is_admin,
+            "is_trust_scoped": who.trust_id is not None,
+            "trust_id": who.trust_id,
+            "request_id": who.request_id,
+            "auth_uri": f"{self._state.cloud.settings.url}/identity/v3",
+        }
+        made = execution_of(
+            self._state, workflow,
+            project_id=project, user_id=who.user_id, openstack=openstack, **given,
+        )  # fmt: skip
+        self._state.make_room(project)
+        made["trust_id"] = self._trusts.make(who)
+        self._engine.start(made)
+        return made
+
+    def triggered(self, trigger: Document, told: str, params: Mapping[str, Any]) -> None:
+        """Begin the execution of a trigger; raises :class:`localcloud.http.ApiError`."""
+        project = trigger["project_id"]
+        workflow = self._state.workflows.get(trigger["workflow_id"])
+        if workflow is None:
+            raise not_found("Workflow", f"workflow_identifier={trigger['workflow_id']}")
+        made = execution_of(
+            self._state,
+            workflow,
+            project_id=project,
+            user_id=trigger["user_id"],
+            openstack=trigger["openstack"],
+            description=told,
+            input=trigger["workflow_input"],
+            params=self._with_env(project, {**trigger["workflow_params"], **params}),
+        )
+        self._state.make_room(project)
+        made["trust_id"] = self._trusts.copy(trigger["trust_id"])
+        self._engine.start(made)
+
+    def _with_env(self, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters with the variables of the environment that they name."""
+        env = params.get("env") or {}
+        if isinstance(env, str):
+            named = self._state.named(project_id, self._state.environments, env)
+            if named is not None:
+                return {**params, "env": named["variables"]}
+            try:
+                env = json.loads(env)
+            except ValueError as error:
+                raise BadRequest(f"Environment is not found: {env}") from error
+        if not isinstance(env, dict):
+            told = f"Unexpected value type for environment [env={env!r:.100}]"
+            raise BadRequest(told)
+        return {**params, "env": env}
+
+    def workflow(self, who: RequestContext, identifier: str, namespace: str = "") -> Document:
+        """Return a workflow by id or name; raises NotFound."""
+        found = self._state.workflow(who.require_project(), identifier, namespace)
+        if found is None:
+            raise NotFound(
+                f"Workflow not found [workflow_identifier={identifier}, namespace={namespace}]"
+            )
+        return found

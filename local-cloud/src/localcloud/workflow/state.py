@@ -1,0 +1,209 @@
+"""What the workflow service remembers, and who may see it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import uuid4
+
+from localcloud.cloud import Cloud
+from localcloud.http import BadRequest, Forbidden, RequestContext
+from localcloud.store import Collection, Document
+from localcloud.workflow.errors import not_found
+from localcloud.workflow.states import ENDED
+
+MOST_DEFINITIONS = 1_000
+"""Workflows, workbooks, actions, environments or triggers of a project, of each kind."""
+MOST_EXECUTIONS = 1_000
+"""Executions of a project. The oldest that have ended make room for others."""
+_SCOPES = ("private", "public")
+
+
+class State:
+    """The collections of the workflow service."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+        named = ("name", "project_id")
+
+        def collection(kind: str, *index: str) -> Collection:
+            return cloud.store.collection(f"workflow.{kind}", index=index)
+
+        self.workflows = collection("workflow", *named, "workbook")
+        self.workbooks = collection("workbook", *named)
+        self.actions = collection("action", *named, "workbook")
+        self.environments = collection("environment", *named)
+        self.cron_triggers = collection("cron_trigger", *named, "workflow_id")
+        self.event_triggers = collection("event_trigger", *named, "workflow_id")
+        self.executions = collection(
+            "execution", "project_id", "state", "task_execution_id", "root_execution_id"
+        )
+        self.tasks = collection("task", "workflow_execution_id", "project_id", "open_in")
+        self.action_executions = collection(
+            "action_execution", "task_execution_id", "project_id", "state"
+        )
+
+    def now(self) -> str:
+        """Return the present time as answers have it."""
+        return self.cloud.clock.now().strftime("%Y-%m-%d %H:%M:%S")
+
+    def moment(self) -> float:
+        """Return the present time in seconds."""
+        return self.cloud.clock.now().timestamp()
+
+    def visible(
+        self, who: RequestContext, collection: Collection, every: bool = False
+    ) -> Iterable[Document]:
+        """Return what somebody may see: the project's own, and what is public."""
+        if every and who.is_admin:
+            return collection.values()
+        project = who.require_project()
+        return [
+            each
+            for each in collection.values()
+            if each["project_id"] == project or each.get("scope") == "public"
+        ]
+
+    def found(self, who: RequestContext, collection: Collection, key: str, kind: str) -> Document:
+        """Return what has an id; raises NotFound."""
+        document = collection.get(key)
+        if document is None or not _may_see(who, document):
+            raise not_found(kind, f"id={key}")
+        return document
+
+    def named(
+        self, project_id: str, collection: Collection, name: str, namespace: str = ""
+    ) -> Document | None:
+        """Return what a project knows under a name; its own before what is public."""
+        found = [
+            each
+            for each in collection.find(name=name)
+            if each.get("namespace", "") == namespace
+            and (each["project_id"] == project_id or each.get("scope") == "public")
+        ]
+        found.sort(key=lambda each: bool(each["project_id"] != project_id))
+        return found[0] if found else None
+
+    def workflow(self, project_id: str, identifier: str, namespace: str = "") -> Document | None:
+        """Return a workflow by id or name."""
+        known = self.workflows.get(identifier)
+        if known is not None and (known["project_id"] == project_id or known["scope"] == "public"):
+            return known
+        found = self.named(project_id, self.workflows, identifier, namespace)
+        if found is None and namespace:
+            found = self.named(project_id, self.workflows, identifier)
+        return found
+
+    def own(self, who: RequestContext, document: Document) -> Document:
+        """Return a document that the caller may change; raises Forbidden."""
+        if not (who.is_admin or document["project_id"] == who.project_id):
+            told = "Can not change what another project has made public."
+            raise Forbidden(f"{told} [id={document['id']}]")
+        return document
+
+    def room(self, who: RequestContext, collection: Collection) -> None:
+        """Raise Forbidden where a project has as much as it may have."""
+        own = sum(1 for _ in collection.find(project_id=who.require_project()))
+        if own >= MOST_DEFINITIONS:
+            raise Forbidden(f"A project has at most {MOST_DEFINITIONS} of them.")
+
+    def made(self, who: RequestContext, **fields: Any) -> Document:
+        """Return a new document of the caller's project, not yet stored."""
+        now = self.now()
+        return {
+            "id": str(uuid4()),
+            "project_id": who.require_project(),
+            "created_at": now,
+            "updated_at": None,
+            **fields,
+        }
+
+    def children(self, task: Document) -> list[Document]:
+        """Return the actions and workflows that a task has run, in the order of their making."""
+        kind = self.executions if task["type"] == "WORKFLOW" else self.action_executions
+        return list(kind.find(task_execution_id=task["id"]))
+
+    def tasks_of(self, execution_id: str) -> list[Document]:
+        """Return the tasks of an execution, in the order of their making."""
+        return list(self.tasks.find(workflow_execution_id=execution_id))
+
+    def changed(self, task: Document, **fields: Any) -> Document:
+        """Change fields of a task; returns it."""
+        made = {**(self.tasks.get(task["id"]) or task), **fields, "updated_at": self.now()}
+        self.put_task(made)
+        return made
+
+    def put_task(self, task: Document) -> None:
+        """Store a task, and note whether its execution has still to do with it."""
+        done = task["state"] in ENDED and task["processed"]
+        self.tasks.put({**task, "open_in": None if done else task["workflow_execution_id"]})
+
+    def open_tasks(self, execution_id: str) -> list[Document]:
+        """Return the tasks of an execution that have not ended, or from which more follows."""
+        return list(self.tasks.find(open_in=execution_id))
+
+    def put_child(self, child: Document) -> None:
+        """Store an action or workflow that a task has run."""
+        (self.executions if "spec" in child else self.action_executions).put(child)
+
+    def below(self, execution: Document) -> Iterator[Document]:
+        """Yield the executions that one has begun, the deepest last."""
+        for task in self.tasks_of(execution["id"]):
+            for child in self.executions.find(task_execution_id=task["id"]):
+                yield child
+                yield from self.below(child)
+
+    def remove(self, execution: Document) -> None:
+        """Remove an execution with all that is below it."""
+        with self.cloud.store.transaction():
+            for each in [execution, *self.below(execution)]:
+                for task in self.tasks_of(each["id"]):
+                    self.action_executions.delete_all(task_execution_id=task["id"])
+                    self.tasks.delete(task["id"])
+                self.executions.delete(each["id"])
+
+    def make_room(self, project_id: str) -> None:
+        """Remove the oldest execution that has ended where a project has many.
+
+        Raises Forbidden where none has.
+        """
+        own = list(self.executions.find(project_id=project_id))
+        if len(own) < MOST_EXECUTIONS:
+            return
+        ended = (e for e in own if e["state"] in ENDED and e["task_execution_id"] is None)
+        oldest = next(ended, None)
+        if oldest is None:
+            raise Forbidden(f"A project has at most {MOST_EXECUTIONS} executions.")
+        self.remove(oldest)
+
+    def make_room_for_actions(self, project_id: str) -> None:
+        """Remove the oldest action taken by itself that has ended where a project has many.
+
+        Raises Forbidden where none has.
+        """
+        own = [
+            each
+            for each in self.action_executions.find(project_id=project_id)
+            if each["task_execution_id"] is None
+        ]
+        if len(own) < MOST_EXECUTIONS:
+            return
+        oldest = next((each for each in own if each["state"] in ENDED), None)
+        if oldest is None:
+            raise Forbidden(f"A project has at most {MOST_EXECUTIONS} actions taken by themselves.")
+        self.action_executions.delete(oldest["id"])
+
+
+def scope(who: RequestContext, given: Any) -> str:
+    """Return who may use something; raises BadRequest, and Forbidden for what is for all."""
+    chosen = given or "private"
+    if chosen not in _SCOPES:
+        told = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"
+        raise BadRequest(f"Scope must be one of the following: {told}")
+    if chosen == "public" and not who.is_admin:
+        raise Forbidden("Policy does not allow this request: to publish needs the role admin.")
+    return str(chosen)
+
+
+def _may_see(who: RequestContext, document: Document) -> bool:
+    if who.is_admin or document.get("scope") == "public":
+        return True
+    return bool(document["project_id"] == who.project_id)

@@ -1,0 +1,11 @@
+"""The states of executions, tasks and actions."""
+
+IDLE = "IDLE"
+WAITING = "WAITING"
+RUNNING = "RUNNING"
+DELAYED = "DELAYED"
+PAUSED = "PAUSED"
+SUCCESS = "SUCCESS"
+ERROR = "ERROR"
+CANCELLED = "CANCELLED"
+ENDED = frozenset({SUCCESS, ERROR, CANCELLED})

@@ -1,0 +1,44 @@
+"""Brings executions on when a time has come that one of their tasks names."""
+
+import asyncio
+from collections.abc import Callable
+
+from localcloud.workflow.state import State
+from localcloud.workflow.states import ENDED
+
+
+class Wakes:
+    """The times that are waited for, one for each execution: the next."""
+
+    def __init__(self, state: State, soon: Callable[[str], None]) -> None:
+        self._state = state
+        self._soon = soon
+        self._wakes: dict[str, asyncio.Task[None]] = {}
+
+    def set(self, execution_id: str) -> None:
+        """Wait for the next time that a task of an execution names, if one does."""
+        if old := self._wakes.pop(execution_id, None):
+            old.cancel()
+        times = [
+            time
+            for task in self._state.open_tasks(execution_id)
+            if task["state"] not in ENDED
+            for time in (task["due"], task["expires"])
+            if time is not None
+        ]
+        if times:
+            wake = asyncio.get_running_loop().create_task(self._wake(execution_id, min(times)))
+            self._wakes[execution_id] = wake
+
+    async def stop(self) -> None:
+        """Wait no longer."""
+        waiting = list(self._wakes.values())
+        for wake in waiting:
+            wake.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _wake(self, execution_id: str, time: float) -> None:
+        # a moment later than asked for: times of the clock are compared
+        await self._state.cloud.clock.sleep(max(0.0, time - self._state.moment()) + 0.001)
+        self._wakes.pop(execution_id, None)
+        self._soon(execution_id)
